@@ -1,7 +1,7 @@
 //! The register block as the guest sees it: the model, its faults and its trace.
 //!
-//! The model executes what a register write starts before the write returns, so the interrupt line can only change
-//! at a register access, and one look at it after each access is enough.
+//! The model executes everything that a register write starts before the write returns, so the interrupt line can only change at a register access, and
+//! checking it once after each access suffices.
 
 use crate::options::Options;
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use v3d_sim::memory::Memory;
 use v3d_sim::{Config, Register, V3d};
 
-/// The model and where its words go.
+/// The model, and the outputs of its faults and trace.
 pub(crate) struct Device {
     v3d: V3d,
     faults: Box<dyn Write + Send>,
@@ -32,20 +32,20 @@ impl Device {
         })
     }
 
-    /// A guest load of the register at byte `offset` of the block, after so many `instructions`.
+    /// A guest load of the register at byte `offset` of the block, when vCPU 0 has executed `instructions`.
     pub(crate) fn read(&mut self, memory: &Memory<'_>, instructions: u64, offset: u32) -> u32 {
         let value = self.v3d.read(memory, offset);
         self.record(instructions, offset, "->", value);
         value
     }
 
-    /// A guest store to the register at byte `offset` of the block, after so many `instructions`.
+    /// A guest store to the register at byte `offset` of the block, when vCPU 0 has executed `instructions`.
     pub(crate) fn write(&mut self, memory: &Memory<'_>, instructions: u64, offset: u32, value: u32) {
         self.record(instructions, offset, "<-", value);
         self.v3d.write(memory, offset, value);
     }
 
-    /// The level of the V3D's interrupt line now.
+    /// The current level of the V3D's interrupt line.
     pub(crate) fn interrupt(&self) -> bool {
         self.v3d.interrupt()
     }
@@ -53,12 +53,12 @@ impl Device {
     fn record(&mut self, instructions: u64, offset: u32, direction: &str, value: u32) {
         if let Some(trace) = &mut self.trace {
             let name = Register::from_offset(offset).map_or_else(|| format!("+{offset:#x}"), |it| it.name().to_owned());
-            // A full disk must not stop the guest: the trace is then merely short.
+            // A full disk must not stop the guest: the trace is then incomplete.
             let _ = writeln!(trace, "{instructions} {name} {direction} {value:#010x}");
         }
     }
 
-    /// Hands what the model found wrong since the last call to the faults' file.
+    /// Writes the faults that the model has reported since the last call to the faults' file.
     pub(crate) fn report_faults(&mut self) {
         for fault in self.v3d.take_faults() {
             if let Err(error) = writeln!(self.faults, "v3d fault: {fault}") {

@@ -1,18 +1,16 @@
-//! QEMU's C ABI: what it calls, what the plugin calls, and the memory they share.
+//! QEMU's C ABI: functions that it calls, functions that the plugin calls, and the memory that they share.
 //!
-//! Order of events: QEMU loads the library, compares [`qemu_plugin_version`](functions::qemu_plugin_version) with what it
-//! supports, and calls [`qemu_plugin_install`], which looks up every function it will need and compares the layouts. When
-//! the first vCPU exists the machine exists too, and [`first_vcpu`] puts the register block over the unimplemented one with
-//! a higher priority. At the first access the interrupt controller and guest RAM are looked up: both are certain to be
-//! there when the guest runs.
+//! Order of events: QEMU loads the library, compares [`qemu_plugin_version`](functions::qemu_plugin_version) with what it supports, and calls
+//! [`qemu_plugin_install`], which looks up all functions that it will need and compares the layouts. When the first vCPU exists the machine exists too, and
+//! [`first_vcpu`] puts the register block over the unimplemented one with a higher priority. At the first access the interrupt controller and guest RAM are
+//! looked up: both exist when the guest runs.
 //!
-//! QEMU calls back for MMIO on the thread of the accessing vCPU, under its big lock; `qemu_set_irq` may be called there.
-//! Guest RAM is one block that starts at physical address 0 and ends where the peripherals begin (0x3F00_0000);
-//! `address_space_map` returns the host's pointer to it, valid until it is unmapped, which never happens. The
-//! other vCPUs go on storing to it while the model runs, so it is only ever touched as atomic words.
+//! QEMU calls back for MMIO on the thread of the accessing vCPU, under its big lock; `qemu_set_irq` may be called there. Guest RAM is one block from physical
+//! address 0 to the peripherals (0x3F00_0000); `address_space_map` returns a host pointer to it, which is valid until it is unmapped, which never happens.
+//! Other vCPUs store to it while the model runs, so it is only accessed as atomic words.
 //!
-//! With a trace, vCPU 0's instructions are counted: QEMU calls back at the start of each translated block, with the block's
-//! length. A count is therefore ahead by what is left of the block that it is taken in.
+//! With a trace, vCPU 0's instructions are counted: QEMU calls back at the start of each translated block, with the block's length. A count therefore includes
+//! the rest of the current block.
 //!
 //! # Sources
 //! QEMU 7.2 and 10.0: `qemu-plugin.h` (`qemu_info_t`, install, translation), `exec/memory.h` (`address_space_map`),
@@ -37,9 +35,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use v3d_sim::memory::Memory;
 
-/// Above QEMU's own "unimplemented device" at the same place, which has -1000.
+/// Above QEMU's own "unimplemented device" at the same address, which has -1000.
 const PRIORITY: c_int = 1000;
-/// `qemu_info_t`, up to the members that this plugin looks at.
+/// `qemu_info_t`, up to the members that this plugin uses.
 #[repr(C)]
 pub(crate) struct QemuInfo {
     target_name: *const c_char,
@@ -50,32 +48,32 @@ pub(crate) struct QemuInfo {
 
 static OPS: MemoryRegionOps = MemoryRegionOps::registers(register_read, register_write);
 
-/// A mailbox behind which nobody is.
+/// A mailbox that never answers.
 static SILENT_MAILBOX_OPS: MemoryRegionOps = MemoryRegionOps::registers(silent_mailbox_read, silent_mailbox_write);
 
-/// A serial port that is typed on and takes nothing.
+/// A serial port that receives input and never sends.
 static STUCK_UART_OPS: MemoryRegionOps = MemoryRegionOps::registers(stuck_uart_read, stuck_uart_write);
 
-/// All that the callbacks share.
+/// State that the callbacks share.
 struct Plugin {
     qemu: Qemu,
     state: Mutex<State>,
 }
 
-/// What changes while the guest runs.
+/// State that changes while the guest runs.
 struct State {
     device: Device,
-    /// When the mailbox is to fall silent, as long as it has not.
+    /// When the mailbox will stop answering; `None` once it has.
     silence: Option<Silence>,
-    /// What is still to be typed on a serial port that is stuck.
+    /// Input that is still to arrive on a serial port that never sends.
     keys: Option<VecDeque<u8>>,
     /// Looked up at the first access.
     board: Option<Board>,
-    /// The level that the interrupt controller was last told.
+    /// The last level that was signalled to the interrupt controller.
     level: bool,
 }
 
-/// The parts of the machine that the device is wired to.
+/// The parts of the machine to which the device is connected.
 #[derive(Clone, Copy)]
 struct Board {
     /// Guest RAM from physical address 0 on.
@@ -92,7 +90,7 @@ static PLUGIN: OnceLock<Plugin> = OnceLock::new();
 /// Instructions that vCPU 0 has executed, while a trace is written.
 static INSTRUCTIONS: AtomicU64 = AtomicU64::new(0);
 
-/// Called by QEMU once, after loading. Anything but 0 makes QEMU end with an error.
+/// Called by QEMU once, after loading. A result other than 0 makes QEMU end with an error.
 ///
 /// # Safety
 /// QEMU's contract: `info` points to a `qemu_info_t`, `argv` to `argc` C strings.
@@ -189,7 +187,7 @@ extern "C" fn block_translated_7(block: *mut c_void, _user_data: *mut c_void) {
     count_executions(block);
 }
 
-/// Asks to be called at each execution of a translated block, with its length.
+/// Requests a call with the block's length at each execution of a translated block.
 fn count_executions(block: *mut c_void) {
     /// `QEMU_PLUGIN_CB_NO_REGS`.
     const NO_REGISTERS: c_int = 0;
@@ -224,8 +222,8 @@ extern "C" fn vcpu_init_7(index: c_uint, _user_data: *mut c_void) {
     }
 }
 
-/// At the first vCPU, the machine's memory map is complete. QEMU's big lock is held: by the thread that makes the machine
-/// (7.2), or by the vCPU's own before it executes anything (9.0 and later).
+/// At the first vCPU, the machine's memory map is complete. QEMU's big lock is held: by the thread that creates the machine (7.2), or by the vCPU's own before
+/// it executes anything (9.0 and later).
 fn first_vcpu() {
     let Some(plugin) = PLUGIN.get() else {
         return;
@@ -246,7 +244,7 @@ impl Plugin {
 }
 
 impl Qemu {
-    /// Whether this QEMU's structures are laid out as they are written down in [`layout`].
+    /// Whether this QEMU's structures have the layouts that [`layout`] defines.
     fn has_known_layout(&self) -> bool {
         let constants = (self.pci_host_conf_le_ops, self.pci_host_conf_be_ops, self.unassigned_mem_ops);
         // SAFETY: the addresses of constants that exist as long as QEMU does, with others around them in the program's image, so
@@ -255,7 +253,7 @@ impl Qemu {
         matches!((little, big, unassigned), (Some(l), Some(b), Some(u)) if layout::is_as_written(l, b, u))
     }
 
-    /// Puts a block of registers over whatever the machine has there.
+    /// Puts a block of registers over the machine's own at the same address.
     ///
     /// Called when the first vCPU exists, or from a callback for MMIO, which holds QEMU's big lock.
     fn put_registers(&self, name: &'static CStr, ops: &'static MemoryRegionOps, base: u64, bytes: u64) {
@@ -300,7 +298,7 @@ impl Qemu {
     }
 }
 
-/// Does one register access, then reports faults and moves the interrupt line if its level has changed.
+/// Performs one register access, then reports faults and sets the interrupt line if its level has changed.
 fn access<T>(work: impl FnOnce(&mut Device, &Memory<'_>) -> T) -> Option<T> {
     let plugin = PLUGIN.get()?;
     let mut state = plugin.state();
@@ -329,7 +327,7 @@ fn access<T>(work: impl FnOnce(&mut Device, &Memory<'_>) -> T) -> Option<T> {
     Some(result)
 }
 
-/// A guest load. `OPS` admits aligned 32-bit accesses within [`V3D_BYTES`] only.
+/// A guest load. `OPS` permits only aligned 32-bit accesses within [`V3D_BYTES`].
 extern "C" fn register_read(_opaque: *mut c_void, offset: u64, _bytes: c_uint) -> u64 {
     let instructions = INSTRUCTIONS.load(Ordering::Relaxed);
     access(|device, memory| u64::from(device.read(memory, instructions, offset as u32))).unwrap_or(0)
@@ -346,10 +344,10 @@ extern "C" fn silent_mailbox_read(_opaque: *mut c_void, offset: u64, _bytes: c_u
     if offset == MAILBOX_STATUS { MAILBOX_EMPTY } else { 0 }
 }
 
-/// A guest store to the silent mailbox, which nobody sees.
+/// A guest store to the silent mailbox, which is ignored.
 extern "C" fn silent_mailbox_write(_opaque: *mut c_void, _offset: u64, _value: u64, _bytes: c_uint) {}
 
-/// A guest load from the stuck serial port: bytes have arrived until all is typed.
+/// A guest load from the stuck serial port: bytes arrive until the input ends.
 extern "C" fn stuck_uart_read(_opaque: *mut c_void, offset: u64, _bytes: c_uint) -> u64 {
     let Some(plugin) = PLUGIN.get() else {
         return 0;
@@ -366,5 +364,5 @@ extern "C" fn stuck_uart_read(_opaque: *mut c_void, offset: u64, _bytes: c_uint)
     }
 }
 
-/// A guest store to the stuck serial port, which nobody sees.
+/// A guest store to the stuck serial port, which is ignored.
 extern "C" fn stuck_uart_write(_opaque: *mut c_void, _offset: u64, _value: u64, _bytes: c_uint) {}

@@ -9,19 +9,18 @@
 //! qemu-system-aarch64 -M raspi3b -kernel kernel8.img -plugin libqemu_v3d.so[,faults=FILE][,trace=FILE][,mailbox=silent|dies][,stuck-uart=KEYS]
 //! ```
 //!
-//! * `faults=FILE`: what the model finds wrong is written there, one line a fault; standard error otherwise.
-//! * `trace=FILE`: every register access is written there, one line an access: how many instructions vCPU 0 had executed,
-//!   the register, the direction, the value (`81234 CT1EA <- 0xc8001000`).
-//! * `mailbox=silent`: the firmware's mailbox takes words and never answers; `mailbox=dies`: from the V3D's first interrupt on. So a kernel
-//!   can be tried that has to live without its firmware.
-//! * `stuck-uart=KEYS`: the serial port has a full FIFO for ever, as one without a clock has; KEYS and a carriage return are typed on it.
+//! * `faults=FILE`: the file for faults that the model reports, one per line; the default is standard error.
+//! * `trace=FILE`: the file for register accesses, one per line: the number of instructions that vCPU 0 had executed, the register, the direction, the value
+//!   (`81234 CT1EA <- 0xc8001000`).
+//! * `mailbox=silent`: the firmware's mailbox takes words and never answers; `mailbox=dies`: it stops answering at the V3D's first interrupt. Both test how a
+//!   kernel handles failures of its firmware.
+//! * `stuck-uart=KEYS`: the serial port's transmit FIFO stays full, as without a clock; KEYS and a carriage return arrive as input.
 //!
-//! QEMU's plugin interface alone cannot add a device, so the plugin calls QEMU's internal device functions. Debian
-//! builds QEMU with loadable modules, and such a binary exports its whole symbol table. Every function is looked up when
-//! the plugin is installed; where one is missing the plugin refuses with a sentence and QEMU ends. One library serves QEMU 7.2 to
-//! 11.1: the [version](version) that it declares is chosen when it is loaded, and layouts are compared before they are relied on.
+//! QEMU's plugin interface alone cannot add a device, so the plugin calls QEMU's internal device functions. Debian builds QEMU with loadable modules, and such
+//! a binary exports its whole symbol table. All functions are looked up when the plugin is installed; if one is missing, the plugin reports it and QEMU ends.
+//! One library serves QEMU 7.2 to 11.1: the [version](version) that it declares is chosen when it is loaded, and layouts are compared before they are used.
 //!
-//! Because it is linked, at run time, into QEMU's internals this one crate is GPL-2.0-or-later.
+//! Because it is linked to QEMU's internals at run time, this crate is GPL-2.0-or-later.
 //!
 //! # Sources
 //! Plugin ABI: QEMU's `include/qemu/qemu-plugin.h`; device functions: `include/exec/memory.h`,

@@ -12,16 +12,16 @@ pub(crate) enum Silence {
     FromFirstInterrupt,
 }
 
-/// What the user wrote behind the plugin's file name in QEMU's `-plugin`.
+/// The arguments after the plugin's file name in QEMU's `-plugin`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// Where the model's faults go; standard error if absent.
+    /// The file for the model's faults; standard error if absent.
     pub(crate) faults: Option<PathBuf>,
-    /// Where register accesses are recorded; nowhere if absent.
+    /// The file for register accesses; none if absent.
     pub(crate) trace: Option<PathBuf>,
     /// When the mailbox stops answering; never if absent.
     pub(crate) mailbox: Option<Silence>,
-    /// What is typed on a serial port that never takes a byte; the port is QEMU's own if absent.
+    /// Input to a serial port that never sends; if absent, the port is QEMU's own.
     pub(crate) stuck_uart: Option<String>,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for UnknownArgument {
 }
 
 impl Options {
-    /// Reads arguments of the form `name=value`, as QEMU hands them over.
+    /// Parses arguments of the form `name=value`, as QEMU passes them.
     pub(crate) fn parse<S: AsRef<str>>(arguments: impl IntoIterator<Item = S>) -> Result<Self, UnknownArgument> {
         let mut options = Self::default();
         for argument in arguments {

@@ -1,4 +1,4 @@
-//! QEMU's machine `raspi3b`: where it has what the plugin replaces.
+//! QEMU's machine `raspi3b`: addresses of the devices that the plugin replaces.
 //!
 //! # Sources
 //! QEMU's `hw/arm/bcm2836.c` and `hw/arm/bcm2835_peripherals.c`.
@@ -15,7 +15,7 @@ pub(crate) const MAILBOX_BASE: u64 = 0x3f00_b880;
 pub(crate) const MAILBOX_BYTES: u64 = 0x40;
 /// The status register of the mailbox to the ARM.
 pub(crate) const MAILBOX_STATUS: u64 = 0x18;
-/// Its bit that says that no word is there.
+/// Its bit that says that the mailbox is empty.
 pub(crate) const MAILBOX_EMPTY: u64 = 1 << 30;
 /// ARM physical address of UART0, a PL011.
 pub(crate) const UART_BASE: u64 = 0x3f20_1000;
@@ -31,5 +31,5 @@ pub(crate) const UART_RECEIVE_EMPTY: u64 = 1 << 4;
 pub(crate) const UART_NEVER_SENT: u64 = 1 << 5 | 1 << 3;
 /// The V3D's line among the GPU interrupts.
 pub(crate) const V3D_IRQ: c_int = 10;
-/// As much as the GPU can address; QEMU returns how much of it is RAM.
+/// The size of the GPU's address space; QEMU returns how much of it is RAM.
 pub(crate) const BUS_WINDOW_BYTES: u64 = 0x4000_0000;

@@ -1,9 +1,9 @@
 //! Versions of the plugin interface, and which of them a QEMU accepts.
 //!
-//! QEMU loads the library, looks `qemu_plugin_version` up in it and refuses a number outside a range of its own. No number is
-//! in the ranges of all QEMUs, so it is chosen when the library is loaded, before QEMU looks:
+//! QEMU loads the library, reads its symbol `qemu_plugin_version` and rejects a number outside of its own range. No number is in the ranges of all versions, so
+//! it is chosen when the library is loaded, before QEMU reads it:
 //!
-//! | QEMU | takes | known by |
+//! | QEMU | accepts | recognised by |
 //! |---|---|---|
 //! | 6.0 to 8.2 | 0 to 1 | none of the functions below |
 //! | 9.0, 9.1 | from 2 on | `qemu_plugin_scoreboard_new` |
@@ -12,8 +12,8 @@
 //! | 11.0 | up to 6 | `qemu_plugin_set_pc` |
 //! | 11.1 | 7 | its release number: version 7 changed functions and added none |
 //!
-//! The range's lower end has risen twice, so the highest number that is sure to be in it is the one to take. A QEMU newer than
-//! all of these is tried with the highest known number, and says itself if that is too low.
+//! The lower end of the range has risen twice, so the highest number that is certainly accepted is declared. To a QEMU newer than all of these, the highest
+//! known number is declared, and QEMU reports an error if that is too low.
 //!
 //! # Sources
 //! QEMU's `qemu-plugin.h` (its list of versions) and `plugins/plugin.h` (the lower end). The ranges of 7.2.22, 10.0.13 and 11.1.3
@@ -30,8 +30,7 @@ pub(crate) struct Release {
     pub(crate) minor: i64,
 }
 
-/// From this version on, callbacks have a pointer of the plugin's as their last argument and no longer the plugin's number as
-/// their first.
+/// From this version on, callbacks have a user data pointer as their last argument, and no longer the plugin's number as their first.
 pub(crate) const WITH_USER_DATA: c_int = 7;
 
 /// The first release that has [`WITH_USER_DATA`].
@@ -48,8 +47,7 @@ const CAME_WITH: [(&CStr, c_int); 4] = [
 /// The interface's version before any of these functions.
 const OLDEST: c_int = 1;
 
-/// The version of the plugin interface to declare to a QEMU of this release, as far as it tells, that exports the functions
-/// for which `exports` is true.
+/// The version of the plugin interface to declare to a QEMU of this release, if it is known, that exports the functions for which `exports` returns true.
 pub(crate) fn interface(release: Option<Release>, exports: impl Fn(&CStr) -> bool) -> c_int {
     if release.is_some_and(|release| release >= FIRST_WITH_USER_DATA) {
         return WITH_USER_DATA;
@@ -61,8 +59,8 @@ pub(crate) fn interface(release: Option<Release>, exports: impl Fn(&CStr) -> boo
 mod tests {
     use super::*;
 
-    /// What `nm -D` shows of Debian's programs, as far as it tells versions apart, and the range that each answers to a library
-    /// with an impossible number.
+    /// The symbols that distinguish versions, as `nm -D` shows them for Debian's programs, and the range that each program reports for a library with an
+    /// impossible number.
     #[test]
     fn each_tested_qemu_gets_a_number_in_its_range() {
         let scoreboard: &[&CStr] = &[c"qemu_plugin_scoreboard_new", c"qemu_plugin_read_memory_vaddr"];

@@ -1,4 +1,4 @@
-//! Begin and end of the example programs: a target to draw to, which becomes a PNG file.
+//! Start and end of example programs: creates a target, and writes it to a PNG file.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use v3d::hw::tiling::Tiling;
 
 use crate::{Model, Picture, PictureError};
 
-/// A picture as a display has one, rows of 32-bit pixels: so many across and down.
+/// A target as a display has one, with rows of 32-bit pixels; `size_px` is its width and height.
 ///
 /// # Errors
 /// As [`Target::new`].
@@ -19,7 +19,7 @@ pub fn screen<P: Platform>(device: &Device<'_, P>, size_px: [u32; 2]) -> Result<
     Target::new(device, &TargetDescriptor { label: "screen", width_px, height_px, format, tiling })
 }
 
-/// Ends an example with what it has drawn to a target, see [`show_picture`].
+/// Ends an example with the contents of a target, see [`show_picture`].
 ///
 /// # Errors
 /// As [`save_png`](crate::save_png).
@@ -27,8 +27,8 @@ pub fn show(machine: &Model, device: &Device<'_, Model>, screen: &Target, name: 
     show_picture(machine, &Picture::of_target(device, screen)?, name)
 }
 
-/// Ends an example: writes its picture to the path that is its argument, or to `target/guide/NAME.png`, and prints where that is. With `--dump` as an
-/// argument it first prints the job that was started last.
+/// Ends an example: writes its picture to the path that is its argument, or to `target/guide/NAME.png`, and prints the path. With the argument `--dump` it
+/// first prints the last job that was started.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -38,7 +38,7 @@ pub fn show_picture(machine: &Model, picture: &Picture, name: &str) -> Result<()
     let path = paths.first().map_or_else(|| default_path(name), PathBuf::from);
     picture.save_png(&path)?;
     let dump = if options.iter().any(|option| option == "--dump") { machine.dump() } else { String::new() };
-    // Who reads only the first lines closes the pipe.
+    // A reader of only the first lines closes the pipe.
     let _ = writeln!(std::io::stdout(), "{dump}{}", path.display());
     for fault in machine.take_faults() {
         eprintln!("the model reports: {fault}");

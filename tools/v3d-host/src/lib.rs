@@ -1,7 +1,7 @@
-//! The model as a platform of the driver, so that programs of the renderer run on the developer's machine.
+//! The model as a platform of the driver, so that programs of the renderer run on the host.
 //!
-//! A [`Model`] has registers, memory, a clock and a reset line, as a board has; behind the registers is `v3d-sim`. What is drawn on it is drawn by the
-//! same bytes that a Pi's V3D would get, and [`Model::dump`] shows these bytes in words.
+//! A [`Model`] has registers, memory, a clock and a reset line, as a board has; `v3d-sim` implements the registers. It executes the same bytes that a Pi's V3D
+//! would execute, and [`Model::dump`] prints them in words.
 //!
 //! ```
 //! use renderer::{Format, PassDescriptor, Target, TargetDescriptor};
@@ -31,7 +31,7 @@ pub use model::Model;
 pub use picture::{Picture, PictureError, save_png};
 pub use v3d_sim::{Config, Fault};
 
-/// Has the examples of the README tested.
+/// Makes the examples of the README documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

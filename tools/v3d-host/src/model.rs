@@ -1,4 +1,4 @@
-//! The model behind the registers of a platform, with memory and a clock of its own.
+//! The model behind the registers of a platform, with its own memory and clock.
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -15,8 +15,8 @@ use v3d_sim::{Config, Fault, Memory, V3d, dump};
 
 /// A platform of the driver whose V3D is the model.
 ///
-/// The model executes a list as soon as the register that starts it is written, unless lists are held back. Time goes on only when somebody looks at the
-/// clock or waits, so that nothing depends on how fast the host is. The public fields are for tests of what a driver does when a machine misbehaves.
+/// The model executes a list as soon as its start register is written, unless lists are held back. Time advances only when the clock is read or waited for, so
+/// results do not depend on the host's speed. The public fields are for tests of a driver's error handling.
 #[derive(Debug)]
 pub struct Model {
     v3d: RefCell<V3d>,
@@ -24,21 +24,21 @@ pub struct Model {
     words: Vec<AtomicU32>,
     now_us: Cell<u64>,
     started: Cell<Started>,
-    /// What the machine's interrupt handler shares with the driver.
+    /// State that the machine's interrupt handler shares with the driver.
     pub interrupts: Interrupts,
     /// Whether the interrupt line is connected.
     pub line: Cell<bool>,
-    /// The next write to this register finds the V3D just reset, once.
+    /// The V3D is reset once, before the next write to this register.
     pub reset_before: Cell<Option<Register>>,
     /// Whether the machine can reset the V3D.
     pub resettable: Cell<bool>,
-    /// Starts of lists that wait until the driver has nothing else to do; `None` if lists are executed as they are started.
+    /// Starts of lists that are held back until the driver waits; `None` if lists are executed when they are started.
     pub held: RefCell<Option<Vec<(Register, u32)>>>,
-    /// What the GPU may read, and what it may read and write, in bytes from address 0 on; `None` if that is all of memory.
+    /// Ranges that the GPU may read, and ranges that it may read and write, in bytes from address 0 on; `None` if it may access all of memory.
     pub within: RefCell<Option<[Vec<Range<u64>>; 2]>>,
 }
 
-/// What was written last to the registers that start control list threads: where each list begins and ends.
+/// The last values of the registers that start control list threads: start and end of each list.
 #[derive(Clone, Copy, Debug, Default)]
 struct Started {
     binning: (u32, u32),
@@ -64,33 +64,34 @@ impl Model {
         }
     }
 
-    /// Where GPU memory begins: not at 0, so that a null address is a wild one.
+    /// Address of GPU memory: not 0, so that a null address is invalid.
     const OFFSET: u32 = 0x10_0000;
 
-    /// Brings the driver up, with its default limits.
+    /// Initialises the driver with its default limits.
     ///
     /// # Errors
-    /// When there is less memory than the driver lays ready for the binner.
+    /// When there is less memory than the driver allocates for the binner.
     pub fn device(&self) -> Result<Device<'_, Self>, v3d::Error> {
         Ok(Device::new(Driver::bring_up(self, &self.interrupts, Limits::default())?))
     }
 
-    /// What the model has to complain about since the last call.
+    /// The faults that the model has reported since the last call.
     pub fn take_faults(&self) -> Vec<Fault> {
         self.v3d.borrow_mut().take_faults()
     }
 
-    /// Instructions that all programs have executed, and the clock cycles that QPUs were at work for, as the model estimates them if it was told to
-    /// (`estimate` of [`Config`]).
+    /// Number of instructions that all programs have executed, and of clock cycles in which QPUs were busy, as the model estimates them if `estimate` of
+    /// [`Config`] is set.
     pub fn programs_cost(&self) -> (u64, u64) {
         let mut v3d = self.v3d.borrow_mut();
         let counters = v3d.counters();
         (counters.programs().map(|(_, events)| events.instructions).sum(), counters.elapsed_cycles())
     }
 
-    /// The job that was started last, as `v3d dump` prints jobs: both lists, and all that they lead to.
+    /// The last job that was started, in the format of `v3d dump`: both lists, and everything that they refer to.
     ///
-    /// A frame has a job for each pass. What is printed is what memory holds now: ask when the frame is done, and before anything else is made.
+    /// A frame has a job for each pass. The dump shows the present contents of memory: call it when the frame is done, and before memory is used for anything
+    /// else.
     pub fn dump(&self) -> String {
         let Started { binning, rendering } = self.started.get();
         let job = Job {
@@ -114,14 +115,14 @@ impl Model {
         dump::job(&job, self.memory())
     }
 
-    /// Starts the lists that wait; whether there were any.
+    /// Starts the lists that were held back; returns whether there were any.
     fn start_held(&self) -> bool {
         let held = self.held.borrow_mut().as_mut().map(std::mem::take).unwrap_or_default();
         held.iter().for_each(|&(register, value)| self.carry_out(register, value));
         !held.is_empty()
     }
 
-    /// Has the V3D see a write.
+    /// Performs a write to a register of the V3D.
     fn carry_out(&self, register: Register, value: u32) {
         let mut v3d = self.v3d.borrow_mut();
         match &*self.within.borrow() {
@@ -137,7 +138,7 @@ impl Model {
         Memory::new(&self.words)
     }
 
-    /// Remembers where lists begin and end.
+    /// Records where lists start and end.
     fn note(&self, register: Register, value: u32) {
         let mut started = self.started.get();
         match register {
@@ -182,7 +183,7 @@ impl GpuMemory for Model {
     }
 
     fn store(&self, offset: u32, bytes: &[u8]) {
-        // What lies outside is left alone.
+        // Bytes outside of memory are ignored.
         let _ = self.memory().write(self.base() + offset, bytes);
     }
 

@@ -8,27 +8,27 @@ use renderer::{Device, Format, Target, Texture};
 use v3d::Platform;
 use v3d::hw::tiling::Tiling;
 
-/// Why a picture cannot be had.
+/// Why a picture could not be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PictureError {
     /// The target cannot be read.
     #[error("{0}")]
     Target(#[from] renderer::Error),
-    /// The target's pixels are of a kind that is not taken for a picture.
+    /// The target's pixel format is not supported.
     #[error("{label}: pixels are taken of Rgba8888, and these are {format:?}")]
     Format {
-        /// The target's name.
+        /// The target's label.
         label: &'static str,
-        /// Its pixels.
+        /// Its pixel format.
         format: Format,
     },
     /// The file cannot be written.
     #[error("{}: {error}", path.display())]
     File {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: png::EncodingError,
     },
 }
@@ -40,15 +40,15 @@ pub struct Picture {
     pub width_px: u32,
     /// Height in pixels.
     pub height_px: u32,
-    /// Row by row from the top left corner.
+    /// Row by row, from the top left corner.
     pub pixels: Vec<[u8; 4]>,
 }
 
 impl Picture {
-    /// What a target has in memory. Ask when the frame that draws it is done.
+    /// The contents of a target in memory. The frame that draws it must be done.
     ///
     /// # Errors
-    /// When the target is another device's or a display's page, or its pixels have not 32 bits.
+    /// When the target belongs to another device or is a display's page, or its pixels do not have 32 bits.
     pub fn of_target<P: Platform>(device: &Device<'_, P>, target: &Target) -> Result<Self, PictureError> {
         if target.format() != Format::Rgba8888 {
             return Err(PictureError::Format { label: target.label(), format: target.format() });
@@ -71,7 +71,7 @@ impl Picture {
         self.pixels[(y * self.width_px + x) as usize]
     }
 
-    /// Writes a PNG file, and the folders on the way to it. Alpha is left out, as a display leaves it out.
+    /// Writes a PNG file, and creates its folders. Alpha is omitted, as on a display.
     ///
     /// # Errors
     /// When the file cannot be written.

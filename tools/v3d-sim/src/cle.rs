@@ -45,7 +45,7 @@ use v3d_hw::registers::Thread;
 const MAX_NESTING: usize = 2;
 /// Maximum of a semaphore, which has 3 bits in CTnCS.
 const MAX_SEMAPHORE: u8 = 7;
-/// Primitives that thread 1 hands to the renderer at a time when they stand in its own list.
+/// Number of vertices of its own list's primitives that thread 1 passes to the renderer at a time.
 const CHUNK_VERTICES: u64 = 12_288;
 
 /// Whether a thread runs.
@@ -112,7 +112,7 @@ impl ListThread {
     }
 }
 
-/// What the executor works on and reports to.
+/// Memory, counters and faults for the executor.
 #[derive(Debug)]
 pub struct Context<'a> {
     /// Guest memory.
@@ -305,7 +305,7 @@ impl Cle {
         }
     }
 
-    /// Stops a thread; what thread 1 has collected is rendered first.
+    /// Stops a thread; primitives that thread 1 has collected are rendered first.
     fn stop(&mut self, thread: Thread, run: Run, context: &mut Context<'_>) {
         if thread == Thread::Rendering {
             self.render(context, |renderer, context| renderer.finish(context));
@@ -359,7 +359,7 @@ impl Cle {
         self.pixel_trace.append(self.renderer.take_pixel_trace());
         let frames = self.renderer.take_frames();
         if list.instructions_left == 0 {
-            // A QPU that does not end keeps its tile, and with it the frame.
+            // A QPU that does not end keeps its tile, so the frame does not end.
             list.run = Run::Hung;
             return result;
         }
@@ -395,7 +395,7 @@ impl Cle {
             _ => return Err(CleError::WrongList(info.name)),
         }
         let next = at + info.bytes as u32;
-        // First of all, so that the thread shows the next record if it stops here.
+        // Done first, so that the thread shows the next record if it stops here.
         self.thread_mut(thread).current = next;
         match record {
             Record::Nop => {}
@@ -441,7 +441,7 @@ impl Cle {
             }
             Record::StartTileBinning => self.ptb.start(),
             Record::TileBinningMode(ref mode) => {
-                // Each tile counts, so that a list that configures binning for ever exhausts its budget.
+                // Each tile counts, so that a list that configures binning in an endless loop exhausts its budget.
                 let tiles = u64::from(mode.width_tiles) * u64::from(mode.height_tiles);
                 let list = self.thread_mut(thread);
                 list.records_left = list.records_left.saturating_sub(tiles);
@@ -462,7 +462,7 @@ impl Cle {
             }
             Record::CompressedPrimitiveList => self.draw_compressed(at, next, None, context)?,
             Record::ClippedPrimitive(clipped) => self.draw_compressed(at, next, Some(clipped), context)?,
-            // Each record is named here and where these arms lead to: a record without a handler does not compile.
+            // Each record is listed here or in the functions called by these arms: a record without a handler does not compile.
             Record::PrimitiveListFormat(_)
             | Record::GlShaderState(_)
             | Record::NvShaderState(_)

@@ -20,7 +20,7 @@ use v3d_sim::job::run::FolderOutcome;
 use v3d_sim::render::fep::SamplePositions;
 use v3d_sim::whole_file;
 
-/// How the jobs of a folder are run: as their reference was made, so that all commands show the same. Says so where silicon differs.
+/// The configuration with which the jobs of a folder run: that of their reference, so that all commands show the same. Prints a note where silicon differs.
 fn config(folder: &JobFolder, limits: Limits, silicon_samples: bool, out: &mut impl Write) -> Result<Config> {
     let sample_positions = if silicon_samples { SamplePositions::Silicon } else { folder.reference_sample_positions() };
     if sample_positions != SamplePositions::Silicon && folder.is_multisampled() {
@@ -29,7 +29,7 @@ fn config(folder: &JobFolder, limits: Limits, silicon_samples: bool, out: &mut i
     Ok(Config { sample_positions, ..limits.config() })
 }
 
-/// Checks that output files can be written, before the work and not behind it.
+/// Checks before the work that output files can be written.
 fn check_outputs(paths: &[&Option<PathBuf>]) -> Result<()> {
     for path in paths.iter().copied().flatten() {
         whole_file::check(path).with_context(|| path.display().to_string())?;
@@ -43,7 +43,7 @@ fn title(folder: &JobFolder) -> String {
     format!("{}{separator}{}", folder.name(), folder.description())
 }
 
-/// Names the jobs that were not run because one before them did not end.
+/// Prints the names of jobs that were not run because an earlier one did not end.
 fn write_left_out(folder: &JobFolder, outcome: &FolderOutcome, out: &mut impl Write) -> Result<()> {
     for number in outcome.jobs.len()..folder.jobs().len() {
         writeln!(out, "job {number}: has not been run, since a job before it did not end")?;

@@ -1,8 +1,8 @@
-//! Dumps: every list, record, shader, uniform stream and tile list of a job in words, field by field.
+//! Dumps: all lists, records, shaders, uniform streams and tile lists of a job in words, field by field.
 //!
-//! The text begins with the lists of both threads, and continues with what those lead to: sub-lists in the order of their calls, then shader records,
-//! then programs, each with the uniforms that it reads. Everything has its address, so that pointers can be followed. Tile lists exist only in memory
-//! that the binner has written to.
+//! The text starts with the lists of both threads and continues with what they refer to: sub-lists in the order of their calls, then shader records, then
+//! programs, each with the uniforms that it reads. Everything has its address, so that pointers can be followed. Tile lists exist only in memory to which the
+//! binner has written.
 
 mod list;
 mod program;
@@ -79,7 +79,7 @@ pub fn survey(job: &Job, memory: Memory<'_>) -> Survey {
     Survey { draws, vertices, program_kinds, ..dump.survey }
 }
 
-/// A sub-list that is still to be shown.
+/// A sub-list that is not yet in the dump.
 #[derive(Debug)]
 struct SubList {
     at: u32,

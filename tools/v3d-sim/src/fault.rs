@@ -1,8 +1,7 @@
 //! Faults: what the hardware leaves undefined or answers with an error, with its place.
 //!
-//! Each unit has its own type of fault, in a file here, which says what happened and where. The units depend on their faults, not the other way
-//! round. A fault never stops the model; whether it stops the unit shows in the
-//! unit's registers.
+//! Each unit has its own type of fault, in a file here, with what happened and where. The units depend on their faults, not vice versa. A fault never stops the
+//! model; whether it stops the unit is visible in the unit's registers.
 
 pub mod binning;
 pub mod list;

@@ -1,4 +1,4 @@
-//! Job folders: complete jobs for the hardware, with the picture that they should make.
+//! Job folders: complete jobs for the hardware, with their expected pictures.
 //!
 //! A folder holds `job.json`, a memory image for each job, and usually a reference picture. The jobs of a folder are run in turn, each from its own
 //! image; regions that an earlier job produced are carried over. The kernel's captures and captures of other drivers have the same format.

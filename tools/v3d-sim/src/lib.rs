@@ -68,7 +68,7 @@ pub use fault::Fault;
 pub use memory::Memory;
 pub use v3d_hw::registers::Register;
 
-/// Has the examples of the README tested.
+/// Makes the examples of the README documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

@@ -6,8 +6,8 @@
 //!
 //! Bus addresses lose their alias bits and become offsets; accesses beyond the end of memory fail.
 //!
-//! A view can be [limited](Memory::limited) to some ranges of memory, as if the rest were not there. An access outside of them is the same fault as
-//! one beyond the end: this shows what a job accesses without being allowed to.
+//! A view can be [limited](Memory::limited) to some ranges of memory, as if the rest did not exist. An access outside of them is the same fault as one beyond
+//! the end: this reveals accesses that a job has no right to.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -16,7 +16,7 @@ use v3d_hw::BusAddr;
 /// A view of guest memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory<'a> {
-    /// Empty if there are limits: nothing is looked up here then, so that every access goes through the one place that checks the limits.
+    /// Empty if there are limits: then nothing is looked up here, so that every access is checked against them.
     words: &'a [AtomicU32],
     limits: Option<&'a Limits<'a>>,
 }
@@ -73,13 +73,13 @@ enum Access {
     Write,
 }
 
-/// An access that is not wholly inside of memory.
+/// An access that is not entirely inside of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{bytes} bytes at {address} are outside of memory")]
 pub struct OutOfMemory {
-    /// Where the access begins.
+    /// Its start.
     pub address: BusAddr,
-    /// How long it is.
+    /// Its length.
     pub bytes: u32,
 }
 

@@ -48,7 +48,7 @@ use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::tile_buffer::{TILE_STATE_BYTES, tile_size_px};
 use v3d_hw::{BusAddr, Layout};
 
-/// What binning works on and reports to.
+/// Memory, counters and faults for binning.
 #[derive(Debug)]
 pub struct Context<'a> {
     /// Guest memory.
@@ -97,7 +97,7 @@ struct Bin {
     tiles: Vec<TileList>,
 }
 
-/// What the PTB is doing.
+/// The PTB's current activity.
 #[derive(Debug)]
 enum PendingWork {
     Draw(Box<Draw>),
@@ -128,7 +128,7 @@ impl Ptb {
         self.bin.is_some()
     }
 
-    /// Whether something has been begun and is not finished.
+    /// Whether something has been started and not finished.
     pub const fn is_working(&self) -> bool {
         self.work.is_some()
     }
@@ -138,7 +138,7 @@ impl Ptb {
         match &self.work {
             Some(PendingWork::Draw(draw)) => {
                 let taken = draw.primitives.len().saturating_sub(draw.next_primitive) as u64;
-                // The one that memory was missing for.
+                // The one for which memory was missing.
                 taken + draw.assembly.remaining_primitives() + 1
             }
             _ => 0,
@@ -150,7 +150,7 @@ impl Ptb {
         self.states.counter()
     }
 
-    /// Drops what it was doing. State that was set and the overspill memory remain.
+    /// Cancels its current activity. State and the overspill memory are kept.
     pub fn reset(&mut self) {
         self.bin = None;
         self.work = None;
@@ -198,7 +198,7 @@ impl Ptb {
         self.states.start();
     }
 
-    /// Takes a state record as it stands in the list.
+    /// Takes the bytes of a state record from the list.
     pub fn set_state(&mut self, at: BusAddr, record: &Record, bytes: [u8; MAX_RECORD_BYTES], faults: &mut FaultLog) {
         let before = self.states.counter();
         self.states.set(record, bytes);
@@ -207,7 +207,7 @@ impl Ptb {
         }
     }
 
-    /// Begins to bin primitives; [`Ptb::advance`] does the work.
+    /// Starts binning primitives; [`Ptb::advance`] does the work.
     pub fn draw(&mut self, at: BusAddr, assembly: Assembly, state: Arc<PipelineState>, faults: &mut FaultLog) {
         let data_type = state.list_format.data_type;
         let coordinates = assembly.is_coordinates();
@@ -245,7 +245,7 @@ impl Ptb {
         })));
     }
 
-    /// Begins a flush; [`Ptb::advance`] does the work.
+    /// Starts a flush; [`Ptb::advance`] does the work.
     pub fn flush(&mut self, at: BusAddr, all_state: bool, faults: &mut FaultLog) {
         if self.bin.is_none() {
             faults.report(PtbFault { at, error: PtbError::NotConfigured });
@@ -254,7 +254,7 @@ impl Ptb {
         self.work = Some(PendingWork::Flush { at, next_tile: 0, all_state });
     }
 
-    /// Does the work that was begun, as far as memory allows.
+    /// Continues the current activity as far as memory allows.
     pub fn advance(&mut self, context: &mut Context<'_>) -> Progress {
         let Some(mut work) = self.work.take() else { return Progress::Done };
         let result = match &mut work {

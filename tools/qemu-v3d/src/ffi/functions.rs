@@ -1,8 +1,8 @@
 //! QEMU's functions, looked up by name in the running program, and the version that QEMU looks up here.
 //!
-//! Only what has kept its type from QEMU 7.2 to 11.1 is called: `cpu_physical_memory_map`, for one, is gone in 11.1 and
-//! `address_space_map` below it is not. Where a type changed without its name (callbacks, in version 7 of the plugin
-//! interface), the version that was declared to QEMU tells which one it is.
+//! Only functions whose types are the same from QEMU 7.2 to 11.1 are called: `cpu_physical_memory_map`, for example, does not exist in 11.1, but
+//! `address_space_map`, on which it was based, does. Where a type has changed without its name (callbacks, in version 7 of the plugin interface), the version
+//! that was declared to QEMU determines it.
 //!
 //! # Sources
 //! `include/qemu/qemu-plugin.h`, `include/exec/memory.h`, `include/exec/memattrs.h`, `include/hw/qdev-core.h`,
@@ -51,7 +51,7 @@ struct VersionTriple {
     micro: i64,
 }
 
-/// What QEMU says of itself; `None` if it exports no function that tells.
+/// QEMU's release; `None` if it exports no function that returns it.
 pub(super) fn release() -> Option<Release> {
     type QueryVersion = unsafe extern "C" fn(*mut *mut c_void) -> *mut VersionInfo;
     type FreeVersion = unsafe extern "C" fn(*mut VersionInfo);
@@ -74,7 +74,7 @@ unsafe extern "C" {
     fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
-/// Where the running program has the symbol, if it exports it.
+/// Address of a symbol in the running program, if it is exported.
 pub(super) fn address_of(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: the name is a C string, and a null handle is RTLD_DEFAULT of glibc and musl.
     let address = unsafe { dlsym(ptr::null_mut(), name.as_ptr()) };
@@ -85,7 +85,7 @@ pub(super) fn address_of(name: &CStr) -> Option<*mut c_void> {
 #[repr(C)]
 pub(super) struct AddressSpace([u8; 0]);
 
-/// Declares what of QEMU the plugin uses, and how it is looked up by name.
+/// Declares the symbols of QEMU that the plugin uses, and looks them up by name.
 macro_rules! qemu_symbols {
     ($($name:ident: $type:ty,)*) => {
         /// QEMU's own functions, found in the running program.
@@ -94,7 +94,7 @@ macro_rules! qemu_symbols {
         }
 
         impl Qemu {
-            /// Looks every symbol up; the error is the names of those that are missing.
+            /// Looks up all symbols; the error contains the names of missing ones.
             pub(super) fn find() -> Result<Self, Vec<&'static str>> {
                 let mut missing = Vec::new();
                 $(

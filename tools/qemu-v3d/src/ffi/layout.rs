@@ -1,7 +1,7 @@
-//! Structures that QEMU and the plugin share, and the check that this QEMU has the same.
+//! Structures that QEMU and the plugin share, and a check that this QEMU uses the same layouts.
 //!
-//! QEMU promises nobody the layout of `MemoryRegionOps`. But it has constants of that type whose contents are known from
-//! its sources, and exports them: they are compared before a block of registers is handed to it.
+//! QEMU does not guarantee the layout of `MemoryRegionOps`. But it exports constants of that type whose contents are known from its sources: they are compared
+//! before a block of registers is registered.
 //!
 //! # Sources
 //! `include/exec/memory.h` (`include/system/memory.h` since 10.1), `include/exec/cpu-common.h` (`enum device_endian`),
@@ -40,7 +40,7 @@ struct Implementation {
     unaligned: u8,
 }
 
-/// `MemoryRegionOps`: how QEMU reaches a device.
+/// `MemoryRegionOps`: how QEMU accesses a device.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct MemoryRegionOps {
@@ -84,7 +84,7 @@ impl MemoryRegionOps {
         self.read.is_none() && self.write.is_none() && self.rest_is_clear() && !self.valid.accepts.is_null()
     }
 
-    /// Whether all is zero but `read`, `write`, `endianness` and `valid.accepts`.
+    /// Whether everything is zero except `read`, `write`, `endianness` and `valid.accepts`.
     fn rest_is_clear(&self) -> bool {
         let (valid, implementation) = (&self.valid, &self.implementation);
         let sizes = [
@@ -101,7 +101,7 @@ impl MemoryRegionOps {
     }
 }
 
-/// Whether QEMU's own constants are what they must be if `MemoryRegionOps` has the layout that is written down here.
+/// Whether QEMU's own constants have the values that they must have if `MemoryRegionOps` has the layout defined here.
 pub(super) fn is_as_written(
     little_endian: &MemoryRegionOps,
     big_endian: &MemoryRegionOps,
@@ -138,7 +138,7 @@ mod tests {
         assert!(holds(LITTLE, BIG, UNASSIGNED));
     }
 
-    /// One more function at the front, endianness told by other numbers, a member before `accepts`.
+    /// An additional function at the front, other codes for endianness, an additional member before `accepts`.
     #[test]
     fn another_layout_is_noticed() {
         let later = |mut words: [u64; 10], from: usize| {

@@ -1,8 +1,7 @@
 //! Fuzz targets: lists, records, programs and textures of arbitrary bytes.
 //!
-//! Each function takes a fuzzer's bytes and runs the model on them within small budgets; it passes if the model returns, [`translated_code`] only if it
-//! agrees with the reference datapath, too. The same functions run for a second each in the model's own tests. The README of
-//! the model has the commands.
+//! Each function takes a fuzzer's bytes and runs the model on them within small budgets. It passes if the model returns; [`translated_code`] must also agree
+//! with the reference datapath. The same functions run for a second each in the model's own tests. The model's README contains the commands.
 
 #![forbid(unsafe_code)]
 
@@ -21,10 +20,10 @@ use v3d_sim::qpu::conformance::Engine;
 use v3d_sim::tmu::Tmu;
 use v3d_sim::{Config, V3d, primitive_list};
 
-/// Memory for programs and lists that are made up from nothing.
+/// Memory for generated programs and lists.
 const MEMORY_BYTES: usize = 1 << 16;
 
-/// Small enough that nothing takes long, large enough for whole small frames.
+/// Budgets that keep each case short, but suffice for small frames.
 fn config() -> Config {
     Config { instruction_budget: 100_000, record_budget: 10_000, parallel: false, ..Config::default() }
 }
@@ -33,7 +32,7 @@ fn word(u: &mut Unstructured<'_>) -> Result<u32> {
     u.arbitrary()
 }
 
-/// Memory with the bytes that are left.
+/// Memory filled with the remaining bytes.
 fn memory_of(u: &mut Unstructured<'_>) -> Result<OwnedMemory> {
     let memory = OwnedMemory::new(MEMORY_BYTES);
     let bytes = u.bytes(u.len().min(MEMORY_BYTES))?;
@@ -68,7 +67,7 @@ pub fn registers(u: &mut Unstructured<'_>) -> Result<()> {
     let mut writes = Vec::new();
     for _ in 0..u.int_in_range(1..=40)? {
         let register = *u.choose(Register::ALL)?;
-        // Addresses that exist are likelier than others.
+        // Addresses of existing registers are more likely than others.
         let value = if u.arbitrary()? { word(u)? } else { u32::from(u.arbitrary::<u16>()?) };
         writes.push((register, value));
     }
@@ -121,7 +120,7 @@ pub fn textures(u: &mut Unstructured<'_>) -> Result<()> {
     let memory = memory_of(u)?;
     let mut tmu = Tmu::new();
     for (coordinate, value, uniform, load) in lookups {
-        // What is wrong is reported; what matters here is that there is an answer.
+        // Faults are reported; here it only matters that the call returns.
         let _ = tmu.write(coordinate, &value, uniform, memory.view());
         if load {
             let _ = tmu.load();
@@ -142,10 +141,10 @@ pub fn compressed_lists(u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of memory of the small scene: its image has no more, and its overflow memory lies within.
+/// Size of the small scene's memory, which contains its image and its overflow memory.
 const SCENE_BYTES: u32 = 6 << 20;
 
-/// A small scene, some of whose bytes are changed.
+/// A small scene in which some bytes are changed.
 pub struct Scene {
     job: Job,
     memory: OwnedMemory,
@@ -153,7 +152,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// Loads the scene; `None` if it is not what it should be.
+    /// Loads the scene; `None` if it is not as expected.
     pub fn load() -> Option<Self> {
         let folder = JobFolder::embedded(&[
             ("job.json", include_bytes!("../../tests/captures/tri_rgb_lt/job.json")),
@@ -174,7 +173,7 @@ impl Scene {
         let mut touched = Vec::new();
         for _ in 0..u.int_in_range(1..=12)? {
             let buffer = u.choose(&small)?;
-            // What is used stands at the beginning of its page.
+            // Used data is at the start of its page.
             let at = BusAddr(buffer.address + u.int_in_range(0..=511)?);
             if memory.set_byte(at, u.arbitrary()?).is_ok() {
                 touched.push(at);
@@ -184,7 +183,7 @@ impl Scene {
         run_job(&mut device, memory, &self.job);
         device.counters();
         device.take_faults();
-        // The scene is as before for the next run; what it has drawn does not matter.
+        // The scene is restored for the next run, except for its picture.
         for buffer in &small {
             let range = buffer.address as usize..(buffer.address + buffer.size) as usize;
             let Some(bytes) = self.pristine.get(range) else { continue };

@@ -1,8 +1,8 @@
-//! QPU programs that are mostly well-formed, made of a fuzzer's bytes.
+//! QPU programs that are mostly well-formed, generated from a fuzzer's bytes.
 //!
-//! Arbitrary words are almost all faults, which the sequencer executes one by one. Block execution and translated code need programs that keep the rules: a
-//! few bytes select the purpose of an instruction, eight are its word, and fields of the word that make no sense for the purpose are replaced. Loops
-//! count down, so that they end. Most programs are careful: they have nops where a rule would be broken.
+//! Programs of arbitrary words consist almost entirely of faults, which the sequencer executes one by one. Block execution and translated code need programs
+//! that keep the rules: a few bytes select the purpose of an instruction, eight are its word, and fields of the word that make no sense for the purpose are
+//! replaced. Loops have counters, so they end. Most programs are careful: they contain nops where a rule would be broken.
 
 use arbitrary::{Result, Unstructured};
 use v3d_hw::qpu::address_map::{NOP, TmuCoordinate, WriteTarget};
@@ -17,13 +17,13 @@ use v3d_sim::qpu::isa::instruction::DecodedInstruction;
 use v3d_sim::qpu::isa::touches::Touches;
 use v3d_sim::qpu::{Launch, Threading};
 
-/// Bytes that become an instruction, or a few.
+/// Number of bytes that become one or a few instructions.
 const STEP_BYTES: usize = 11;
-/// Loops in loops.
+/// Maximum nesting of loops.
 const DEEPEST: usize = 3;
-/// The register of file A that counts the outermost loop, as low as threaded programs can access.
+/// The register of file A that counts the outermost loop, low enough for threaded programs.
 const FIRST_COUNTER: u8 = 10;
-/// Instructions of a run.
+/// Maximum number of instructions that a run executes.
 const MAX_EXECUTED: u64 = 1000;
 
 /// Purpose of a step of a program.
@@ -87,7 +87,7 @@ const PURPOSES: [Purpose; 32] = {
     ]
 };
 
-/// A case out of whatever bytes there are.
+/// A case from any number of bytes.
 pub(crate) fn case(u: &mut Unstructured<'_>) -> Result<Case> {
     let data = u64::from(u.arbitrary::<u32>()?);
     let options: u8 = u.arbitrary()?;
@@ -127,12 +127,12 @@ pub(crate) fn case(u: &mut Unstructured<'_>) -> Result<Case> {
     Ok(Case { words: writer.words, launches, data, varyings, refused, busy: options & 3 == 3, budgets })
 }
 
-/// An address of uniforms: mostly of some at the end of memory, or shortly behind it.
+/// An address of uniforms: mostly near the end of memory, or shortly after it.
 fn address(u: &mut Unstructured<'_>) -> Result<BusAddr> {
     Ok(BusAddr(near_the_end(u.arbitrary()?, u.arbitrary()?)))
 }
 
-/// An address made of a number, most of whose bits do not matter; the way depends on another.
+/// An address computed from a number, most of whose bits are ignored; `way` selects how.
 fn near_the_end(number: u32, way: u8) -> u32 {
     let alias = number & 0xc000_0000;
     match way % 8 {
@@ -143,26 +143,26 @@ fn near_the_end(number: u32, way: u8) -> u32 {
     }
 }
 
-/// How many uniforms there are.
+/// The number of uniforms.
 fn limit(u: &mut Unstructured<'_>) -> Result<Option<u32>> {
     let limit: u8 = u.arbitrary()?;
     Ok((limit >= 0x80).then_some(u32::from(limit & 0x7f)))
 }
 
-/// A program that is being written.
+/// A program under construction.
 struct Writer {
     words: Vec<u64>,
-    /// Puts instructions that do nothing where a rule would be broken.
+    /// Whether instructions that do nothing are inserted where a rule would be broken.
     is_careful: bool,
-    /// May switch threads.
+    /// Whether the program may switch threads.
     is_threaded: bool,
-    /// The bits of a register's number that may be used.
+    /// Mask of register numbers that may be used.
     registers: u8,
-    /// What the last two instructions touch.
+    /// What the last two instructions access.
     recent: [Touches; 2],
-    /// Where the loops begin that have not ended.
+    /// Starts of the open loops.
     loops: Vec<usize>,
-    /// Delay slots that are still to come, which careful programs have nothing surprising in.
+    /// Remaining delay slots, which careful programs fill with ordinary instructions.
     slots: u32,
     /// The furthest target of a branch.
     furthest: usize,
@@ -193,7 +193,7 @@ impl Writer {
         self.append(encoded(&Alu::NOP));
     }
 
-    /// Makes sure that an instruction may come next: `false` if it must not come at all.
+    /// Prepares for an instruction; `false` if it must be left out.
     fn settle(&mut self, word: u64) -> bool {
         let op = DecodedInstruction::decode(word);
         if !self.is_careful {
@@ -201,7 +201,7 @@ impl Writer {
         }
         let fits = op.broken.is_empty() && (self.slots == 0 || op.plain);
         if fits {
-            // Two of them are enough for whatever it is.
+            // Two nops suffice for every rule.
             while !op.touches.hazards(&self.recent[0], &self.recent[1]).is_empty() {
                 self.nop();
             }
@@ -216,7 +216,7 @@ impl Writer {
         }
     }
 
-    /// Appends an instruction, or one that does nothing if it breaks a rule by itself.
+    /// Appends an instruction, or a nop if it breaks a rule by itself.
     fn push(&mut self, layout: &impl Layout) {
         self.push_word(encoded(layout));
     }
@@ -271,7 +271,7 @@ impl Writer {
         Ok(())
     }
 
-    /// An instruction that works on registers and accumulators, as a word has it where that makes sense.
+    /// An instruction on registers and accumulators, made from a word with nonsensical fields replaced.
     fn arithmetic(&self, word: u64, way: u8) -> Alu {
         let mut alu = Alu::from_bits(u128::from(word));
         alu.sig = if way & 1 == 0 { Signal::None } else { Signal::SmallImmediate };
@@ -311,7 +311,7 @@ impl Writer {
         Alu { sig, raddr_b: alu.raddr_b & self.registers, ..alu }
     }
 
-    /// Writes coordinates of a TMU: of a word that is in memory for the most part, or whatever the uniforms say.
+    /// Writes coordinates of a TMU: a lookup of a word that is mostly in memory, or with parameters from arbitrary uniforms.
     fn lookup(&mut self, alu: Alu, which: u8, word: u64) {
         let unit = which >> 2 & 1;
         let coordinate = |name| {
@@ -343,7 +343,7 @@ impl Writer {
         }
     }
 
-    /// Moves the uniforms: by an immediate, or by a uniform added to something.
+    /// Sets the uniforms' address: to an immediate, or to a uniform plus something.
     fn uniforms_address(&mut self, alu: Alu, which: u8, number: u32) {
         const ADDRESS: u8 = 40;
         if which & 1 == 0 {
@@ -382,7 +382,7 @@ impl Writer {
         }
     }
 
-    /// Switches threads, perhaps with new values in all that is lost.
+    /// Switches threads, perhaps followed by writes to everything that the switch leaves undefined.
     fn switch(&mut self, alu: Alu, which: u8) {
         if self.is_careful && !self.is_threaded {
             return;
@@ -411,7 +411,7 @@ impl Writer {
         self.loops.push(self.words.len());
     }
 
-    /// Counts a loop down, and goes back to its beginning until it is at 0.
+    /// Decrements a loop's counter, and branches to its start until it is 0.
     fn end_loop(&mut self) {
         let Some(begin) = self.loops.pop() else { return };
         let counter = FIRST_COUNTER + self.loops.len() as u8;
@@ -431,7 +431,7 @@ impl Writer {
         self.fill_slots();
     }
 
-    /// A branch over some instructions, or back over some. What comes next is in its delay slots.
+    /// A branch over some instructions, or back over some. The following instructions are in its delay slots.
     fn branch(&mut self, word: u64, way: u8) {
         let at = self.words.len();
         let target = match way & 1 {
@@ -503,9 +503,9 @@ fn load(address: u8, immediate: u32) -> LoadImmediate {
     }
 }
 
-/// The instruction with an operand, or two, that a peripheral gives.
+/// The instruction with one or two operands read from a peripheral.
 fn reads(mut alu: Alu, which: u8) -> Alu {
-    // Uniforms before all.
+    // Uniforms are the most frequent.
     let address = [32, 32, 32, 35, 35, 48, 48, 38, NOP, 41, 42, 49, 50, 51, 32, 32][usize::from(which & 15)];
     (alu.unpack, alu.add_a) = (Unpack::None, Mux::A);
     match which >> 4 & 3 {
@@ -520,7 +520,7 @@ fn reads(mut alu: Alu, which: u8) -> Alu {
     alu
 }
 
-/// The instruction with a result that goes to a peripheral: that of the add ALU, or that of the mul ALU in one of four ways.
+/// The instruction with a result that goes to a peripheral: the add ALU's, or the mul ALU's in one of four ways.
 fn writes(mut alu: Alu, address: u8, way: u8) -> Alu {
     if way & 3 == 3 {
         (alu.waddr_mul, alu.cond_mul) = (address, Condition::Always);

@@ -1,7 +1,7 @@
 //! `v3d bench`: speed of the model.
 //!
-//! A frame is everything that the registers' writes start: binning with coordinate shading, rendering with vertex and fragment shading, stores; not
-//! the loading of a job from disk. Instructions are QPU instructions of the job's own programs, each on a vector of 16 elements.
+//! A frame is everything that the writes to registers start: binning with coordinate shading, rendering with vertex and fragment shading, stores; it does not
+//! include loading the job from disk. Instructions are QPU instructions of the job's own programs, each on a vector of 16 elements.
 //!
 //! A peer is a program that draws the same frames by OpenGL: it is run right after the model with each of Mesa's software renderers, so that the
 //! ratio is meaningful on a machine with other work, too.
@@ -19,7 +19,7 @@ use v3d_sim::memory::OwnedMemory;
 use v3d_sim::qpu::INSTRUCTION_CYCLES;
 use v3d_sim::{Config, Fault, V3d};
 
-/// Captured jobs that are part of the program: the kernel's triangle, and some of another driver.
+/// Captured jobs that are embedded in the program: the kernel's triangle, and some of another driver.
 macro_rules! embedded {
     ($( $name:literal ),*) => {
         &[$( &[
@@ -51,7 +51,7 @@ const PEER_RENDERERS: [&str; 2] = ["softpipe", "llvmpipe"];
 /// Options of the command.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Job folders; by default, some that are part of the program
+    /// Job folders; the default is some embedded ones
     dirs: Vec<PathBuf>,
     /// Measure each job for this long
     #[arg(long, default_value_t = 2.0)]
@@ -106,7 +106,7 @@ const fn profile() -> &'static str {
     if cfg!(debug_assertions) { "unoptimised" } else { "release" }
 }
 
-/// Frames a second of a peer.
+/// Frames per second of a peer.
 fn measure_peer(program: &Path, scene: &str, renderer: &str, seconds: f64) -> Result<f64> {
     let what = || format!("{} {scene} with {renderer}", program.display());
     let output = Command::new(program)
@@ -142,7 +142,7 @@ impl Measured {
     }
 }
 
-/// The columns behind the job's name.
+/// The columns after the job's name.
 impl fmt::Display for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -157,7 +157,7 @@ impl fmt::Display for Measured {
     }
 }
 
-/// Runs the jobs of a folder again and again.
+/// Runs the jobs of a folder repeatedly.
 fn measure(folder: &JobFolder, config: Config, duration: Duration) -> Result<Measured> {
     let mut memories: Vec<OwnedMemory> = Vec::new();
     for (number, job) in folder.jobs().iter().enumerate() {
@@ -185,7 +185,7 @@ fn measure(folder: &JobFolder, config: Config, duration: Duration) -> Result<Mea
         best = best.min(time);
     }
     let cycles = device.counters().get(CounterSource::QpuInstructionCycles);
-    // The first frame, which warms up, is in the count.
+    // The count includes the first frame, which warms up.
     let instructions = cycles as f64 / INSTRUCTION_CYCLES as f64 * f64::from(frames) / f64::from(frames + 1);
     let size = folder.jobs().last().and_then(|job| job.color_buffer.as_ref());
     let size = size.map_or_else(String::new, |buffer| format!("{} x {}", buffer.width, buffer.height));

@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     let outcome = run_jobs(&folder, arguments.limits.config())?;
     for (number, (job, outcome)) in folder.jobs().iter().zip(&outcome.jobs).enumerate() {
-        // The end of a job without progress has more lines than fit into a title.
+        // The description of a job that has stopped making progress has more lines than a title.
         let end = outcome.end.to_string();
         let (end, why) = end.split_once('\n').unwrap_or((&end, ""));
         writeln!(out, "\n==== job {number}: {end} ====")?;

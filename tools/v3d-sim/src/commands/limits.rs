@@ -1,4 +1,4 @@
-//! Limits of a job, and signs of life while it runs.
+//! Limits of a job, and progress messages while it runs.
 //!
 //! The model counts instructions and records instead of time, so that a job ends the same way on every machine. The report of a job that exceeds a
 //! limit says which one.
@@ -10,7 +10,7 @@ use v3d_sim::Config;
 use v3d_sim::job::run::{FolderOutcome, run_folder};
 use v3d_sim::job::{JobError, JobFolder};
 
-/// Time after which, and interval in which, a line says that a job still runs.
+/// Time after which, and interval at which, a progress message is printed.
 const EACH: Duration = Duration::from_secs(5);
 
 /// The budgets of a job.
@@ -31,7 +31,7 @@ impl Limits {
     }
 }
 
-/// Runs the jobs of a folder; says on standard error that they still run if it takes long.
+/// Runs the jobs of a folder; prints progress messages to standard error if it takes long.
 pub(super) fn run_jobs(folder: &JobFolder, config: Config) -> Result<FolderOutcome, JobError> {
     let (done, is_done) = channel();
     std::thread::scope(|scope| {
@@ -42,7 +42,7 @@ pub(super) fn run_jobs(folder: &JobFolder, config: Config) -> Result<FolderOutco
     })
 }
 
-/// Writes a line now and then, until the other end of `is_done` is gone.
+/// Prints progress messages until the other end of `is_done` is dropped.
 fn show_life(is_done: &Receiver<()>, each: Duration, config: Config, out: &mut impl Write) {
     let start = Instant::now();
     while is_done.recv_timeout(each) == Err(RecvTimeoutError::Timeout) {

@@ -1,7 +1,7 @@
-//! The files of a job folder: only within it, and of limited size.
+//! The files of a job folder: only inside of it, and of limited size.
 //!
-//! A folder may come from anybody. Its description names its other files, and all of them must be in the folder: by their names, and by the targets
-//! of links.
+//! A folder may come from an untrusted source. Its description names its other files, and all of them must be inside of the folder, by their names and by the
+//! targets of links.
 
 use super::JobError;
 use std::io::{BufRead, BufReader, Read};
@@ -22,7 +22,7 @@ pub(super) enum Files {
 }
 
 impl Files {
-    /// An error if a name leads out of the folder.
+    /// Fails if a name leads out of the folder.
     pub(super) fn check_name(&self, name: &str) -> Result<(), JobError> {
         let stays = Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
         if stays { Ok(()) } else { Err(self.outside(name)) }
@@ -37,7 +37,7 @@ impl Files {
         self.open(name, MAX_IMAGE_BYTES)
     }
 
-    /// Opens a file of limited size: larger ones are refused by their size, and a file without a size (a pipe, a device) is read up to the limit.
+    /// Opens a file of limited size: larger ones are rejected, and a file without a size (a pipe, a device) is read up to the limit.
     fn open(&self, name: &str, limit: u64) -> Result<Box<dyn BufRead + '_>, JobError> {
         self.check_name(name)?;
         let failed = |error| JobError::File { path: self.path(name), error };

@@ -35,8 +35,8 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Whether the difference is as small as that of a faithful model: pixels that differ by more than 8 are at most 1.5 times as many as expected,
-    /// plus 0.1 % of all.
+    /// Whether the difference is as small as that of a faithful model: the number of pixels that differ by more than 8 is at most 1.5 times the expected one,
+    /// plus 0.1 % of all pixels.
     pub fn is_within(&self, expected: &ExpectedDifference) -> bool {
         self.over_8_percent <= Self::limit_percent(expected)
     }

@@ -1,8 +1,8 @@
 //! Execution of the jobs of a folder, through the registers alone, as by a driver.
 //!
-//! A driver resets both threads, clears the caches, names no overflow memory, and then writes the threads' current and end addresses. When the binner
-//! runs out of memory it interrupts, and continues once it has got an address and a size. A job is done when the counts of flushes and frames have
-//! gone up by one.
+//! A driver resets both threads, clears the caches, offers no overflow memory, and then writes the threads' current and end addresses. When the binner runs out
+//! of memory it interrupts, and continues once it has received an address and a size. A job is done when the counters of flushes and frames have increased by
+//! one.
 
 use super::{Job, JobError, JobFolder};
 use crate::counters::Counters;
@@ -44,7 +44,7 @@ const LIST_REGISTERS: [Register; 11] = [
 pub enum End {
     /// It is done.
     Done,
-    /// The binner needs more memory than the job has for it.
+    /// The binner needs more memory than the job provides.
     OutOfMemory,
     /// It makes no progress; a line each for what has not happened, what waits for what, and the registers that show it, with their values and
     /// fields.

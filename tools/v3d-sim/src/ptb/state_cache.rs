@@ -77,7 +77,7 @@ impl StateCache {
         for entry in &mut self.entries {
             entry.set_at = 0;
         }
-        // Tiles know no format of an earlier frame.
+        // Tiles have no format from an earlier frame.
         self.entries[FORMAT].length = 0;
         self.counter = 0;
         self.drawn = false;
@@ -100,7 +100,7 @@ impl StateCache {
         }
     }
 
-    /// Takes the format of the lists that follow.
+    /// Takes the format of the following lists.
     pub fn set_format(&mut self, format: PrimitiveListFormat) -> Result<(), FieldError> {
         if format != self.format || self.entries[FORMAT].length == 0 {
             let record = Record::from(format);
@@ -111,13 +111,13 @@ impl StateCache {
         Ok(())
     }
 
-    /// Takes note of primitives under the current state: the next record begins a new count.
+    /// Records that primitives were drawn with the current state: the next record increments the counter.
     pub fn draw(&mut self) {
-        // In the prefix everything is known to all tiles.
+        // In the prefix, all tiles have all state.
         self.drawn = self.counter > 0;
     }
 
-    /// The records that a tile lacks that has all up to `known`.
+    /// The records that a tile with the state up to `known` lacks.
     pub fn missing(&self, known: u32) -> impl Iterator<Item = &[u8]> {
         let lacks = move |entry: &&Entry| entry.set_at > known && entry.length > 0;
         self.entries.iter().filter(lacks).map(|entry| &entry.bytes[..entry.length])

@@ -1,4 +1,4 @@
-//! Blocks: decoded code, with what is known before it runs.
+//! Blocks: decoded code with its static properties.
 //!
 //! A block begins at an address and ends where execution cannot fall through: after the delay slots of a program end or of an unconditional branch.
 //! It is a superblock: conditional branches may leave it anywhere, and execution may enter it anywhere. Two blocks may overlap.

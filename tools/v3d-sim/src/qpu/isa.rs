@@ -1,7 +1,7 @@
-//! The instruction set: what an instruction says, and what its operations compute.
+//! The instruction set: the meaning of instructions, and the results of their operations.
 //!
-//! Everything here is a plain function of its arguments; nothing executes a program. Each operation has its one reference meaning here, on 32-bit
-//! values, written to be read; the datapaths that are fast are compared with it.
+//! Everything here is a plain function of its arguments; nothing here executes a program. Each operation has its reference meaning here, as a function on
+//! 32-bit values that is written to be read; fast datapaths are compared with it.
 //!
 //! | module | what it holds |
 //! |---|---|

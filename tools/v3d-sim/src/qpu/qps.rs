@@ -142,7 +142,7 @@ impl Qps {
         self.shared.vpm.set_window(u32::from(units & 31) * ROWS_PER_UNIT);
     }
 
-    /// SRQPC: queues a program, unless the queue is full or has been and the error is not cleared.
+    /// SRQPC: queues a program, unless the queue is full or an earlier error has not been cleared.
     pub fn request(&mut self, pc: BusAddr) {
         self.requested = self.requested.wrapping_add(1);
         self.fruitless_reads = 0;
@@ -161,7 +161,7 @@ impl Qps {
         self.queue.push_back(Request { pc, uniforms: self.uniforms, limit });
     }
 
-    /// Reads SRQCS. Reading it again and again without any progress is a hang, which is reported once. `memory` shows what programs wait for.
+    /// Reads SRQCS. Repeated reads without any progress are a hang, which is reported once. `memory` is needed to describe what programs wait for.
     pub fn read_status(&mut self, memory: Memory<'_>, faults: &mut FaultLog) -> u32 {
         let waits = self.is_waiting();
         self.fruitless_reads = if waits { self.fruitless_reads.saturating_add(1) } else { 0 };
@@ -213,8 +213,8 @@ impl Qps {
         counters
     }
 
-    /// Runs all queued and stalled programs until each has ended or waits for something that is yet to be requested. No program executes more than
-    /// `budget` instructions. Counts go to `counters`.
+    /// Runs all queued and stalled programs until each has ended or waits for something that has not been requested yet. No program executes more than `budget`
+    /// instructions. Events are counted in `counters`.
     pub fn run(
         &mut self,
         memory: Memory<'_>,
@@ -245,7 +245,7 @@ impl Qps {
         counters.merge(self.take_counters());
     }
 
-    /// Hands the traces of all programs over to the timing model, once one of them is long.
+    /// Passes the traces of all programs to the timing model, once one of them is long.
     fn hand_over_traces(&mut self, counters: &mut Counters) {
         if self.units.iter().all(|unit| unit.qpu.recorded_events() < PART_EVENTS) {
             return;

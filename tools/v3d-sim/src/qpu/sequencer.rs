@@ -1,14 +1,14 @@
-//! The sequencer: fetches instructions, waits, branches, and lets a [datapath](super::datapath) compute.
+//! The sequencer: fetches instructions, waits, branches, and uses a [datapath](super::datapath) to compute.
 //!
-//! The loop in `run_counted` finds the [block](super::block) that holds the next instruction, lets the datapath execute as much of it as it can, and
-//! executes what is left one instruction at a time in `step`:
+//! The loop in `run_counted` finds the [block](super::block) that contains the next instruction, lets the engine execute as much of it as possible, and
+//! executes the rest one instruction at a time in `step`:
 //!
-//! 1. `wait`: stalls for semaphore, mutex or scoreboard. Nothing has changed before this says that the QPU is ready.
+//! 1. `wait`: stalls for semaphore, mutex or scoreboard. No state changes before it returns that the QPU is ready.
 //! 2. [`hazards`]: finds the rules that the instruction breaks together with its neighbours and its place in the program, and reports them.
-//! 3. `perform`: [reads](reads) the ports, has the datapath compute, [writes](writes) peripherals, obeys the signal.
+//! 3. `perform`: [reads](reads) the ports, has the datapath compute, [writes](writes) peripherals, executes the signal.
 //! 4. `advance`: counts down the delay slots of [branches](branch), thread switches and the program's end.
 //!
-//! [`recording`] notes the events of an instruction for the timing model.
+//! [`recording`] records the events of an instruction for the timing model.
 
 mod branch;
 mod hazards;
@@ -46,7 +46,7 @@ enum Step {
     Ended,
 }
 
-/// The blocks that a QPU goes back and forth between.
+/// The blocks that a QPU has executed recently.
 #[derive(Clone, Debug, Default)]
 pub(in crate::qpu) struct RecentBlocks {
     blocks: [Option<Arc<Block>>; 4],
@@ -54,7 +54,7 @@ pub(in crate::qpu) struct RecentBlocks {
 }
 
 impl RecentBlocks {
-    /// The block that holds an address, and its index there.
+    /// The block that contains an address, and its index there.
     fn find(&mut self, address: u32) -> Option<(&Block, usize)> {
         let slots = self.blocks.len();
         for i in 0..slots {
@@ -68,7 +68,7 @@ impl RecentBlocks {
         None
     }
 
-    /// Adds a block, in place of the one after the block found last.
+    /// Adds a block, replacing the one after the block found last.
     fn keep(&mut self, block: Arc<Block>) {
         self.current = (self.current + 1) % self.blocks.len();
         self.blocks[self.current] = Some(block);
@@ -275,7 +275,7 @@ impl Qpu {
         self.advance(instruction)
     }
 
-    /// Waits for what may stall. Nothing has changed before this returns that the QPU is ready.
+    /// Waits if the instruction may stall. No state changes before this returns that the QPU is ready.
     fn wait(&mut self, instruction: &DecodedInstruction, io: &mut dyn Io) -> Result<Wait, IoError> {
         if let Kind::Semaphore { number, decrement, .. } = instruction.kind {
             return io.semaphore(number, decrement);
@@ -295,7 +295,7 @@ impl Qpu {
         Ok(Wait::Ready)
     }
 
-    /// Moves on to the next instruction.
+    /// Advances to the next instruction.
     fn advance(&mut self, instruction: &DecodedInstruction) -> Step {
         let mut next = self.pc.wrapping_add(INSTRUCTION_BYTES);
         self.run_length = self.run_length.saturating_add(1);

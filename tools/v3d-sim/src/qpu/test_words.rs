@@ -1,4 +1,4 @@
-//! Shared by the QPU's tests: instruction words, memory that holds them, and a QPU without units.
+//! Shared by the QPU's tests: instruction words, memory that contains them, and a QPU without units.
 
 use crate::memory::OwnedMemory;
 use crate::qpu::io::Io;

@@ -89,7 +89,7 @@ pub(in crate::qpu) fn run<V: Vectors>(
 }
 
 impl Qpu {
-    /// Whether nothing is under way that needs the sequencer, and the next instructions break no rule with those executed last.
+    /// Whether no pending event needs the sequencer, and the next instructions break no rule with those executed last.
     #[inline(always)]
     pub(in crate::qpu) fn may_run_block(&self, block: &Block, index: usize) -> bool {
         self.ending.is_none()
@@ -109,7 +109,7 @@ impl Qpu {
             })
     }
 
-    /// Executes a branch with its delay slots; whether it is taken. `None` if the sequencer has to do it: then nothing has happened.
+    /// Executes a branch with its delay slots; returns whether it is taken. `None` if the sequencer has to execute it: then nothing has changed.
     #[inline(always)]
     fn branch<V: Vectors>(
         &mut self,
@@ -128,8 +128,8 @@ impl Qpu {
         Some(taken)
     }
 
-    /// Begins a group other than a branch, so that only its micro-ops are left to be executed. `false` if the sequencer has to do it: then nothing
-    /// has happened. `executed`: instructions of this call before the group.
+    /// Starts a group other than a branch, so that only its micro-ops remain to be executed. `false` if the sequencer has to execute it: then nothing has
+    /// changed. `executed`: instructions of this call before the group.
     pub(in crate::qpu) fn begin_group(
         &mut self,
         block: &Block,

@@ -1,9 +1,9 @@
-//! Micro-ops: the single steps of an instruction, as block execution and translated code perform them.
+//! Micro-ops: the single steps of an instruction, as block execution and translated code execute them.
 //!
-//! An instruction can do much at once: two operations, both with a condition, flags of one of them, unpacking, packing, reads and writes of
-//! peripherals, a signal. Most instructions use little of it. Decomposition keeps what an instruction really does, one vector operation per micro-op,
-//! in an order in which no micro-op sees what another of the same instruction has changed. Where there is no such order, and for whatever is rare,
-//! the instruction stays [whole](MicroOp::Whole). Signals that control the program are not micro-ops: groups of the block obey them.
+//! An instruction can do many things at once: two operations, both with a condition, flags of one of them, unpacking, packing, reads and writes of peripherals,
+//! a signal. Most instructions do few of them. Decomposition keeps only these, one vector operation per micro-op, in an order in which no micro-op sees a
+//! change by another one of the same instruction. If there is no such order, and for rare cases, the instruction stays [whole](MicroOp::Whole). Signals that
+//! control the program are not micro-ops: the block's groups execute them.
 
 use crate::qpu::isa::instruction::{
     AluOperation, DecodedInstruction, Destination, FlagSource, Kind, Pack, Rotation, Unpacking,

@@ -1,6 +1,6 @@
-//! A case: a program with all that it depends on, executed by one engine after the other.
+//! A case: a program with all its inputs, executed by several engines.
 //!
-//! Memory is surrounded by guard words: an access beyond its ends shows as a difference.
+//! Guard words around memory detect accesses beyond its ends.
 
 use super::peripherals::RandomIo;
 use crate::fault::FaultLog;
@@ -19,7 +19,7 @@ pub const MEMORY_BYTES: u32 = 0x4000;
 pub const CODE: u32 = 0x1000;
 /// Maximum number of instructions.
 pub const MAX_INSTRUCTIONS: usize = (MEMORY_BYTES - CODE) as usize / 16;
-/// Guard words before and behind memory.
+/// Guard words before and after memory.
 const MARGIN: usize = 512;
 
 /// A program, its data, and how it is run.
@@ -27,7 +27,7 @@ const MARGIN: usize = 512;
 pub struct Case {
     /// The program's words, at [`CODE`].
     pub words: Vec<u64>,
-    /// The runs, one after the other; memory, VPM and peripherals keep the state of the last one.
+    /// The runs in order; memory, VPM and peripherals keep the state of the last one.
     pub launches: Vec<Launch>,
     /// The seed of memory and of the peripherals' answers.
     pub data: u64,
@@ -35,7 +35,7 @@ pub struct Case {
     pub varyings: u32,
     /// One in this many answers of peripherals is an error.
     pub refused: u32,
-    /// The scoreboard and the mutex are held by somebody else until a run stalls for the first time.
+    /// Another QPU holds the scoreboard and the mutex until a run stalls for the first time.
     pub busy: bool,
     /// Budgets of a run: each continues where the last one has ended.
     pub budgets: Vec<u64>,
@@ -56,7 +56,7 @@ pub enum Engine {
     Traced,
 }
 
-/// The state that an engine leaves behind.
+/// The final state of an execution.
 #[derive(Debug)]
 pub struct Outcome {
     /// For each run and budget: how it ended, what is left of the budget, and the address of the next instruction.
@@ -76,8 +76,8 @@ pub struct Outcome {
 }
 
 impl Case {
-    /// Executes the case with several engines, each of which has to leave the same as the reference; returns that, with the number of instructions
-    /// that others have executed in translated code, or the difference in words.
+    /// Executes the case with several engines, whose final states must be equal to the reference's. Returns that state, with the number of instructions that
+    /// engines have executed in translated code, or the difference in words.
     pub fn check(&self, engines: &[Engine]) -> Result<Outcome, String> {
         let data = self.data();
         let mut reference = self.execute(Engine::Reference, &data);

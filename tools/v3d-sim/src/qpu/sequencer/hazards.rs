@@ -1,4 +1,4 @@
-//! Hazards: the rules that an instruction breaks where it stands, and the old values that it then reads.
+//! Hazards: rules that an instruction breaks at its position, and the old values that it reads as a result.
 //!
 //! # Sources
 //! [AG p.37-38]; [vc4asm] where said.

@@ -1,4 +1,4 @@
-//! What an instruction reads from outside of the registers: peripherals through ports A and B, uniforms, constants.
+//! Reads from outside of the register files: peripherals through ports A and B, uniforms, constants.
 //!
 //! # Sources
 //! [AG p.22, p.37]; [vc4asm] where said.

@@ -1,4 +1,4 @@
-//! What an instruction does outside of the registers: writes to peripherals, and its signal.
+//! Effects outside of the register files: writes to peripherals, and the signal.
 //!
 //! # Sources
 //! [AG p.29, p.37]; [vc4asm] where said.
