@@ -87,12 +87,24 @@ impl Compiled {
 /// # Errors
 /// What is wrong with the source, or not possible, with its place.
 pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Result<Vec<Compiled>, Error> {
-    let module = parse(source, path)?;
+    compile_module(&parse(source, path)?, source, path, options)
+}
+
+/// The same of a module that naga has read, to whose text the module's places refer.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_module(
+    module: &Module,
+    source: &str,
+    path: &str,
+    options: &Options,
+) -> std::result::Result<Vec<Compiled>, Error> {
     let mut validator = Validator::new(ValidationFlags::all(), CAPABILITIES);
-    let info = validator.validate(&module).map_err(|error| Error::validation(&error, source, path))?;
+    let info = validator.validate(module).map_err(|error| Error::validation(&error, source, path))?;
     let entry = |stage, wanted, name: &Option<String>, usual| {
         if options.stage.is_none_or(|only| only == wanted) {
-            find(&module, stage, name.as_deref(), usual)
+            find(module, stage, name.as_deref(), usual)
         } else {
             Ok(None)
         }
@@ -101,8 +113,7 @@ pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Resu
         let vertex = entry(ShaderStage::Vertex, Stage::Vertex, &options.vertex, "vs_main")?;
         let fragment = entry(ShaderStage::Fragment, Stage::Fragment, &options.fragment, "fs_main")?;
         let compute = entry(ShaderStage::Compute, Stage::Compute, &options.compute, "cs_main")?;
-        let parsed =
-            Source { text: source, module: &module, info: &info, fast_math: options.fast_math, fragment: None };
+        let parsed = Source { text: source, module, info: &info, fast_math: options.fast_math, fragment: None };
         let is_linked = vertex.is_some() && fragment.is_some();
         let fragment = fragment.map(|entry| Selected::new(&parsed, entry, Stage::Fragment, is_linked, &mut Vec::new()));
         let fragment = fragment.transpose()?;

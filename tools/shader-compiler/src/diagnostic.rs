@@ -116,6 +116,30 @@ impl Error {
         Self { limit: None, message: error.message().to_owned(), place, rendered }
     }
 
+    #[cfg(feature = "glsl")]
+    pub(crate) fn glsl(errors: &naga::front::glsl::ParseErrors, source: &str, path: &str) -> Self {
+        let first = errors.errors.first();
+        let message = first.map_or_else(String::new, |error| error.kind.to_string());
+        let range = first.and_then(|error| error.meta.to_range());
+        let place = range.map(|range| (range, message.clone()));
+        Self { limit: None, message, place, rendered: errors.emit_to_string_with_path(source, path) }
+    }
+
+    #[cfg(feature = "spirv")]
+    pub(crate) fn spirv(error: &naga::front::spv::Error, path: &str) -> Self {
+        Self::without_place(error.to_string(), path)
+    }
+
+    /// A file that is no text.
+    pub(crate) fn not_text(error: &std::string::FromUtf8Error, path: &str) -> Self {
+        Self::without_place(error.to_string(), path)
+    }
+
+    fn without_place(message: String, path: &str) -> Self {
+        let rendered = format!("error: {path}: {message}");
+        Self { limit: None, message, place: None, rendered }
+    }
+
     pub(crate) fn validation(error: &WithSpan<naga::valid::ValidationError>, source: &str, path: &str) -> Self {
         let place = error.spans().next().and_then(|(span, text)| Some((span.to_range()?, text.clone())));
         let rendered = error.emit_to_string_with_path(source, path);

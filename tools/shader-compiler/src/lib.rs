@@ -6,6 +6,7 @@ mod diagnostic;
 mod eliminate_dead;
 mod encode;
 mod fold;
+mod front_end;
 pub mod interface;
 pub mod limit;
 mod link;
@@ -21,6 +22,7 @@ mod select_instructions;
 mod share_uniforms;
 pub mod ssa;
 
-pub use compile::{Compiled, Options, compile, parse};
+pub use compile::{Compiled, Options, compile, compile_module, parse};
 pub use diagnostic::Error;
+pub use front_end::{Parsed, read};
 pub use qasm::{qasm, word_name};

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Parser, ValueEnum};
 use shader_compiler::interface::Stage;
 use shader_compiler::limit::Limit;
-use shader_compiler::{Compiled, Options, compile, parse, qasm};
+use shader_compiler::{Compiled, Options, Parsed, compile_module, qasm, read};
 use shader_interface::tail::blend::Blend;
 use shader_interface::tail::{Compare, Depth, TailState};
 use v3d_hw::control_list::Threading;
@@ -171,7 +171,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let path = file.display().to_string();
-    let source = match std::fs::read_to_string(file) {
+    let source = match std::fs::read(file) {
         Ok(source) => source,
         Err(error) => {
             eprintln!("{path}: {error}");
@@ -187,9 +187,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments, source: &str, path: &str) -> Result<(), String> {
+fn run(arguments: &Arguments, source: &[u8], path: &str) -> Result<(), String> {
+    let Parsed { module, text } = read(source, path).map_err(|error| error.to_string())?;
     if arguments.emit == Some(Emit::Naga) {
-        println!("{:#?}", parse(source, path).map_err(|error| error.to_string())?);
+        println!("{module:#?}");
         return Ok(());
     }
     let options = Options {
@@ -204,7 +205,7 @@ fn run(arguments: &Arguments, source: &str, path: &str) -> Result<(), String> {
         fast_math: arguments.fast_math,
         one_thread: arguments.one_thread,
     };
-    let programs = compile(source, path, &options).map_err(|error| error.to_string())?;
+    let programs = compile_module(&module, &text, path, &options).map_err(|error| error.to_string())?;
     for program in programs {
         let program = &match arguments.end() {
             Some(end) => program.with_end(&end)?,
@@ -212,7 +213,7 @@ fn run(arguments: &Arguments, source: &str, path: &str) -> Result<(), String> {
         };
         if let Some(emit) = arguments.emit {
             println!("# {}", program.stage.name());
-            print!("{}", emitted(emit, program, source));
+            print!("{}", emitted(emit, program, &text));
         }
         if arguments.stats || arguments.emit.is_none() {
             println!("{}", statistics(program));

@@ -3,6 +3,7 @@
 mod captures;
 mod formulas;
 mod fragments;
+mod front_ends;
 mod image;
 mod interpret;
 mod machine;

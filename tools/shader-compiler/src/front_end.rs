@@ -1,0 +1,58 @@
+//! From a file to naga's module: WGSL, and by naga's other front ends GLSL and SPIR-V.
+//!
+//! The front end follows from the name of the file. GLSL has the dialect of Vulkan, one stage in a file: `.vert`, `.frag` or `.comp`. In SPIR-V, `.spv`, errors
+//! have no place, since there is no text.
+
+use std::path::Path;
+
+use naga::Module;
+#[cfg(feature = "glsl")]
+use naga::ShaderStage;
+
+use crate::diagnostic::Error;
+
+/// A file as naga has it.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The module.
+    pub module: Module,
+    /// The text to which the module's places refer; empty if it was no text.
+    pub text: String,
+}
+
+/// A file's module.
+///
+/// # Errors
+/// What naga says, or that the file is no text.
+pub fn read(source: &[u8], path: &str) -> Result<Parsed, Error> {
+    let extension = Path::new(path).extension().and_then(|extension| extension.to_str());
+    #[cfg(feature = "spirv")]
+    if extension == Some("spv") {
+        // Without this option, positions were turned upside down.
+        let options = naga::front::spv::Options { adjust_coordinate_space: false, ..Default::default() };
+        let module = naga::front::spv::parse_u8_slice(source, &options).map_err(|error| Error::spirv(&error, path))?;
+        return Ok(Parsed { module, text: String::new() });
+    }
+    let text = String::from_utf8(source.to_vec()).map_err(|error| Error::not_text(&error, path))?;
+    #[cfg(feature = "glsl")]
+    if let Some(stage) = glsl_stage(extension) {
+        let mut frontend = naga::front::glsl::Frontend::default();
+        let parsed = frontend.parse(&stage.into(), &text);
+        let module = parsed.map_err(|errors| Error::glsl(&errors, &text, path))?;
+        return Ok(Parsed { module, text });
+    }
+    let _ = extension;
+    let module = crate::parse(&text, path)?;
+    Ok(Parsed { module, text })
+}
+
+/// The stage of a file in GLSL.
+#[cfg(feature = "glsl")]
+fn glsl_stage(extension: Option<&str>) -> Option<ShaderStage> {
+    Some(match extension? {
+        "vert" => ShaderStage::Vertex,
+        "frag" => ShaderStage::Fragment,
+        "comp" => ShaderStage::Compute,
+        _ => return None,
+    })
+}

@@ -1,0 +1,71 @@
+//! naga's other front ends give the same programs as WGSL.
+
+use shader_compiler::{Compiled, Error, Options, compile_module, read};
+
+fn programs(source: &[u8], path: &str) -> Result<Vec<Compiled>, Error> {
+    let parsed = read(source, path)?;
+    compile_module(&parsed.module, &parsed.text, path, &Options::default())
+}
+
+const WGSL: &str = "struct Wave { matrix: mat4x4<f32>, count: f32 }
+    @group(0) @binding(0) var<uniform> wave: Wave;
+    struct Out { @builtin(position) place: vec4<f32>, @location(0) at: vec2<f32> }
+    @vertex fn vs_main(@location(0) place: vec3<f32>, @location(1) at: vec2<f32>) -> Out {
+        return Out(wave.matrix * vec4(place, 1.0), at);
+    }
+    @fragment fn fs_main(@location(0) at: vec2<f32>) -> @location(0) vec4<f32> {
+        let height = 0.5 + 0.5 * cos(length(at) * wave.count);
+        return vec4(height, at, 1.0);
+    }";
+
+/// The words of all stages.
+fn words(programs: &[Compiled]) -> Vec<Vec<u64>> {
+    programs.iter().map(|program| program.words.clone()).collect()
+}
+
+#[test]
+fn spirv_gives_the_same_programs() {
+    let module = naga::front::wgsl::parse_str(WGSL).unwrap();
+    let mut validator =
+        naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::all());
+    let info = validator.validate(&module).unwrap();
+    // As in WGSL, y points up.
+    let flags = naga::back::spv::WriterFlags::DEBUG;
+    let options = naga::back::spv::Options { flags, ..Default::default() };
+    let written = naga::back::spv::write_vec(&module, &info, &options, None).unwrap();
+    let bytes: Vec<u8> = written.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let (found, expected) = (programs(&bytes, "wave.spv").unwrap(), programs(WGSL.as_bytes(), "wave.wgsl").unwrap());
+    assert_eq!(words(&found), words(&expected));
+}
+
+#[test]
+fn glsl_gives_programs_of_the_same_length() {
+    let vertex = "#version 450
+        layout(set = 0, binding = 0) uniform Wave { mat4 matrix; float count; } wave;
+        layout(location = 0) in vec3 place;
+        layout(location = 1) in vec2 coordinates;
+        layout(location = 0) out vec2 at;
+        void main() { gl_Position = wave.matrix * vec4(place, 1.0); at = coordinates; }";
+    let fragment = "#version 450
+        layout(set = 0, binding = 0) uniform Wave { mat4 matrix; float count; } wave;
+        layout(location = 0) in vec2 at;
+        layout(location = 0) out vec4 color;
+        void main() { color = vec4(0.5 + 0.5 * cos(length(at) * wave.count), at, 1.0); }";
+    let mut found = programs(vertex.as_bytes(), "wave.vert").unwrap();
+    found.extend(programs(fragment.as_bytes(), "wave.frag").unwrap());
+    let expected = programs(WGSL.as_bytes(), "wave.wgsl").unwrap();
+    let lengths = |programs: &[Compiled]| programs.iter().map(|program| program.words.len()).collect::<Vec<_>>();
+    assert_eq!(lengths(&found), lengths(&expected));
+    assert_eq!(found[1].interface.fields, expected[1].interface.fields);
+}
+
+#[test]
+fn mistakes_of_other_languages_have_a_place_where_there_is_text() {
+    let source = "#version 450\nvoid main() { gl_Position = vec4(q); }";
+    let error = programs(source.as_bytes(), "wave.vert").unwrap_err();
+    assert_eq!(error.place.map(|(range, _)| &source[range]), Some("q"), "{}", error.rendered);
+    assert!(error.rendered.contains("wave.vert:2"), "{}", error.rendered);
+    let error = programs(&[3, 2, 35, 7, 0, 0, 1, 0], "wave.spv").unwrap_err();
+    assert!(error.place.is_none() && error.to_string().contains("wave.spv"), "{error}");
+    assert!(programs(&[0xff, 0xfe], "wave.wgsl").unwrap_err().to_string().contains("utf-8"));
+}
