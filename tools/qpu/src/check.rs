@@ -154,8 +154,8 @@ pub fn check_by(rules: Rules, words: &[u64], info: &[WordInfo], interface: &Inte
     program.check_instructions(&mut findings);
     program.check_sequences(&mut findings);
     program.check_delay_slots(&mut findings);
-    program.check_end(&mut findings);
     let states = program.states();
+    program.check_end(&states, &mut findings);
     program.check_values(&states, &mut findings);
     program.check_semaphores(&mut findings);
     if rules == Rules::All {

@@ -301,7 +301,8 @@ diagnostic_codes! {
         "A program ends with thrend and two more instructions; what stands behind the code in memory would be executed."
     217 AccessAtEnd "uniform, varying or VPM access in the last three instructions"
         "From the program end signal on, the QPU is prepared for the next program: the signalling instruction and \
-        the two after it must not access uniforms, varyings or the VPM [AG p.37]."
+        the two after it must not access uniforms, varyings or the VPM [AG p.22, p.37]. A write to a TMU takes a uniform as the \
+        parameter of its lookup, unless it is of s alone [AG p.23, p.40]."
     218 Register14AtEnd "register 14 is used in the last three instructions"
         "W and Z of the next program are written to location 14 of both files in the last three instructions [AG p.21]."
     219 WriteAtEnd "the instruction that ends the program writes to a register file"

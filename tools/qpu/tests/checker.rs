@@ -100,6 +100,9 @@ fn uniforms() {
     breaks(Code::UniformAfterAddress, 2, "mov unif_addr, unif\nmov r0, unif");
     breaks(Code::UniformAfterAddress, 3, "mov unif_addr, unif\nnop\nmov r0, unif");
     keeps("mov unif_addr, unif\nnop\nnop\nmov r0, unif");
+    // t takes one.
+    breaks(Code::UniformAfterAddress, 3, "mov r0, unif\nmov unif_addr, r0\nmov t0t, r0\nnop\nmov t0s, r0\nldtmu0");
+    keeps("mov r0, unif\nmov unif_addr, r0\nmov t0s, r0\nldtmu0");
     breaks(Code::UniformCount, 7, ".uniform a, float\n.uniform b, vec2\nmov r0, unif\nread unif");
     keeps(".uniform a, float\n.uniform b, vec2\nmov r0, unif\nread unif\nread unif");
     // On the paths of a branch.
@@ -250,6 +253,13 @@ fn the_end() {
     let found = |source: &str| findings(source);
     assert_eq!(found("nop; thrend\nmov r0, unif\nnop"), [(Code::AccessAtEnd, 2)]);
     assert_eq!(found("nop\nthrend\nnop\nmov r0, vary"), [(Code::AccessAtEnd, 4)]);
+    // Parameters of a TMU take uniforms, s alone takes none.
+    assert_eq!(found("mov r0, 0\nnop\nthrend\nmov t0t, r0\nnop"), [(Code::AccessAtEnd, 4)]);
+    assert_eq!(
+        found("mov r0, 0\nmov t0t, r0\nthrend\nmov t0s, r0\nnop"),
+        [(Code::AccessAtEnd, 4), (Code::TmuResultLeft, 5)]
+    );
+    assert_eq!(found("mov r0, 0\nnop\nthrend\nmov t0s, r0\nnop"), [(Code::TmuResultLeft, 5)]);
     assert_eq!(found("mov ra0, 0; thrend\nnop\nnop"), [(Code::WriteAtEnd, 1)]);
     assert_eq!(found("brr -, 0\nmov ra0, 0; thrend\nnop\nnop"), [(Code::DelaySlots, 1), (Code::WriteAtEnd, 2)]);
     assert_eq!(found("thrend\nmov ra14, 0\nnop"), [(Code::Register14AtEnd, 2)]);

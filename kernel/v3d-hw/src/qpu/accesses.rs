@@ -498,6 +498,12 @@ impl Accesses {
         self.sets.addresses_written & addresses != 0
     }
 
+    /// Whether a uniform is taken: read, or as the parameter of a TMU's t, r or b. Of a write of s it depends on what was written before.
+    #[inline]
+    pub const fn takes_uniform(&self) -> bool {
+        self.reads_any(1 << ReadSource::Uniform.address()) || self.writes_any(address_sets::TAKE_UNIFORM)
+    }
+
     /// Registers whose values are used: bits 0 to 31 file A, 32 to 63 file B.
     #[inline]
     pub const fn registers_read(&self) -> u64 {

@@ -37,6 +37,9 @@ pub const COUPLED: u64 = addresses!(WriteTarget, target => target.row().access.i
 pub const SFU: u64 = addresses!(WriteTarget, target => target.is_sfu());
 /// Write addresses of the TMUs.
 pub const TMU: u64 = addresses!(WriteTarget, target => matches!(target, WriteTarget::Tmu { .. }));
+/// Write addresses of t, r and b of the TMUs, each of which takes a uniform [AG p.23, p.40]. s takes one unless it is written alone.
+pub const TAKE_UNIFORM: u64 =
+    addresses!(WriteTarget, target => matches!(target, WriteTarget::Tmu { .. }) && !target.starts_lookup());
 /// Write addresses of the tile buffer and its set-up.
 pub const TILE_BUFFER: u64 = addresses!(WriteTarget, target => target.is_tile_buffer());
 /// Write addresses of the tile buffer's samples.

@@ -4,11 +4,12 @@ use v3d_hw::qpu::access::Peripheral;
 use v3d_hw::qpu::{ReadSource, WriteTarget};
 
 use super::flow::Pending;
+use super::state::State;
 use super::{Findings, Program};
 use crate::code::Code;
 
 impl Program<'_> {
-    pub(super) fn check_end(&self, findings: &mut Findings) {
+    pub(super) fn check_end(&self, states: &[Option<State>], findings: &mut Findings) {
         for node in self.flow.nodes() {
             let at = self.flow.at(node);
             let facts = &self.facts[at];
@@ -27,8 +28,12 @@ impl Program<'_> {
             };
             let reads = facts.accesses.read().map(|read| read.source.row().peripheral);
             let writes = facts.accesses.written().map(|write| write.target.row().access.peripheral);
+            let state = states[self.flow.index(node)].as_ref();
             if facts.reads(ReadSource::Uniform) || reads.chain(writes).any(is_stream) {
                 let message = "uniform, varying or VPM access in the last three instructions";
+                findings.error_after(Code::AccessAtEnd, at, ending, what, message);
+            } else if state.is_some_and(|state| state.takes_uniform(facts)) {
+                let message = "a write to a TMU takes a uniform in the last three instructions";
                 findings.error_after(Code::AccessAtEnd, at, ending, what, message);
             }
             if facts.accesses.accesses_register_14() {

@@ -22,11 +22,13 @@ impl Program<'_> {
             }
             if facts.writes_to(WriteTarget::UniformsAddress) {
                 self.within(node, Hazard::UniformAfterAddress, findings, |next| {
-                    next.reads(ReadSource::Uniform).then_some((
-                        Code::UniformAfterAddress,
-                        "the uniforms' address is written here",
-                        "a uniform is read within two instructions of a new uniforms' address",
-                    ))
+                    let message = if next.reads(ReadSource::Uniform) {
+                        "a uniform is read within two instructions of a new uniforms' address"
+                    } else {
+                        "a write to a TMU takes a uniform within two instructions of a new uniforms' address"
+                    };
+                    let what = "the uniforms' address is written here";
+                    next.accesses.takes_uniform().then_some((Code::UniformAfterAddress, what, message))
                 });
             }
             if facts.writes_to(WriteTarget::TlbZ) {

@@ -195,6 +195,12 @@ impl State {
         state
     }
 
+    /// Whether an instruction takes a uniform on every path: reads it, or writes a parameter of a lookup that is not s alone.
+    pub(super) fn takes_uniform(&self, facts: &Facts) -> bool {
+        let lookup = |unit: u8| facts.starts_lookup(unit) && self.parameters[usize::from(unit)] == HELD;
+        facts.accesses.takes_uniform() || lookup(0) || lookup(1)
+    }
+
     fn read_units(&mut self, facts: &Facts) {
         // Both files give the same element of a stream if both read it.
         if facts.reads(ReadSource::Uniform) {

@@ -541,6 +541,10 @@ fn threaded(random: &mut Random) -> Vec<u64> {
 fn ending(random: &mut Random) -> Vec<u64> {
     let mut words = vec![encoded(&Alu::NOP); 2];
     if random.one_in(4) {
+        // A lookup whose s takes a uniform, if it comes.
+        words.push(encoded(&moved(random.pick(&[TMU0_S + 1, TMU0_S + 6]))));
+    }
+    if random.one_in(4) {
         words.push(branch(0, BranchCondition::Always, random));
         words.extend(std::iter::repeat_n(encoded(&Alu::NOP), random.below(2) as usize));
     }

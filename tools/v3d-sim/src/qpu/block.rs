@@ -297,7 +297,7 @@ fn ends_quietly(instructions: &[BlockInstruction], at: usize) -> bool {
     let last = at + THREAD_DELAY_SLOTS as usize;
     let Some(instructions) = instructions.get(at..=last) else { return false };
     instructions.iter().enumerate().all(|(i, placed)| {
-        let Touches { writes, register_14, uniform, varying, vpm, tlb_z, .. } = placed.instruction.touches;
+        let Touches { writes, register_14, uniform, tmu_write, varying, vpm, tlb_z, .. } = placed.instruction.touches;
         let controls = matches!(
             placed.instruction.signal,
             Signal::ThreadSwitch
@@ -314,7 +314,7 @@ fn ends_quietly(instructions: &[BlockInstruction], at: usize) -> bool {
                 && writes == 0
                 && !placed.latches;
         quiet
-            && !(uniform || varying || vpm || register_14)
+            && !(uniform || tmu_write || varying || vpm || register_14)
             && !(i == 0 && writes != 0)
             && !(i > 0 && controls)
             && !(at + i == last && tlb_z)

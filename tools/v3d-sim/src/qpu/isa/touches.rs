@@ -42,6 +42,8 @@ pub struct Touches {
     pub uniforms_address: bool,
     /// Reads a uniform.
     pub uniform: bool,
+    /// Takes a uniform: reads it, or writes t, r or b of a TMU.
+    pub takes_uniform: bool,
     /// Reads a varying.
     pub varying: bool,
     /// Reads or writes the VPM or its DMA.
@@ -78,6 +80,7 @@ impl Touches {
             ms_flags: accesses.reads(ReadSource::MsFlags),
             uniforms_address: accesses.writes_to(WriteTarget::UniformsAddress),
             uniform: accesses.reads(ReadSource::Uniform),
+            takes_uniform: accesses.takes_uniform(),
             varying: accesses.reads(ReadSource::Varying),
             vpm: units().any(|unit| matches!(unit, Peripheral::Vpm | Peripheral::VpmDma)),
             tmu_write: accesses.writes_any(address_sets::TMU),
@@ -106,7 +109,7 @@ impl Touches {
         let writes_r5 = previous.writes_accumulators & accumulators::R5 != 0;
         broken.add_if(now.rotates_by_r5 && writes_r5, Rule::RotationByFreshR5);
         broken.add_if(now.ms_flags && after_z, Rule::MsFlagsTooEarly);
-        broken.add_if(now.uniform && after_address, Rule::UniformTooEarly);
+        broken.add_if(now.takes_uniform && after_address, Rule::UniformTooEarly);
         broken.add_if(now.branch && after_branch, Rule::BranchTooClose);
         broken
     }

@@ -36,13 +36,25 @@ impl Qpu {
         broken.add_if(ends && touches.writes != 0, Rule::EndWritesRegister);
         if ends || self.ending.is_some() {
             broken.add_if(touches.register_14, Rule::EndTouchesRegister14);
-            broken.add_if(touches.uniform || touches.varying || touches.vpm, Rule::EndAccess);
+            let takes_uniform = touches.takes_uniform || self.takes_parameter(instruction);
+            broken.add_if(takes_uniform || touches.varying || touches.vpm, Rule::EndAccess);
         }
         broken.add_if(self.ending == Some(1) && touches.tlb_z, Rule::EndWritesZ);
         if matches!(instruction.signal, Signal::ThreadSwitch | Signal::LastThreadSwitch) {
             broken.add_if(self.threading == Threading::Single, Rule::SwitchUnthreaded);
             broken.add_if(self.last_switch, Rule::SwitchAfterLast);
         }
+    }
+
+    /// Whether a write to a TMU takes a uniform as its parameter [AG p.23, p.40].
+    fn takes_parameter(&self, instruction: &DecodedInstruction) -> bool {
+        let takes = |to: Destination, condition: Condition| match to {
+            Destination::Tmu(unit, coordinate) if condition != Condition::Never => {
+                self.tmu[usize::from(unit & 1)].needs_uniform(coordinate)
+            }
+            _ => false,
+        };
+        takes(instruction.add.to, instruction.add.condition) || takes(instruction.mul.to, instruction.mul.condition)
     }
 
     /// Whether TMU swapping was disabled too recently for the next instruction to write to a TMU [AG p.24, p.37].
