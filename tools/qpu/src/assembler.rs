@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::interface::Interface;
 use crate::lexer::{self, Kind, Token, Tokens};
 use crate::slot::{Refusal, Slot};
-use crate::source::{MOST_BYTES, Source, Span};
+use crate::source::{MAX_BYTES, Source, Span};
 use crate::symbol::{Symbol, Symbols};
 use crate::value::Value;
 
@@ -230,7 +230,7 @@ impl<'o> Assembler<'o> {
         }
         let number = self.files.len() as u32;
         self.file_numbers.insert(source.name.clone(), number);
-        let too_long = source.text.len() as u64 > MOST_BYTES;
+        let too_long = source.text.len() as u64 > MAX_BYTES;
         let tokens = if too_long { Tokens::default() } else { lexer::lex(&source.text, &mut self.symbols) };
         self.files.push(File { source: source.clone(), tokens: Rc::new(tokens) });
         if too_long {

@@ -359,7 +359,7 @@ diagnostic_codes! {
         "Each read of the VPM gives one component of one attribute for all 16 vertices; what is declared and what is \
         read must be the same number, or everything after it is shifted."
     241 TextureNotDeclared "a texture is looked up that the interface does not have"
-        "The source declares its textures by `.texture`, with the TMU of each; a lookup by the other TMU would use parameters that nobody provides."
+        "The source declares its textures by `.texture`, with the TMU of each; a lookup by the other TMU would use parameters that nothing provides."
     242 R4BeforeLoad "r4 is read before a result is loaded into it"
         "TMU results wait in a FIFO until a signal (ldtmu0, ldtmu1) loads one into r4; tile buffer contents come by \
         their own signals. They are in r4 for the instruction after the signal, not for the one that has it [AG \
@@ -395,7 +395,7 @@ diagnostic_codes! {
 
     252 DelaySlots "the delay slots of a branch look forgotten"
         "Three instructions after a branch are executed before it takes effect, whether it is taken or not [AG p.34]. A program \
-        that ends in them never gets to where the branch goes; what they do to the counter of a loop is done in each turn, not \
+        that ends in them never gets to where the branch goes; what they do to the counter of a loop is done in each iteration, not \
         after the last; and a branch into its own delay slots executes the same instructions again. Put three nops behind the \
         branch, or say `.slots` between the branch and the instructions if they are meant to stand there."
 

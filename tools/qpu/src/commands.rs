@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use qpu::output::Format;
-use qpu::source::{MOST_BYTES, read_bytes};
+use qpu::source::{MAX_BYTES, read_bytes};
 use qpu::{Assembly, Diagnostics, Options, Source, assemble};
 
 mod asm;
@@ -138,7 +138,7 @@ fn write(path: Option<&Path>, bytes: &[u8]) -> Result<()> {
 
 /// Words of a file: bytes, or text with hexadecimal numbers of 32 or 64 bits (32-bit ones in pairs, low half first).
 fn read_words(path: &Path) -> Result<Vec<u64>> {
-    let bytes = read_bytes(path, MOST_BYTES).with_context(|| path.display().to_string())?;
+    let bytes = read_bytes(path, MAX_BYTES).with_context(|| path.display().to_string())?;
     match std::str::from_utf8(&bytes).ok().and_then(words_of_text) {
         Some(words) => Ok(words),
         None if bytes.len().is_multiple_of(8) => {

@@ -61,7 +61,7 @@ impl Diagnostic {
 }
 
 /// Most diagnostics that are shown; of more, errors come before warnings.
-pub const MOST_SHOWN: usize = 100;
+pub const MAX_SHOWN: usize = 100;
 
 /// Diagnostics together with the sources that their places refer to.
 ///
@@ -93,13 +93,13 @@ impl Diagnostics {
         Some((&source.name, line, column))
     }
 
-    /// The diagnostics as text, coloured or not: the first [`MOST_SHOWN`] of them, and how many there are beside them.
+    /// The diagnostics as text, coloured or not: the first [`MAX_SHOWN`] of them, and how many there are beside them.
     pub fn render(&self, colored: bool) -> String {
         let renderer = if colored { Renderer::styled() } else { Renderer::plain() };
         let mut text = String::new();
         let (errors, warnings) = self.count();
-        let mut errors_left = errors.min(MOST_SHOWN);
-        let mut warnings_left = warnings.min(MOST_SHOWN - errors_left);
+        let mut errors_left = errors.min(MAX_SHOWN);
+        let mut warnings_left = warnings.min(MAX_SHOWN - errors_left);
         let more = (errors - errors_left, warnings - warnings_left);
         for diagnostic in &self.list {
             let left = match diagnostic.severity {

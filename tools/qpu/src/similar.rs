@@ -1,9 +1,9 @@
-//! Names that somebody may have meant.
+//! Suggestions for names that may be misspelt.
 
 /// The name that is nearest to a word, if one is near enough to be a slip.
 pub(crate) fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     // In short words every change makes another name.
-    let most = match word.chars().count() {
+    let max_distance = match word.chars().count() {
         0 | 1 => return None,
         2..=3 => 1,
         _ => 2,
@@ -12,7 +12,7 @@ pub(crate) fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> O
     names
         .filter(near)
         .map(|name| (distance(word, name), name))
-        .filter(|&(far, _)| far <= most)
+        .filter(|&(far, _)| far <= max_distance)
         .min()
         .map(|(_, name)| name)
 }
@@ -25,11 +25,11 @@ fn distance(from: &str, to: &str) -> usize {
     for (i, &a) in from.iter().enumerate() {
         let mut next = vec![i + 1];
         for (j, &b) in to.iter().enumerate() {
-            let mut least = (row[j] + usize::from(a != b)).min(row[j + 1] + 1).min(next[j] + 1);
+            let mut min = (row[j] + usize::from(a != b)).min(row[j + 1] + 1).min(next[j] + 1);
             if i > 0 && j > 0 && a == to[j - 1] && from[i - 1] == b {
-                least = least.min(before[j - 1] + 1);
+                min = min.min(before[j - 1] + 1);
             }
-            next.push(least);
+            next.push(min);
         }
         before = std::mem::replace(&mut row, next);
     }

@@ -20,31 +20,31 @@ impl Source {
         Self { name: name.into(), text: text.into() }
     }
 
-    /// Reads a file of up to [`MOST_BYTES`]; the error is the system's, or says that it is longer.
+    /// Reads a file of up to [`MAX_BYTES`]; the error is the system's, or says that it is longer.
     pub fn read(path: impl Into<PathBuf>) -> std::io::Result<Self> {
         let path = path.into();
-        let text = String::from_utf8_lossy(&read_bytes(&path, MOST_BYTES)?).into_owned();
+        let text = String::from_utf8_lossy(&read_bytes(&path, MAX_BYTES)?).into_owned();
         Ok(Self { name: path.display().to_string(), text })
     }
 }
 
-/// Longest source: places in it have to fit a [`Span`], and a longer one is no program.
-pub const MOST_BYTES: u64 = 1 << 30;
+/// Longest source that is read, so that places in it fit a [`Span`].
+pub const MAX_BYTES: u64 = 1 << 30;
 
-/// Reads a file of up to so many bytes. A longer one is refused by its size, without being read as far as its size is known.
-pub fn read_bytes(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
+/// Reads a file of up to so many bytes. A longer one is refused, by its size alone if that is known.
+pub fn read_bytes(path: &Path, max_bytes: u64) -> std::io::Result<Vec<u8>> {
     let too_long = || {
-        let message = format!("the file is longer than {most} bytes, the most that is read");
+        let message = format!("the file is longer than {max_bytes} bytes, the most that is read");
         std::io::Error::new(std::io::ErrorKind::FileTooLarge, message)
     };
     let file = std::fs::File::open(path)?;
-    if file.metadata()?.len() > most {
+    if file.metadata()?.len() > max_bytes {
         return Err(too_long());
     }
     let mut bytes = Vec::new();
-    // What is no regular file has no size to ask for.
-    file.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most { Err(too_long()) } else { Ok(bytes) }
+    // Pipes and devices do not tell their size.
+    file.take(max_bytes + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes { Err(too_long()) } else { Ok(bytes) }
 }
 
 /// A range of bytes in one of the files of an assembly.

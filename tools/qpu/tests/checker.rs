@@ -337,7 +337,7 @@ fn semaphores() {
     breaks(Code::SemaphoreBalance, 2, ".semaphore 3, 0, 0\nsrel -, 4");
     // Without a declaration nothing can be said: the other side is another program's.
     keeps("sacq -, 3");
-    // On both paths of a branch, and in a loop whose turns are not known.
+    // On both paths of a branch, and in a loop whose iterations are not known.
     let branch = |other: &str| {
         format!(
             ".semaphore 1, 1, 0\nmov.setf r0, elem_num\nbrr.anyz -, r:a\nnop\nnop\nnop\nsacq -, 1\nbrr -, r:b\nnop\nnop\nnop\n:a {other}\n:b"

@@ -1,8 +1,8 @@
 //! The operations of both ALUs: a row for each, with all that is told of them without computing.
 //!
 //! # Sources
-//! [AG p.31] for operands as floats, [AG p.35-36] for the list. How C is made was recorded on boards [silicon]; for the mul ALU's own operations nobody has
-//! recorded it, and the two that both ALUs have leave it clear.
+//! [AG p.31] for operands as floats, [AG p.35-36] for the list. How C is made was recorded on boards [silicon]; for the mul ALU's own operations it was not
+//! recorded, and the two that both ALUs have leave it clear.
 
 /// What an operand or a result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

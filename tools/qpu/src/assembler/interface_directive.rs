@@ -210,14 +210,14 @@ impl Assembler<'_> {
         Ok((name, span))
     }
 
-    fn interface_count(&mut self, most: i64) -> Res<Option<u32>> {
+    fn interface_count(&mut self, max: i64) -> Res<Option<u32>> {
         if !self.take(Kind::Comma) {
             return Ok(None);
         }
         let first = self.peek();
         let count = self.integer("the number")?;
-        if !(1..=most).contains(&count) {
-            return self.error(Code::BadInterface, first, format!("{count} is not in 1 to {most}"));
+        if !(1..=max).contains(&count) {
+            return self.error(Code::BadInterface, first, format!("{count} is not in 1 to {max}"));
         }
         Ok(Some(count as u32))
     }

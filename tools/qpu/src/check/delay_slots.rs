@@ -1,7 +1,7 @@
-//! Delay slots that look forgotten: whoever wrote the program took a branch to take effect at once.
+//! Delay slots that look forgotten, as if the branch were meant to take effect at once.
 //!
 //! Nothing here breaks a rule of the hardware, and instructions in delay slots are good practice. What is reported has no sense if it is meant: an end
-//! of the program that comes before every turn of a loop but the first, a counter that is set anew in each turn, a result that is thrown away, a branch to
+//! of the program that comes before the second iteration of a loop, a counter that is set anew in each iteration, a result that is thrown away, a branch to
 //! what was executed just now. `.slots` in the source says that it is meant all the same.
 
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, Signal};
@@ -75,7 +75,7 @@ impl Program<'_> {
         }
     }
 
-    /// The counter of a loop that is set anew in each turn.
+    /// The counter of a loop that is set anew in each iteration.
     fn counter(&self, branch: usize, findings: &mut Findings) {
         let conditional = self.facts[branch].branch.is_some_and(|branch| !branch.always);
         let Some(start) = self.target(branch).filter(|&target| conditional && target <= branch) else { return };
@@ -91,8 +91,8 @@ impl Program<'_> {
             for (register, _) in self.facts[at].registers_written() {
                 if counters.contains(&register) && !is_read(register, &self.facts[at]) {
                     let message =
-                        format!("{register} decides whether this loop goes on, and is set in each turn of it");
-                    warn(findings, branch, at, "a delay slot of the branch: executed in each turn", message);
+                        format!("{register} decides whether this loop goes on, and is set in each iteration of it");
+                    warn(findings, branch, at, "a delay slot of the branch: executed in each iteration", message);
                 }
             }
         }

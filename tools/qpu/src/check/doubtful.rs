@@ -48,17 +48,17 @@ impl Program<'_> {
     fn doubtful_values(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
         for unit in 0..2u8 {
             let requests = &state.requests[usize::from(unit)];
-            let direct = state.coordinates[usize::from(unit)].most == 0;
-            if facts.starts_lookup(unit) && direct && requests.least() >= DIRECT_LOOKUPS {
-                let message = format!("TMU {unit} has {} lookups under way already", requests.least());
+            let direct = state.coordinates[usize::from(unit)].max == 0;
+            if facts.starts_lookup(unit) && direct && requests.min() >= DIRECT_LOOKUPS {
+                let message = format!("TMU {unit} has {} lookups under way already", requests.min());
                 findings.warning(Code::ManyDirectLookups, at, message);
             }
         }
-        if facts.sets_up_vpm_read() && state.vpm_vectors.least > 1 {
-            let message = format!("VPM reads are set up while {} vectors are not read yet", state.vpm_vectors.least);
+        if facts.sets_up_vpm_read() && state.vpm_vectors.min > 1 {
+            let message = format!("VPM reads are set up while {} vectors are not read yet", state.vpm_vectors.min);
             findings.warning(Code::VpmSetupSoon, at, message);
         }
-        if facts.reads(ReadSource::MutexAcquire) && state.vpm_vectors.least > 0 {
+        if facts.reads(ReadSource::MutexAcquire) && state.vpm_vectors.min > 0 {
             findings.warning(Code::MutexWithVpmReads, at, "the mutex is taken while VPM reads are under way");
         }
     }

@@ -1,6 +1,6 @@
 //! What waits in a FIFO, over all paths.
 
-use super::count::MANY;
+use super::count::UNBOUNDED;
 
 /// Entries of which the state keeps the sizes; of more, the newest.
 const KEPT: u8 = 16;
@@ -10,27 +10,27 @@ const KEPT: u8 = 16;
 pub(super) struct Queue {
     /// Sizes less one, four bits each, the newest lowest.
     sizes: u64,
-    least: u8,
-    most: u16,
+    min: u8,
+    max: u16,
 }
 
 impl Queue {
-    pub(super) const EMPTY: Self = Self { sizes: 0, least: 0, most: 0 };
-    pub(super) const ANY: Self = Self { sizes: 0, least: 0, most: MANY };
+    pub(super) const EMPTY: Self = Self { sizes: 0, min: 0, max: 0 };
+    pub(super) const ANY: Self = Self { sizes: 0, min: 0, max: UNBOUNDED };
 
     /// Entries on every path.
-    pub(super) fn least(self) -> u8 {
-        self.least
+    pub(super) fn min(self) -> u8 {
+        self.min
     }
 
     /// Most entries on a path.
-    pub(super) fn most(self) -> u16 {
-        self.most
+    pub(super) fn max(self) -> u16 {
+        self.max
     }
 
     /// Size of all entries, on every path at least.
-    pub(super) fn least_size(self) -> u32 {
-        (0..self.least).map(|at| self.size(at)).sum()
+    pub(super) fn min_size(self) -> u32 {
+        (0..self.min).map(|at| self.size(at)).sum()
     }
 
     /// Size of an entry that is on every path; 0 is the newest.
@@ -44,24 +44,24 @@ impl Queue {
     }
 
     pub(super) fn push(self, size: u32) -> Self {
-        let most = if self.most == MANY { MANY } else { self.most + 1 };
-        Self { sizes: self.sizes << 4, least: (self.least + 1).min(KEPT), most }.with_size(0, size)
+        let max = if self.max == UNBOUNDED { UNBOUNDED } else { self.max + 1 };
+        Self { sizes: self.sizes << 4, min: (self.min + 1).min(KEPT), max }.with_size(0, size)
     }
 
     /// Something may have been put in: it is not known.
     pub(super) fn maybe_push(self) -> Self {
-        Self { most: MANY, ..self }
+        Self { max: UNBOUNDED, ..self }
     }
 
     /// The oldest goes.
     pub(super) fn pop(self) -> Self {
-        let most = if self.most == MANY { MANY } else { self.most.saturating_sub(1) };
-        Self { most, ..self }.keep(self.least.saturating_sub(1))
+        let max = if self.max == UNBOUNDED { UNBOUNDED } else { self.max.saturating_sub(1) };
+        Self { max, ..self }.keep(self.min.saturating_sub(1))
     }
 
     /// The oldest becomes smaller by one, and goes when nothing is left of it.
     pub(super) fn shrink(self) -> Self {
-        match self.least.checked_sub(1) {
+        match self.min.checked_sub(1) {
             Some(oldest) if self.size(oldest) > 1 => self.with_size(oldest, self.size(oldest) - 1),
             Some(oldest) => self.keep(oldest),
             None => self,
@@ -69,20 +69,20 @@ impl Queue {
     }
 
     /// The newest entries only.
-    fn keep(self, least: u8) -> Self {
-        let mask = if least >= KEPT { u64::MAX } else { (1 << (4 * least)) - 1 };
-        Self { sizes: self.sizes & mask, least, ..self }
+    fn keep(self, min: u8) -> Self {
+        let mask = if min >= KEPT { u64::MAX } else { (1 << (4 * min)) - 1 };
+        Self { sizes: self.sizes & mask, min, ..self }
     }
 
     /// What is known where two paths meet. The newest entries are compared with each other: those before them are taken out first on each path.
     pub(super) fn join(self, other: Self, widen: bool) -> Self {
-        let least = self.least.min(other.least);
-        let mut joined = Self { most: self.most.max(other.most), ..self.keep(least) };
-        for at in 0..least {
+        let min = self.min.min(other.min);
+        let mut joined = Self { max: self.max.max(other.max), ..self.keep(min) };
+        for at in 0..min {
             joined = joined.with_size(at, self.size(at).min(other.size(at)));
         }
         if widen && joined != self {
-            return Self { most: MANY, ..if least < self.least { Self::EMPTY } else { joined } };
+            return Self { max: UNBOUNDED, ..if min < self.min { Self::EMPTY } else { joined } };
         }
         joined
     }

@@ -1,9 +1,9 @@
 //! Semaphores: what a program does to them, against what its interface says.
 //!
-//! A semaphore is shared by all QPUs: one program alone cannot show whether somebody else releases what it acquires. Therefore only what the source declares
+//! A semaphore is shared by all QPUs: whether another program releases what one acquires, that one does not show. Therefore only what the source declares
 //! by `.semaphore` is checked: the accesses on a path from start to end.
 
-use super::count::{Count, MANY};
+use super::count::{Count, UNBOUNDED};
 use super::flow::{Node, Pending};
 use super::{Findings, Program};
 use crate::code::Code;
@@ -44,10 +44,10 @@ impl Program<'_> {
             for (count, declared, what) in
                 [(found[0], semaphore.acquires, "acquired"), (found[1], semaphore.releases, "released")]
             {
-                let Count { least, most } = count;
-                let times = match (u32::from(least), most) {
-                    (least, _) if least > declared => least,
-                    (_, most) if most != MANY && u32::from(most) < declared => u32::from(most),
+                let Count { min, max } = count;
+                let times = match (u32::from(min), max) {
+                    (min, _) if min > declared => min,
+                    (_, max) if max != UNBOUNDED && u32::from(max) < declared => u32::from(max),
                     _ => continue,
                 };
                 let number = semaphore.number;

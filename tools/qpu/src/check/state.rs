@@ -4,7 +4,7 @@ use v3d_hw::qpu::accesses::accumulators;
 use v3d_hw::qpu::{ReadSource, Signal, WriteTarget, address_sets};
 use v3d_hw::vpm::ReadSetupWord;
 
-use super::count::{Count, MANY};
+use super::count::{Count, UNBOUNDED};
 use super::facts::Facts;
 use super::queue::Queue;
 use crate::interface::Interface;
@@ -15,7 +15,7 @@ pub(super) type States = u8;
 /// Bits of [`State::mutex`] and [`State::scoreboard`].
 pub(super) const FREE: States = 1;
 pub(super) const HELD: States = 2;
-/// A bit of [`State::mutex`]: whoever called may have taken it or not.
+/// A bit of [`State::mutex`]: it is not known whether the caller holds it.
 pub(super) const UNKNOWN: States = 4;
 /// Bits of [`State::switched`].
 pub(super) const NOT_YET: States = 1;
@@ -253,14 +253,14 @@ impl State {
 
     /// Slots of the request FIFO that the request takes whose `s` comes next [AG p.39].
     pub(super) fn request_slots(&self, unit: usize) -> u32 {
-        u32::from(self.coordinates[unit].least.min(3)) + 1
+        u32::from(self.coordinates[unit].min.min(3)) + 1
     }
 
     /// A word is written to the register that sets up VPM reads and DMA loads.
     fn set_up_vpm_read(&mut self, word: Option<u32>) {
         match word.map(ReadSetupWord::decode) {
             // A third one is ignored [AG p.56].
-            Some(ReadSetupWord::Read(_)) if self.vpm_blocks.least() >= 2 => {}
+            Some(ReadSetupWord::Read(_)) if self.vpm_blocks.min() >= 2 => {}
             Some(ReadSetupWord::Read(setup)) => {
                 let vectors = if setup.count == 0 { 16 } else { u16::from(setup.count) };
                 self.vpm_setup = true;
@@ -271,7 +271,7 @@ impl State {
             None => {
                 self.vpm_setup = true;
                 self.vpm_blocks = self.vpm_blocks.maybe_push();
-                self.vpm_vectors = self.vpm_vectors.add(0, MANY);
+                self.vpm_vectors = self.vpm_vectors.add(0, UNBOUNDED);
             }
         }
     }

@@ -3,7 +3,7 @@
 use v3d_hw::qpu::accesses::register_bit;
 use v3d_hw::qpu::{ReadSource, Signal, WriteTarget};
 
-use super::count::MANY;
+use super::count::UNBOUNDED;
 use super::facts::{Facts, Register};
 use super::flow::{Node, Pending};
 use super::state::{FREE, HELD, LAST, NOT_LAST, State};
@@ -75,7 +75,7 @@ impl Program<'_> {
             if !facts.reads_accumulator(number) || state.accumulators & bit != 0 || same_operand_only(facts) {
                 continue;
             }
-            let loading = facts.signal().loads_r4() || state.requests.iter().any(|requests| requests.least() > 0);
+            let loading = facts.signal().loads_r4() || state.requests.iter().any(|requests| requests.min() > 0);
             if number == 4 && loading {
                 let message = "r4 is read before the result is loaded";
                 findings.error(Code::R4BeforeLoad, at, message);
@@ -97,7 +97,7 @@ impl Program<'_> {
 
     fn peripherals(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
         if let Some(unit) = facts.signal().loads_tmu()
-            && state.requests[usize::from(unit)].most() == 0
+            && state.requests[usize::from(unit)].max() == 0
         {
             findings.error(Code::TmuWithoutRequest, at, format!("TMU {unit} was not asked for anything"));
         }
@@ -138,7 +138,7 @@ impl Program<'_> {
         }
         for unit in (0..2u8).filter(|&unit| facts.starts_lookup(unit)) {
             let room = if self.threaded { 4 } else { 8 };
-            let slots = state.requests[usize::from(unit)].least_size() + state.request_slots(usize::from(unit));
+            let slots = state.requests[usize::from(unit)].min_size() + state.request_slots(usize::from(unit));
             if slots > room {
                 let message = format!("the requests to TMU {unit} under way take {slots} slots of {room}");
                 findings.error(Code::TmuFifoFull, at, message);
@@ -182,7 +182,7 @@ impl Program<'_> {
         if facts.reads(ReadSource::VpmRead) {
             if !state.vpm_setup {
                 findings.error(Code::VpmReadWithoutSetup, at, "the VPM is read, but no read was set up");
-            } else if state.vpm_vectors.most == 0 {
+            } else if state.vpm_vectors.max == 0 {
                 findings.error(
                     Code::VpmReadBeyondSetup,
                     at,
@@ -193,7 +193,7 @@ impl Program<'_> {
         if facts.writes_to(WriteTarget::VpmWrite) && !state.vpm_write_setup {
             findings.error(Code::VpmWriteWithoutSetup, at, "the VPM is written, but no write was set up");
         }
-        if facts.sets_up_vpm_read() && state.vpm_blocks.least() >= 2 {
+        if facts.sets_up_vpm_read() && state.vpm_blocks.min() >= 2 {
             findings.error(Code::VpmQueueFull, at, "a third VPM read is set up while two are not read yet");
         }
     }
@@ -207,8 +207,8 @@ impl Program<'_> {
         if state.tile_accessed && state.scoreboard == FREE {
             findings.error(Code::ScoreboardNotUnlocked, at, "the program ends without unlocking the scoreboard");
         }
-        if state.vpm_vectors.least > 0 {
-            let message = format!("the program ends with {} vectors of the VPM not read", state.vpm_vectors.least);
+        if state.vpm_vectors.min > 0 {
+            let message = format!("the program ends with {} vectors of the VPM not read", state.vpm_vectors.min);
             findings.warning(Code::VpmReadLeft, at, message);
         }
         if self.threaded && state.switched == NOT_LAST {
@@ -216,7 +216,7 @@ impl Program<'_> {
             findings.add(self.without_last_switch(), Code::LastSwitchMissing, at, None, message);
         }
         for unit in 0..2 {
-            let count = state.requests[unit].least();
+            let count = state.requests[unit].min();
             if count > 0 {
                 let message = format!("the program ends with {count} results of TMU {unit} not loaded");
                 findings.warning(Code::TmuResultLeft, at, message);
@@ -224,32 +224,32 @@ impl Program<'_> {
         }
         let interface = self.interface;
         let declared = interface.uniform_words();
-        if declared > 0 && state.uniforms.most != MANY {
+        if declared > 0 && state.uniforms.max != UNBOUNDED {
             let wrong = state.uniforms.exact().is_some_and(|read| u32::from(read) != declared)
-                || u32::from(state.uniforms.least) > declared;
+                || u32::from(state.uniforms.min) > declared;
             if wrong {
-                let read = state.uniforms.least;
+                let read = state.uniforms.min;
                 let message = format!("{read} words of uniforms are read, the interface has {declared}");
                 findings.error(Code::UniformCount, at, message);
             }
         }
         let declared = interface.attribute_words();
         let shades_vertices = matches!(interface.stage, Stage::Vertex | Stage::Coordinate);
-        if shades_vertices && !interface.attributes.is_empty() && state.vpm_reads.most != MANY {
+        if shades_vertices && !interface.attributes.is_empty() && state.vpm_reads.max != UNBOUNDED {
             let wrong = state.vpm_reads.exact().is_some_and(|read| u32::from(read) != declared)
-                || u32::from(state.vpm_reads.least) > declared;
+                || u32::from(state.vpm_reads.min) > declared;
             if wrong {
-                let read = state.vpm_reads.least;
+                let read = state.vpm_reads.min;
                 let message = format!("{read} words of attributes are read, the interface has {declared}");
                 findings.error(Code::AttributeCount, at, message);
             }
         }
         let declared = interface.varyings_read();
-        if interface.stage == Stage::Fragment && state.varyings.most != MANY {
+        if interface.stage == Stage::Fragment && state.varyings.max != UNBOUNDED {
             let wrong = state.varyings.exact().is_some_and(|read| u32::from(read) != declared)
-                || u32::from(state.varyings.least) > declared;
-            if wrong && !(declared == 0 && state.varyings.least == 0) {
-                let read = state.varyings.least;
+                || u32::from(state.varyings.min) > declared;
+            if wrong && !(declared == 0 && state.varyings.min == 0) {
+                let read = state.varyings.min;
                 let message = format!("{read} varyings are read, the interface has {declared}");
                 findings.error(Code::VaryingCount, at, message);
             }

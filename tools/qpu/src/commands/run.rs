@@ -32,7 +32,7 @@ const PAGE: u32 = 0x1000;
 /// Alignment of each list of uniforms.
 const LINE: u32 = 64;
 /// QPUs that can run a program: as many as the largest V3D of this family can have.
-const MOST_QPUS: u8 = 16;
+const MAX_QPUS: u8 = 16;
 
 /// Runs a user program in the model.
 #[derive(Args)]
@@ -40,7 +40,7 @@ pub(crate) struct Run {
     #[command(flatten)]
     input: Input,
     /// Number of QPUs that run the program at a time, sharing VPM, mutex and semaphores
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=i64::from(MOST_QPUS)))]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=i64::from(MAX_QPUS)))]
     qpus: u8,
     /// The uniforms: integers, floats (with a decimal point), separated by commas; given once for each QPU, or once for all
     #[arg(long, value_parser = uniforms, allow_hyphen_values = true)]

@@ -1,4 +1,4 @@
-//! The QPUs of `qpu run`: one program on each, taking turns.
+//! The QPUs of `qpu run`: one program on each, executed in time slices.
 
 use v3d_hw::BusAddr;
 use v3d_sim::lanes::Lanes;
@@ -11,8 +11,8 @@ use v3d_sim::timing::{self, Estimate, TimingModel};
 const VPM_KIB: u8 = 12;
 /// Rows of it that are reserved for user programs: all that can be.
 const VPM_WINDOW: u32 = 64;
-/// Instructions of a turn, if nobody watches.
-const TURN: u64 = 256;
+/// Instructions of a time slice, if they are not traced.
+const TIME_SLICE: u64 = 256;
 
 /// A QPU with its program.
 pub(super) struct Unit {
@@ -57,7 +57,7 @@ impl<'m> Machine<'m> {
         while progress {
             progress = false;
             for number in 0..self.units.len() {
-                progress |= self.turn(number, budget, TURN);
+                progress |= self.run_slice(number, budget, TIME_SLICE);
             }
         }
     }
@@ -69,7 +69,7 @@ impl<'m> Machine<'m> {
             for number in 0..self.units.len() {
                 let qpu = &self.units[number].qpu;
                 let (pc, before) = (qpu.pc(), qpu.registers().visible().to_vec());
-                if self.turn(number, budget, 1) {
+                if self.run_slice(number, budget, 1) {
                     let after = self.units[number].qpu.registers().visible();
                     watch(&Watched { number, pc, before: &before, after });
                     progress = true;
@@ -90,8 +90,8 @@ impl<'m> Machine<'m> {
         timing_model.take_estimate()
     }
 
-    /// Whether the QPU has got anywhere.
-    fn turn(&mut self, number: usize, budget: u64, instructions: u64) -> bool {
+    /// Executes a time slice of a QPU; whether it has executed anything.
+    fn run_slice(&mut self, number: usize, budget: u64, instructions: u64) -> bool {
         let Unit { qpu, setup, exit } = &mut self.units[number];
         let before = qpu.executed();
         let mut left = instructions.min(budget.saturating_sub(before));
