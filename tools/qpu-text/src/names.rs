@@ -71,40 +71,8 @@ const fn pieces<const N: usize>(before: &str, names: &[&str; N]) -> [Piece; N] {
     pieces
 }
 
-/// Values of the small immediates; the rotations read as -16 to -1 [vc4asm].
-const IMMEDIATE: [&str; 64] = [
-    "0",
-    "1",
-    "2",
-    "3",
-    "4",
-    "5",
-    "6",
-    "7",
-    "8",
-    "9",
-    "10",
-    "11",
-    "12",
-    "13",
-    "14",
-    "15", //
-    "-16",
-    "-15",
-    "-14",
-    "-13",
-    "-12",
-    "-11",
-    "-10",
-    "-9",
-    "-8",
-    "-7",
-    "-6",
-    "-5",
-    "-4",
-    "-3",
-    "-2",
-    "-1", //
+/// Small immediates that are floats: codes 32 to 47 [AG p.30].
+const FLOATS: [&str; 16] = [
     "1.0",
     "2.0",
     "4.0",
@@ -112,7 +80,7 @@ const IMMEDIATE: [&str; 64] = [
     "16.0",
     "32.0",
     "64.0",
-    "128.0", //
+    "128.0",
     "0.00390625",
     "0.0078125",
     "0.015625",
@@ -120,30 +88,30 @@ const IMMEDIATE: [&str; 64] = [
     "0.0625",
     "0.125",
     "0.25",
-    "0.5", //
-    "-16",
-    "-15",
-    "-14",
-    "-13",
-    "-12",
-    "-11",
-    "-10",
-    "-9",
-    "-8",
-    "-7",
-    "-6",
-    "-5",
-    "-4",
-    "-3",
-    "-2",
-    "-1",
+    "0.5",
 ];
+
+/// The small immediates by their code; the rotations read as -16 to -1 [vc4asm].
+const fn immediates(before: &str) -> [Piece; 64] {
+    let before = Piece::new(before);
+    let mut pieces = [Piece::EMPTY; 64];
+    let mut code = 0;
+    while code < pieces.len() {
+        pieces[code] = match code {
+            0..16 => before.followed_by_decimal(code as u32),
+            16..32 => before.followed_by("-").followed_by_decimal(32 - code as u32),
+            32..48 => before.followed_by(FLOATS[code - 32]),
+            _ => before.followed_by("-").followed_by_decimal(64 - code as u32),
+        };
+        code += 1;
+    }
+    pieces
+}
 
 /// What is read from file A, as operand.
 pub(super) static READ_A: [Piece; 64] = addresses(", ", 0, Some(0));
 /// What is read from file B, as operand: by name; by number, where the name would leave the file open; small immediates.
-pub(super) static READ_B: [[Piece; 64]; 3] =
-    [addresses(", ", 1, Some(1)), addresses(", ", 1, None), pieces(", ", &IMMEDIATE)];
+pub(super) static READ_B: [[Piece; 64]; 3] = [addresses(", ", 1, Some(1)), addresses(", ", 1, None), immediates(", ")];
 /// Accumulators as sources.
 pub(super) static ACCUMULATORS: [Piece; 6] = pieces(", ", &["r0", "r1", "r2", "r3", "r4", "r5"]);
 /// Targets, by file and address.
@@ -152,7 +120,7 @@ pub(super) static WRITE: [[Piece; 64]; 2] = [addresses(" ", 0, Some(2)), address
 pub(super) static NUMBERED: [[Piece; 64]; 2] = [addresses(" ", 0, None), addresses(" ", 1, None)];
 
 /// Small immediates that `read` reads.
-pub(super) static IMMEDIATES: [Piece; 64] = pieces(" ", &IMMEDIATE);
+pub(super) static IMMEDIATES: [Piece; 64] = immediates(" ");
 
 /// Rotations of a target, by the low four bits of their code.
 pub(super) static ROTATIONS: [Piece; 16] =

@@ -478,13 +478,7 @@ pub(crate) fn immediate_value(code: u8) -> u32 {
 
 /// The small immediate code of a value.
 pub(crate) fn immediate_code(value: u32) -> Option<u8> {
-    let signed = value as i32;
-    if (-16..16).contains(&signed) {
-        return Some((signed & 31) as u8);
-    }
-    // Powers of two from 1/256 to 128: mantissa and sign zero, exponent in range.
-    let exponent = (value >> 23).wrapping_sub(119);
-    (value & 0x807f_ffff == 0 && exponent < 16).then(|| (32 + ((exponent + 8) & 15)) as u8)
+    SmallImmediate::from_value(value)?.code()
 }
 
 impl PackSuffix {

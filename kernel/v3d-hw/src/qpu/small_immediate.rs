@@ -58,17 +58,14 @@ impl SmallImmediate {
 
     /// The immediate that reads as these 32 bits, if there is one.
     pub const fn from_value(value: u32) -> Option<Self> {
-        let mut code = 0;
-        while code < Self::FIRST_ROTATION {
-            let immediate = Self::from_code(code);
-            if let Some(candidate) = immediate.value()
-                && candidate == value
-            {
-                return Some(immediate);
-            }
-            code += 1;
+        let (integer, exponent) = (value as i32, (value >> 23) as i32 - 127);
+        if integer >= -16 && integer < 16 {
+            Some(Self::Integer(integer as i8))
+        } else if value & 0x7f_ffff == 0 && exponent >= -8 && exponent < 8 {
+            Some(Self::Power(exponent as i8))
+        } else {
+            None
         }
-        None
     }
 }
 
@@ -106,6 +103,18 @@ mod tests {
         assert_eq!(value(47), Some(0x3f00_0000));
         assert_eq!(SmallImmediate::from_code(48), SmallImmediate::RotateByR5);
         assert_eq!(SmallImmediate::from_code(63), SmallImmediate::Rotate(15));
+    }
+
+    #[test]
+    fn values_are_found() {
+        for immediate in (0..SmallImmediate::FIRST_ROTATION).map(SmallImmediate::from_code) {
+            let value = immediate.value().unwrap();
+            assert_eq!(SmallImmediate::from_value(value), Some(immediate), "{value:#x}");
+        }
+        // 16; -17; 256.0; 1/512; -1.0; 1.5
+        for value in [16, -17i32 as u32, 0x4380_0000, 0x3b00_0000, 0xbf80_0000, 0x3fc0_0000] {
+            assert_eq!(SmallImmediate::from_value(value), None, "{value:#x}");
+        }
     }
 
     #[test]

@@ -2,26 +2,26 @@
 
 use qpu::Interface;
 use v3d_hw::Layout;
-use v3d_hw::qpu::address_map::NOP;
+use v3d_hw::qpu::address_map::{NOP, TmuCoordinate};
 use v3d_hw::qpu::{
-    AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, Instruction, LoadImmediate, MulOp, Mux, Semaphore,
-    Signal, Unpack,
+    AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, Instruction, LoadImmediate, MulOp, Mux, ReadSource,
+    Semaphore, Signal, Unpack, WriteTarget,
 };
 use v3d_sim::random::Random;
 
 /// Registers of file A that hold the two uniforms on which branches depend. No case writes them.
 const DECISIONS: [u8; 2] = [10, 11];
-const UNIFORM: u8 = 32;
-const VARYING: u8 = 35;
-const TMU_NO_SWAP: u8 = 36;
-const R5: u8 = 37;
-const UNIFORMS_ADDRESS: u8 = 40;
-const TLB_Z: u8 = 44;
-const VPM: u8 = 48;
-const VPM_SETUP: u8 = 49;
-const MUTEX: u8 = 51;
-const SFU_RECIP: u8 = 52;
-const TMU0_S: u8 = 56;
+const UNIFORM: u8 = ReadSource::Uniform.address();
+const VARYING: u8 = ReadSource::Varying.address();
+const TMU_NO_SWAP: u8 = WriteTarget::TmuNoSwap.address();
+const R5: u8 = WriteTarget::R5PerQuad.address();
+const UNIFORMS_ADDRESS: u8 = WriteTarget::UniformsAddress.address();
+const TLB_Z: u8 = WriteTarget::TlbZ.address();
+const VPM: u8 = WriteTarget::VpmWrite.address();
+const VPM_SETUP: u8 = WriteTarget::VpmVcdRdSetup.address();
+const MUTEX: u8 = WriteTarget::MutexRelease.address();
+const SFU_RECIP: u8 = WriteTarget::SfuRecip.address();
+const TMU0_S: u8 = WriteTarget::Tmu { unit: 0, coordinate: TmuCoordinate::S }.address();
 
 /// What the instructions of a case have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
