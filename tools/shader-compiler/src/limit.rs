@@ -74,7 +74,7 @@ limits! {
     SAMPLE_INDEX = hardware("sample-index", "fragment shaders run once for all samples of a fragment, so there is no sample index");
     BUILT_IN_INPUT = compiler("built-in-input", "this built-in input is not supported in this stage");
     BUILT_IN_OUTPUT = compiler("built-in-output", "this built-in output is not supported in this stage");
-    COLOR_TYPE = hardware("color-type", "a colour is a vec4<f32>: the tile buffer has no integer formats");
+    COLOR_TYPE = hardware("color-type", "a colour is a `vec4<f32>`: the tile buffer has no integer formats");
     COLOR_COUNT = hardware("color-count", "the tile buffer has one colour, so a fragment shader writes @location(0) only");
     COLOR_MISSING = compiler("color-missing", "a fragment shader must write a colour to @location(0)");
 
@@ -83,7 +83,7 @@ limits! {
     ADDRESS_SPACE = hardware("address-space", "variables of this address space do not exist on this GPU: use a uniform");
     BOOL_IN_MEMORY = compiler("bool-in-memory", "a bool in memory is not supported: use a u32");
     HALF_BITCAST = compiler("half-bitcast", "a bitcast of f16 is not supported: use pack2x16float and unpack2x16float");
-    HALF_STORE = compiler("half-store", "an f16 can be stored only together with the other half of its word: use vec2<f16> or vec4<f16>");
+    HALF_STORE = compiler("half-store", "an f16 can be stored only together with the other half of its word: use `vec2<f16>` or `vec4<f16>`");
     TYPE_IN_MEMORY = compiler("type-in-memory", "a value of this type cannot be read or written as a whole");
     ATOMIC_PLACE = hardware("atomic-place", "atomic operations work on storage buffers and workgroup memory of compute shaders");
     WORKGROUP_SIZE = compiler("workgroup-size", "a workgroup has too many invocations");
