@@ -1,10 +1,10 @@
 //! From an operation whose registers have places to an instruction.
 
 use naga::Span;
-use v3d_hw::qpu::address_map::NOP;
+use v3d_hw::qpu::address_map::{NOP, TmuCoordinate, is_read_in_either_file, is_written_in_either_file};
 use v3d_hw::qpu::{
-    AddOp, Alu, BRANCH_DELAY_SLOTS, Branch, BranchCondition, Condition, INSTRUCTION_BYTES, ImmediateKind, Instruction,
-    LoadImmediate, MulOp, Mux, Signal, Unpack,
+    AddOp, Alu, BRANCH_DELAY_SLOTS, Branch, BranchCondition, Condition, File, INSTRUCTION_BYTES, ImmediateKind,
+    Instruction, LoadImmediate, MulOp, Mux, ReadSource, Signal, Unpack, WriteTarget,
 };
 
 use crate::machine::{Operand, Operation, Pack, Register, Target, Work};
@@ -62,11 +62,10 @@ fn source(operand: Operand, place: impl Fn(Register) -> Option<Place>) -> Option
         Operand::Register(register) => Source::At(place(register)?, Unpack::None),
         Operand::Part(register, unpack) => Source::At(place(register)?, unpack),
         Operand::Small(code) => Source::Small(code),
-        Operand::Uniform(_) => Source::Either(32),
-        Operand::FixedA(address) => Source::FixedA(address),
-        Operand::FixedB(address) => Source::FixedB(address),
-        Operand::Varying => Source::Either(35),
-        Operand::Vpm => Source::Either(48),
+        Operand::Uniform(_) => Source::Either(ReadSource::Uniform.address()),
+        Operand::Input(_, source) if is_read_in_either_file(source.address()) => Source::Either(source.address()),
+        Operand::Input(File::A, source) => Source::FixedA(source.address()),
+        Operand::Input(File::B, source) => Source::FixedB(source.address()),
         Operand::Coefficient => Source::R5,
     })
 }
@@ -160,25 +159,23 @@ pub(crate) fn encode(
 }
 
 fn encode_way(operation: &Operation, sources: &[Source], target: Option<Place>, second: bool) -> Option<Instruction> {
-    // Address, and whether it is in file A only or B only.
-    let (address, file_a) = match operation.target {
-        Target::Nothing => (NOP, None),
+    let (file, written) = match operation.target {
+        Target::Nothing => (File::A, WriteTarget::Nop),
         Target::Register(_) => match target? {
-            Place::Accumulator(number) => (32 + number, None),
-            Place::A(number) => (number, Some(true)),
-            Place::B(number) => (number, Some(false)),
-            Place::R4 => (NOP, None),
+            Place::Accumulator(number) => (File::A, WriteTarget::Accumulator(number)),
+            Place::A(number) => (File::A, WriteTarget::Register(number)),
+            Place::B(number) => (File::B, WriteTarget::Register(number)),
+            Place::R4 => (File::A, WriteTarget::Nop),
         },
-        Target::Special(address, _) | Target::Texture(address, _) => (address, None),
-        Target::Memory => (56, None),
-        Target::Argument { address, file_b } => (address, Some(!file_b)),
-        Target::VpmWrite => (48, None),
-        Target::VpmReadSetup => (49, Some(true)),
-        Target::VpmWriteSetup => (49, Some(false)),
-        Target::SampleMask => (42, Some(true)),
-        Target::Depth => (15, Some(false)),
-        Target::Color => (32, None),
+        Target::Special(function, _) => (File::A, function),
+        Target::Texture(coordinate, _) => (File::A, WriteTarget::Tmu { unit: 0, coordinate }),
+        Target::Memory => (File::A, WriteTarget::Tmu { unit: 0, coordinate: TmuCoordinate::S }),
+        Target::Output(file, written) => (file, written),
+        Target::Color => (File::A, WriteTarget::Accumulator(0)),
     };
+    let address = written.address();
+    // Whether it must be written to file A, if that makes a difference.
+    let file_a = (!is_written_in_either_file(address)).then_some(file == File::A);
     if let Work::Load(immediate) = operation.work {
         let load = LoadImmediate {
             sig: Signal::LoadImmediate,

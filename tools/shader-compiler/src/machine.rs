@@ -3,7 +3,8 @@
 //! Registers are virtual, and what comes out of a stream is an operand.
 
 use naga::Span;
-use v3d_hw::qpu::{AddOp, Condition, MulOp, PackA, PackMul, Unpack};
+use v3d_hw::qpu::address_map::TmuCoordinate;
+use v3d_hw::qpu::{AddOp, Condition, File, MulOp, PackA, PackMul, ReadSource, Unpack, WriteTarget};
 
 use crate::routine::Routine;
 use crate::ssa::StreamWord;
@@ -31,14 +32,9 @@ pub(crate) enum Operand {
     Small(u8),
     /// The next word of the uniforms, which is to be this one.
     Uniform(StreamWord),
-    /// An address of register file A that is no register of a value.
-    FixedA(u8),
-    /// The same of file B.
-    FixedB(u8),
-    /// The next varying, in either file.
-    Varying,
-    /// The next word of the VPM, in either file.
-    Vpm,
+    /// What a port reads that has no value of the program: a register with a fixed purpose, an input, or the next element of a stream. The file makes no
+    /// difference where both have it at the same address.
+    Input(File, ReadSource),
     /// r5: the coefficient C that comes with a varying.
     Coefficient,
 }
@@ -73,23 +69,14 @@ pub(crate) enum Work {
 pub(crate) enum Target {
     Nothing,
     Register(Register),
-    /// The special function unit, by its address; the result comes into r4 as a register.
-    Special(u8, Register),
+    /// A function of the special function unit, whose result comes into r4 as a register.
+    Special(WriteTarget, Register),
     /// A parameter of TMU 0, which takes this word from the uniforms.
-    Texture(u8, StreamWord),
+    Texture(TmuCoordinate, StreamWord),
     /// A general memory lookup by TMU 0.
     Memory,
-    /// A register that a routine takes, by its address; in file B, else in A.
-    Argument {
-        address: u8,
-        file_b: bool,
-    },
-    VpmWrite,
-    VpmReadSetup,
-    VpmWriteSetup,
-    SampleMask,
-    /// rb15, in which a pipeline finds the depth.
-    Depth,
+    /// A unit, or a register with a fixed purpose. The file makes no difference where both have it at the same address.
+    Output(File, WriteTarget),
     /// r0 at the end of a fragment program.
     Color,
 }
@@ -179,6 +166,11 @@ pub(crate) struct Block {
     /// Operations that read words of the uniforms: the first only when the second has read.
     pub(crate) uniform_order: Vec<(usize, usize)>,
 }
+
+/// The register of file B with a fragment's depth, also when the program has replaced it.
+pub(crate) const DEPTH: u8 = 15;
+/// The register of file A with a fragment's W.
+pub(crate) const FRAGMENT_W: u8 = 15;
 
 /// A program of operations.
 #[derive(Clone, Debug)]

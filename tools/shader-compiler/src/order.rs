@@ -1,19 +1,21 @@
 //! Which operations of a block must wait for which.
 
 use v3d_hw::control_list::Threading;
-use v3d_hw::qpu::Condition;
+use v3d_hw::qpu::{Condition, File, Hazard, ReadSource, SFU_LATENCY, WriteTarget};
 
-use crate::machine::{Operand, Operation, Target, Work};
+use crate::machine::{DEPTH, Operand, Operation, Target, Work};
 
 /// Entries of a TMU's request queue: each parameter takes one. Two threads share them [AG p.39].
 const TMU_ENTRIES: usize = 8;
 /// Cycles from a set-up of VPM reads to the first read. The guide wants a latency of three instructions [AG p.55]; the captured programs of Mesa's driver,
 /// which run on boards, read one to three instructions after the set-up, and tests on boards found that the read waits [vc4asm].
 const VPM_SET_UP: usize = 2;
-/// Cycles until what is written to a register file can be read [AG p.37].
-const FILE: usize = 2;
-/// Cycles until the special function unit's result can be read [AG p.24].
-const SPECIAL: usize = 3;
+/// Cycles until what is written to a register file can be read.
+const FILE: usize = Hazard::ReadAfterWrite.distance() as usize;
+/// Cycles until the special function unit's result can be read.
+const SPECIAL: usize = SFU_LATENCY as usize;
+/// Where a pipeline finds the depth of a fragment.
+const DEPTH_OUTPUT: Target = Target::Output(File::B, WriteTarget::Register(DEPTH));
 /// Cycles from a texture request to its result, if the TMU's cache has it [vc4cl].
 pub(crate) const TEXTURE: usize = 9;
 
@@ -90,7 +92,7 @@ pub(crate) fn waits(operations: &[Operation], registers: usize, threading: Threa
         }
         for operand in &operation.operands {
             match operand {
-                Operand::Varying => {
+                Operand::Input(_, ReadSource::Varying) => {
                     wait(varying, 1, 1);
                     // r5 has the coefficient of one varying at a time.
                     wait(coefficient, 0, 0);
@@ -101,21 +103,21 @@ pub(crate) fn waits(operations: &[Operation], registers: usize, threading: Threa
                     unmovable.extend(varying);
                     coefficient = Some(at);
                 }
-                Operand::Vpm => {
+                Operand::Input(_, ReadSource::VpmRead) => {
                     wait(read_set_up, VPM_SET_UP, VPM_SET_UP);
                     wait(vpm_read, 1, 1);
                     vpm_read = Some(at);
                 }
-                Operand::FixedB(15) => depth_readers.push(at),
+                Operand::Input(File::B, ReadSource::Register(DEPTH)) => depth_readers.push(at),
                 _ => {}
             }
         }
         match operation.target {
-            Target::VpmReadSetup => {
+            Target::Output(_, WriteTarget::VpmVcdRdSetup) => {
                 wait(vpm_read, 1, 1);
                 read_set_up = Some(at);
             }
-            Target::VpmWriteSetup | Target::VpmWrite => {
+            Target::Output(_, WriteTarget::VpmVcdWrSetup | WriteTarget::VpmWrite) => {
                 wait(vpm_write, 1, 1);
                 vpm_write = Some(at);
             }
@@ -132,7 +134,7 @@ pub(crate) fn waits(operations: &[Operation], registers: usize, threading: Threa
                 parameters += 1;
                 (texture, request) = (Some(at), Some(at));
             }
-            Target::Depth => depth_readers.drain(..).for_each(|reader| wait(Some(reader), 0, 0)),
+            DEPTH_OUTPUT => depth_readers.drain(..).for_each(|reader| wait(Some(reader), 0, 0)),
             _ => {}
         }
         if operation.work == Work::LoadTexture {
@@ -143,7 +145,7 @@ pub(crate) fn waits(operations: &[Operation], registers: usize, threading: Threa
         if operation.target == Target::Color {
             // What the tile buffer gets comes last, and the depth must be there when what a pipeline puts behind begins. What others wait for is over by then.
             for (on, operation) in operations[..at].iter().enumerate() {
-                let cycles = if operation.target == Target::Depth { FILE } else { 0 };
+                let cycles = if operation.target == DEPTH_OUTPUT { FILE } else { 0 };
                 if cycles > 0 || !is_waited_for[on] {
                     wait(Some(on), cycles, cycles);
                 }

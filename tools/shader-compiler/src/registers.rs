@@ -3,6 +3,8 @@
 //! r0 to r3 can be read a cycle after they are written, and any number of them in one instruction; of each file one register can be read, two cycles
 //! after it was written [AG p.17, p.37]. r4 has what the special function unit and the TMUs give, until the next result comes.
 
+use v3d_hw::qpu::Hazard;
+
 use crate::machine::Register;
 
 /// Where a register is.
@@ -13,6 +15,18 @@ pub(crate) enum Place {
     A(u8),
     B(u8),
     R4,
+}
+
+impl Place {
+    /// Cycles from an operation to the first in which its result can be read here; a rotated one comes later.
+    pub(crate) const fn latency(self, is_rotated: bool) -> usize {
+        let hazard = match self {
+            Self::Accumulator(_) | Self::R4 => return 1,
+            Self::A(_) | Self::B(_) if is_rotated => Hazard::ReadAfterRotatedWrite,
+            Self::A(_) | Self::B(_) => Hazard::ReadAfterWrite,
+        };
+        hazard.distance() as usize
+    }
 }
 
 /// Registers of a file that have values: 14 and 15 belong to the fragment that comes next [AG p.21].

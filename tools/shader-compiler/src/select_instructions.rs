@@ -7,10 +7,11 @@ use std::collections::{HashMap, HashSet};
 
 use naga::Span;
 use v3d_hw::Layout;
-use v3d_hw::qpu::{AddOp, Condition, MulOp, PackMul, SmallImmediate, Unpack};
+use v3d_hw::qpu::address_map::TmuCoordinate;
+use v3d_hw::qpu::{AddOp, Condition, File, MulOp, PackMul, ReadSource, SmallImmediate, Unpack, WriteTarget};
 use v3d_hw::vpm::{ElementSize, ReadSetup, WriteSetup};
 
-use crate::machine::{Block, End, Machine, Operand, Operation, Register, Target, Work};
+use crate::machine::{Block, DEPTH, End, FRAGMENT_W, Machine, Operand, Operation, Register, Target, Work};
 use crate::routine;
 use crate::ssa::{Given, Op, Part, Program, Special, Step, StreamWord, Value};
 
@@ -18,11 +19,10 @@ mod flags_and_packs;
 mod loops;
 mod memory;
 
-/// TMU 0's registers [AG p.38].
-const TMU_S: u8 = 56;
-const TMU_T: u8 = 57;
-const TMU_R: u8 = 58;
-const TMU_B: u8 = 59;
+/// The next varying.
+const VARYING: Operand = Operand::Input(File::A, ReadSource::Varying);
+/// The next word that a vertex or coordinate shader, or a store, gives to the VPM.
+const VPM_WRITE: Target = Target::Output(File::A, WriteTarget::VpmWrite);
 /// Words that one set-up of VPM reads announces.
 const MOST_READS: usize = 16;
 
@@ -270,7 +270,11 @@ impl Selector<'_> {
             let word =
                 WriteSetup { id: 0, stride: 1, horizontal: true, laned: false, size: ElementSize::Bits32, address: 0 };
             if let Ok(word) = word.to_bits() {
-                let load = self.operation(Work::Load(word as u32), Vec::new(), Target::VpmWriteSetup);
+                let load = self.operation(
+                    Work::Load(word as u32),
+                    Vec::new(),
+                    Target::Output(File::B, WriteTarget::VpmVcdWrSetup),
+                );
                 self.emit(load);
             }
         }
@@ -286,7 +290,11 @@ impl Selector<'_> {
         let word =
             ReadSetup { id: 0, count, stride: 1, horizontal: true, laned: false, size: ElementSize::Bits32, address };
         if let Ok(word) = word.to_bits() {
-            let load = self.operation(Work::Load(word as u32), Vec::new(), Target::VpmReadSetup);
+            let load = self.operation(
+                Work::Load(word as u32),
+                Vec::new(),
+                Target::Output(File::A, WriteTarget::VpmVcdRdSetup),
+            );
             self.emit(load);
         }
     }
@@ -307,13 +315,13 @@ impl Selector<'_> {
     }
 
     fn skip_varying(&mut self) {
-        let skip = self.operation(Work::Move, vec![Operand::Varying], Target::Nothing);
+        let skip = self.operation(Work::Move, vec![VARYING], Target::Nothing);
         self.emit(skip);
         self.next_varying += 1;
     }
 
     fn read_attribute(&mut self, target: Target) {
-        let read = self.operation(Work::Move, vec![Operand::Vpm], target);
+        let read = self.operation(Work::Move, vec![Operand::Input(File::A, ReadSource::VpmRead)], target);
         self.emit(read);
         self.next_attribute += 1;
         if self.next_attribute.is_multiple_of(MOST_READS) {
@@ -378,8 +386,8 @@ impl Selector<'_> {
         let clash = match both {
             [Operand::Uniform(x), Operand::Uniform(y)] => x != y,
             [Operand::Small(x), Operand::Small(y)] => x != y,
-            [Operand::FixedB(_), Operand::Small(_)] | [Operand::Small(_), Operand::FixedB(_)] => true,
-            [Operand::FixedA(x), Operand::FixedA(y)] | [Operand::FixedB(x), Operand::FixedB(y)] => x != y,
+            [Operand::Input(File::B, _), Operand::Small(_)] | [Operand::Small(_), Operand::Input(File::B, _)] => true,
+            [Operand::Input(first, x), Operand::Input(second, y)] => first == second && x != y,
             _ => false,
         };
         if clash { vec![self.moved(first), second] } else { both.to_vec() }
@@ -481,7 +489,7 @@ impl Selector<'_> {
                 }
                 self.next_varying += 1;
                 let part = self.machine.register();
-                let product = vec![Operand::Varying, Operand::FixedA(15)];
+                let product = vec![VARYING, given_operand(Given::FragmentW)];
                 let product = self.operation(Work::Mul(MulOp::Fmul), product, Target::Register(part));
                 self.emit(product);
                 let target = Target::Register(self.register_of(value));
@@ -504,13 +512,13 @@ impl Selector<'_> {
                 self.attribute(number, target);
             }
             Op::Special(special, argument) => {
-                let address = match special {
-                    Special::Recip => 52,
-                    Special::RecipSqrt => 53,
-                    Special::Exp => 54,
-                    Special::Log => 55,
+                let function = match special {
+                    Special::Recip => WriteTarget::SfuRecip,
+                    Special::RecipSqrt => WriteTarget::SfuRecipSqrt,
+                    Special::Exp => WriteTarget::SfuExp,
+                    Special::Log => WriteTarget::SfuLog,
                 };
-                let target = Target::Special(address, self.register_of(value));
+                let target = Target::Special(function, self.register_of(value));
                 self.send(argument, target);
             }
             Op::Texture(number) => self.look_up(value, number),
@@ -574,10 +582,10 @@ impl Selector<'_> {
                 self.emit(rotate);
             }
             Op::Output(word) => match self.program.op(word) {
-                Op::Attribute(number) if self.passed_on.contains(&word) => self.attribute(number, Target::VpmWrite),
-                _ => self.send(word, Target::VpmWrite),
+                Op::Attribute(number) if self.passed_on.contains(&word) => self.attribute(number, VPM_WRITE),
+                _ => self.send(word, VPM_WRITE),
             },
-            Op::Depth(depth) => self.send(depth, Target::Depth),
+            Op::Depth(depth) => self.send(depth, Target::Output(File::B, WriteTarget::Register(DEPTH))),
             Op::Color(word) => {
                 let register = match self.operand(word) {
                     Operand::Register(register) => register,
@@ -591,7 +599,7 @@ impl Selector<'_> {
             Op::Keep(mask) => {
                 let condition = self.condition(mask);
                 let none = Operand::Small(0);
-                let mut clear = self.operation(Work::Move, vec![none], Target::SampleMask);
+                let mut clear = self.operation(Work::Move, vec![none], Target::Output(File::A, WriteTarget::MsFlags));
                 clear.condition = opposite(condition);
                 self.emit(clear);
             }
@@ -600,20 +608,25 @@ impl Selector<'_> {
 
     fn look_up(&mut self, value: Value, number: u32) {
         let lookup = self.program.lookups[number as usize];
-        let places =
-            [(TMU_T, Some(lookup.place[1])), (TMU_R, lookup.r), (TMU_B, lookup.bias), (TMU_S, Some(lookup.place[0]))];
+        // The last one starts the lookup.
+        let places = [
+            (TmuCoordinate::T, Some(lookup.place[1])),
+            (TmuCoordinate::R, lookup.r),
+            (TmuCoordinate::B, lookup.bias),
+            (TmuCoordinate::S, Some(lookup.place[0])),
+        ];
         let mut parameter = 0;
-        for (address, place) in places {
+        for (coordinate, place) in places {
             let Some(place) = place else { continue };
             let word = StreamWord::Texture { texture: lookup.texture, parameter, sampling: lookup.sampling };
             parameter += 1;
             let takes_uniform = matches!(self.operand(place), Operand::Uniform(_));
             let own = self.makers[place.index()] == Maker::User;
             let mut operation = if own {
-                self.plain(place, Target::Texture(address, word))
+                self.plain(place, Target::Texture(coordinate, word))
             } else {
                 let operand = self.operand(place);
-                self.operation(Work::Move, vec![operand], Target::Texture(address, word))
+                self.operation(Work::Move, vec![operand], Target::Texture(coordinate, word))
             };
             // The write takes a word of the uniforms itself; another one must be read before.
             if takes_uniform || operation.operands.iter().any(|operand| matches!(operand, Operand::Uniform(_))) {
@@ -632,17 +645,18 @@ impl Selector<'_> {
 }
 
 fn given_operand(given: Given) -> Operand {
-    match given {
-        Given::FragmentW => Operand::FixedA(15),
-        Given::FragmentZ => Operand::FixedB(15),
-        Given::PixelX => Operand::FixedA(41),
-        Given::PixelY => Operand::FixedB(41),
-        Given::Samples => Operand::FixedA(42),
-        Given::BackFacing => Operand::FixedB(42),
-        Given::Element => Operand::FixedA(38),
-        Given::Workgroup(axis) => Operand::FixedA(routine::WORKGROUP + axis),
-        Given::Part => Operand::FixedA(routine::PART),
-    }
+    let (file, source) = match given {
+        Given::FragmentW => (File::A, ReadSource::Register(FRAGMENT_W)),
+        Given::FragmentZ => (File::B, ReadSource::Register(DEPTH)),
+        Given::PixelX => (File::A, ReadSource::XPixelCoord),
+        Given::PixelY => (File::B, ReadSource::YPixelCoord),
+        Given::Samples => (File::A, ReadSource::MsFlags),
+        Given::BackFacing => (File::B, ReadSource::RevFlag),
+        Given::Element => (File::A, ReadSource::ElementNumber),
+        Given::Workgroup(axis) => (File::A, ReadSource::Register(routine::WORKGROUP + axis)),
+        Given::Part => (File::A, ReadSource::Register(routine::PART)),
+    };
+    Operand::Input(file, source)
 }
 
 fn opposite(condition: Condition) -> Condition {

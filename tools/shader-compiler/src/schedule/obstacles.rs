@@ -125,8 +125,7 @@ impl Scheduler<'_> {
         let operation = Operation::new(Work::Move, vec![Operand::Register(register)], Target::Register(register), span);
         let Some(sources) = Sources::of(&operation, |register| self.registers.place(register)) else { return false };
         let Some(instruction) = encode(&operation, &sources, Some(to)).next() else { return false };
-        let file = matches!(to, Place::A(_) | Place::B(_));
-        let ready = self.now() + 1 + usize::from(file);
+        let ready = self.now() + to.latency(false);
         self.registers.put(register, to, ready);
         self.lines.push(Line { instruction, span, reads: None });
         true

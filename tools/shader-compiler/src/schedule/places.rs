@@ -1,5 +1,8 @@
 //! Where results go.
 
+use v3d_hw::qpu::File;
+use v3d_hw::qpu::address_map::is_read_in_either_file;
+
 use super::obstacles::Obstacle;
 use super::pending::Pending;
 use super::scheduler::{Policy, Scheduler};
@@ -173,7 +176,7 @@ impl Scheduler<'_> {
             deepest = deepest.max(work.depth(user));
             for operand in &operation.operands {
                 match operand {
-                    Operand::FixedA(_) => prefers_b = true,
+                    Operand::Input(File::A, source) => prefers_b |= !is_read_in_either_file(source.address()),
                     Operand::Register(other) if *other != register => {
                         prefers_b |= matches!(self.registers.place(*other), Some(Place::A(_)));
                     }

@@ -3,7 +3,7 @@
 use naga::Span;
 use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::address_map::NOP;
-use v3d_hw::qpu::{Alu, BRANCH_DELAY_SLOTS, BranchCondition, Instruction, Signal, THREAD_DELAY_SLOTS};
+use v3d_hw::qpu::{Alu, BRANCH_DELAY_SLOTS, BranchCondition, Instruction, SFU_LATENCY, Signal, THREAD_DELAY_SLOTS};
 
 use super::obstacles::Obstacle;
 use super::pending::{Pending, Plan};
@@ -453,14 +453,13 @@ impl<'m> Scheduler<'m> {
         operation.reads().for_each(|register| self.release(register));
         match operation.target {
             Target::Special(_, register) => {
-                self.registers.put(register, Place::R4, now + 3);
-                self.r4_free = now + 3;
+                self.r4_free = now + SFU_LATENCY as usize;
+                self.registers.put(register, Place::R4, self.r4_free);
             }
             Target::Register(register) => {
                 if let Some(place) = place {
-                    let file = matches!(place, Place::A(_) | Place::B(_));
-                    let rotated = usize::from(file && matches!(operation.work, Work::Rotate(_)));
-                    self.registers.put(register, place, now + 1 + usize::from(file) + rotated);
+                    let is_rotated = matches!(operation.work, Work::Rotate(_));
+                    self.registers.put(register, place, now + place.latency(is_rotated));
                 }
             }
             _ => {}

@@ -1,6 +1,6 @@
 //! Conditions as flags, and results that are packed.
 
-use v3d_hw::qpu::{AddOp, Condition, MulOp, PackA, PackMul};
+use v3d_hw::qpu::{AddOp, Condition, File, MulOp, PackA, PackMul};
 
 use super::{Maker, Selector, opposite};
 use crate::machine::{Operand, Pack, Target, Work};
@@ -76,7 +76,7 @@ impl Selector<'_> {
             let one = Operand::Small(32);
             let operand = self.part(part, None).unwrap_or_else(|| self.operand(part));
             let operand = match operand {
-                Operand::Small(_) | Operand::FixedB(_) => self.moved(operand),
+                Operand::Small(_) | Operand::Input(File::B, _) => self.moved(operand),
                 _ => operand,
             };
             self.operation(Work::Mul(MulOp::Fmul), vec![operand, one], target)

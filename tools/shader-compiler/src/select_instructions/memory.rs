@@ -1,6 +1,8 @@
 //! Accesses of memory: lookups by TMU 0, and calls of routines for everything else.
 
-use super::Selector;
+use v3d_hw::qpu::{File, ReadSource, WriteTarget};
+
+use super::{Selector, VPM_WRITE};
 use crate::machine::{End, Operand, Target, Work};
 use crate::routine::{self, Routine};
 use crate::ssa::{Access, Atomic, Value};
@@ -24,11 +26,11 @@ impl Selector<'_> {
                 self.take(value);
             }
             Access::Store { address, words, stride, .. } => {
-                let set_up = vec![Operand::FixedB(routine::WRITE_SETUP)];
-                let set_up = self.operation(Work::Move, set_up, Target::VpmWriteSetup);
+                let set_up = vec![Operand::Input(File::B, ReadSource::Register(routine::WRITE_SETUP))];
+                let set_up = self.operation(Work::Move, set_up, Target::Output(File::B, WriteTarget::VpmVcdWrSetup));
                 self.emit(set_up);
                 for &word in &words {
-                    self.send(word, Target::VpmWrite);
+                    self.send(word, VPM_WRITE);
                 }
                 self.give(address, routine::ADDRESS);
                 self.call(Routine::Store { words: words.len() as u32, stride });
@@ -55,14 +57,15 @@ impl Selector<'_> {
     /// Puts a value where a routine finds it.
     fn give(&mut self, value: Value, address: u8) {
         let operand = self.operand(value);
-        let give = self.operation(Work::Move, vec![operand], Target::Argument { address, file_b: false });
+        let give = self.operation(Work::Move, vec![operand], Target::Output(File::A, WriteTarget::Register(address)));
         self.emit(give);
     }
 
     /// A routine's result as a value.
     fn take(&mut self, value: Value) {
         let target = Target::Register(self.register_of(value));
-        let take = self.operation(Work::Move, vec![Operand::FixedB(routine::RESULT)], target);
+        let take =
+            self.operation(Work::Move, vec![Operand::Input(File::B, ReadSource::Register(routine::RESULT))], target);
         self.emit(take);
     }
 
