@@ -24,7 +24,7 @@ pub(crate) const TEXTURE: usize = 9;
 pub(crate) enum Through {
     /// A register, or only its turn.
     Register,
-    /// Flags or r5, which a switch of threads loses, and which cannot be moved.
+    /// Flags, r5 or parameters of one lookup: what both threads have in the same place, and what cannot be moved.
     Unmovable,
     /// The result of its lookup.
     Lookup,
@@ -123,6 +123,9 @@ pub(crate) fn waits(operations: &[Operation], registers: usize, threading: Threa
             }
             Target::Texture(..) | Target::Memory => {
                 wait(texture, 1, 1);
+                if parameters > 0 {
+                    unmovable.extend(texture);
+                }
                 // The queue has room again when an older result is loaded.
                 let waiting: usize = loads.iter().map(|(_, entries)| entries).sum();
                 if waiting + parameters + 1 > tmu_entries

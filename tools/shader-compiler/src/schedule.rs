@@ -9,7 +9,9 @@
 //! | `scheduler` | the cycles of a program |
 //! | `pending` | which operations of a block are left, and when each may go |
 //! | `places` | where results go |
-//! | `obstacles` | what stands in the way of an operation, and its removal |
+//! | `obstacles` | how what stands in the way of an operation is removed |
+//! | `stages` | for two threads: which operations come before which switch |
+//! | `threads` | switches of threads |
 
 use naga::Span;
 use v3d_hw::control_list::Threading;
@@ -23,6 +25,8 @@ mod obstacles;
 mod pending;
 mod places;
 mod scheduler;
+mod stages;
+mod threads;
 
 use pending::Plan;
 use scheduler::{Policy, Scheduler};

@@ -1,43 +1,13 @@
 //! What stands in the way of an operation, and how it is removed.
 
 use naga::Span;
-use v3d_hw::qpu::{AddOp, Unpack};
+use v3d_hw::qpu::AddOp;
 
 use super::pending::Pending;
-use super::scheduler::Scheduler;
-use crate::encode::{Line, Source, Sources, encode};
+use super::scheduler::{Obstacle, Scheduler};
+use crate::encode::{Line, Sources, encode};
 use crate::machine::{Operand, Operation, Register, Target, Work};
 use crate::registers::Place;
-
-/// Why an operation does not go now.
-pub(super) enum Obstacle {
-    /// A result or unit is not ready.
-    Time,
-    /// r4 has a value that is still needed.
-    R4,
-    /// An operand stands where it cannot be read with the others.
-    Operand(usize),
-    /// The register that the result would take the place of is needed afterwards.
-    Merged,
-    /// No register is free.
-    Room,
-}
-
-impl Obstacle {
-    /// Which operand is to be moved so that an operation can be encoded.
-    pub(super) fn in_the_way(operation: &Operation, sources: &[Source]) -> Self {
-        let movable = |at: usize| matches!(operation.operands[at], Operand::Register(_) | Operand::Part(..));
-        // A part that cannot be unpacked on the way is unpacked before.
-        if let Some(at) =
-            sources.iter().position(|source| matches!(source, Source::At(_, unpack) if *unpack != Unpack::None))
-        {
-            return Self::Operand(at);
-        }
-        let at = (0..sources.len())
-            .find(|&at| movable(at) && !matches!(sources[at], Source::At(Place::Accumulator(_) | Place::R4, _)));
-        Self::Operand(at.or_else(|| (0..sources.len()).find(|&at| movable(at))).unwrap_or(0))
-    }
-}
 
 impl Scheduler<'_> {
     /// Removes what stands in the way of an operation; whether that was an instruction.

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use v3d_hw::control_list::Threading;
 
+use super::stages::Stages;
 use crate::machine::{Block, Operation, Register, Target, Work};
 use crate::order::{Through, Wait, waits};
 
@@ -34,7 +35,7 @@ pub(super) struct Plan<'m> {
     /// Operations with the registers that they read, by register.
     users: Vec<(Register, usize)>,
     /// For two threads: where operations stand among the switches.
-    switches: Option<Switches>,
+    stages: Option<Stages>,
 }
 
 impl<'m> Plan<'m> {
@@ -53,9 +54,9 @@ impl<'m> Plan<'m> {
         for &(at, on) in &block.uniform_order {
             waits[at].push(Wait { on, cycles: 1, better: 1, through: Through::Register });
         }
-        let switches = match threading {
+        let stages = match threading {
             Threading::Single => None,
-            Threading::Dual => Some(Switches::new(operations, &waits)?),
+            Threading::Dual => Some(Stages::new(operations, &waits)?),
         };
         for (at, list) in waits.iter().enumerate() {
             for (number, wait) in list.iter().enumerate() {
@@ -79,71 +80,12 @@ impl<'m> Plan<'m> {
             let own = usize::from(operations[at].target != Target::Color);
             least[at] = followers.iter().map(|next| least[next.at] + next.cycles).max().unwrap_or(0).max(own);
         }
-        Some(Self { operations, followers, predecessors, depths, urgency, least, users, switches })
+        Some(Self { operations, followers, predecessors, depths, urgency, least, users, stages })
     }
 
     /// Instructions that the block has at least.
     pub(super) fn least(&self) -> usize {
         self.least.iter().copied().max().unwrap_or(0)
-    }
-}
-
-/// The stages of a block between switches of threads, by how many switches have come before.
-struct Switches {
-    /// The first stage in which each operation can be, and the last in which that is useful: a lookup is asked for before its switch.
-    first: Vec<usize>,
-    last: Vec<usize>,
-    /// Parameters of lookups.
-    requests: Vec<usize>,
-    /// How many operations must see what each leaves in flags or r5 in the same stage, and of how many each must see that.
-    kept_for: Vec<usize>,
-    keeps: Vec<usize>,
-}
-
-impl Switches {
-    /// `None` if there is no order in which flags and r5 live between two switches only.
-    fn new(operations: &[Operation], waits: &[Vec<Wait>]) -> Option<Self> {
-        let count = operations.len();
-        let is_request = |at: &usize| matches!(operations[*at].target, Target::Texture(..) | Target::Memory);
-        let requests: Vec<usize> = (0..count).filter(is_request).collect();
-        let mut first = vec![0; count];
-        loop {
-            let mut is_done = true;
-            for at in 0..count {
-                for wait in &waits[at] {
-                    first[at] = first[at].max(first[wait.on] + usize::from(wait.through == Through::Lookup));
-                }
-            }
-            for (at, wait) in waits.iter().enumerate().flat_map(|(at, list)| list.iter().map(move |wait| (at, wait))) {
-                if wait.through == Through::Unmovable && first[wait.on] < first[at] {
-                    first[wait.on] = first[at];
-                    is_done = false;
-                }
-            }
-            if is_done {
-                break;
-            }
-            // Each round moves something behind another switch, of which there is one for each lookup at most.
-            if first.iter().any(|&stage| stage > requests.len()) {
-                return None;
-            }
-        }
-        let end = first.iter().copied().max().unwrap_or(0);
-        let mut last = vec![end; count];
-        let (mut kept_for, mut keeps) = (vec![0; count], vec![0; count]);
-        for (at, list) in waits.iter().enumerate().rev() {
-            if is_request(&at) {
-                last[at] = first[at];
-            }
-            for wait in list {
-                last[wait.on] = last[wait.on].min(last[at]);
-                if wait.through == Through::Unmovable {
-                    kept_for[wait.on] += 1;
-                    keeps[at] += 1;
-                }
-            }
-        }
-        Some(Self { first, last, requests, kept_for, keeps })
     }
 }
 
@@ -168,7 +110,7 @@ pub(super) struct Pending<'p> {
     depths: Vec<usize>,
     /// In the order of the source, instead of by urgency.
     in_order: bool,
-    /// For two threads: operations that must still see flags or r5 as others have left them.
+    /// For two threads: operations that still need flags, r5 or a TMU as others have left them.
     unmovable: usize,
 }
 
@@ -221,24 +163,24 @@ impl<'p> Pending<'p> {
     }
 
     fn first_stage(&self, at: usize) -> usize {
-        self.plan.switches.as_ref().map_or(0, |switches| switches.first[at])
+        self.plan.stages.as_ref().map_or(0, |stages| stages.first[at])
     }
 
     /// Whether an operation is expected behind the next switch of threads, after so many; with `early`, if it may be.
     pub(super) fn is_behind_switch(&self, at: usize, switched: usize, early: bool) -> bool {
-        let Some(switches) = &self.plan.switches else { return false };
-        switches.first[at] > switched || early && switches.last[at] > switched
+        let Some(stages) = &self.plan.stages else { return false };
+        stages.first[at] > switched || early && stages.last[at] > switched
     }
 
     /// Whether lookups wait for the next switch of threads, after so many, and nothing else is to be looked up before.
     pub(super) fn awaits_switch(&self, switched: usize) -> bool {
-        let Some(switches) = &self.plan.switches else { return false };
-        let is_load = |at: usize| self.operation(at).work == Work::LoadTexture && switches.first[at] > switched;
-        let may_ask = |&at: &usize| !self.issued[at] && switches.first[at] <= switched;
-        self.ready.iter().any(|&at| is_load(at)) && !switches.requests.iter().any(may_ask)
+        let Some(stages) = &self.plan.stages else { return false };
+        let is_load = |at: usize| self.operation(at).work == Work::LoadTexture && stages.first[at] > switched;
+        let may_ask = |&at: &usize| !self.issued[at] && stages.first[at] <= switched;
+        self.ready.iter().any(|&at| is_load(at)) && !stages.requests.iter().any(may_ask)
     }
 
-    /// Whether a switch of threads would lose flags or r5.
+    /// Whether a switch of threads would lose flags, r5 or parameters of a lookup.
     pub(super) fn is_bound(&self) -> bool {
         self.unmovable > 0
     }
@@ -275,9 +217,9 @@ impl<'p> Pending<'p> {
         self.left -= 1;
         self.ready.retain(|&other| other != at);
         let plan = self.plan;
-        if let Some(switches) = &plan.switches {
-            self.unmovable += switches.kept_for[at];
-            self.unmovable -= switches.keeps[at];
+        if let Some(stages) = &plan.stages {
+            self.unmovable += stages.kept_for[at];
+            self.unmovable -= stages.keeps[at];
         }
         for next in &plan.followers[at] {
             self.earliest[next.at] = self.earliest[next.at].max(now + next.cycles);

@@ -3,9 +3,8 @@
 use v3d_hw::qpu::File;
 use v3d_hw::qpu::address_map::is_read_in_either_file;
 
-use super::obstacles::Obstacle;
 use super::pending::Pending;
-use super::scheduler::{Policy, Scheduler};
+use super::scheduler::{Obstacle, Policy, Scheduler};
 use crate::machine::{Operand, Operation, Register, Target, Work};
 use crate::registers::Place;
 

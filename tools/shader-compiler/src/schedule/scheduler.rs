@@ -3,14 +3,13 @@
 use naga::Span;
 use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::address_map::NOP;
-use v3d_hw::qpu::{Alu, BRANCH_DELAY_SLOTS, BranchCondition, Instruction, SFU_LATENCY, Signal, THREAD_DELAY_SLOTS};
+use v3d_hw::qpu::{Alu, BRANCH_DELAY_SLOTS, BranchCondition, Instruction, SFU_LATENCY, Signal, Unpack};
 
-use super::obstacles::Obstacle;
 use super::pending::{Pending, Plan};
 use crate::diagnostic::{Result, fault, refuse, refuse_with};
-use crate::encode::{Line, Sources, branch, encode, has_room_for};
+use crate::encode::{Line, Source, Sources, branch, encode, has_room_for};
 use crate::limit::Limit;
-use crate::machine::{End, Machine, Operation, Register, Target, Work};
+use crate::machine::{End, Machine, Operand, Operation, Register, Target, Work};
 use crate::registers::{Place, Registers};
 
 /// Instructions for an operation, on the average, at which values only change places.
@@ -40,6 +39,36 @@ impl Policy {
     }
 }
 
+/// Why an operation does not go now.
+pub(super) enum Obstacle {
+    /// A result or unit is not ready.
+    Time,
+    /// r4 has a value that is still needed.
+    R4,
+    /// An operand stands where it cannot be read with the others.
+    Operand(usize),
+    /// The register that the result would take the place of is needed afterwards.
+    Merged,
+    /// No register is free.
+    Room,
+}
+
+impl Obstacle {
+    /// Which operand is to be moved so that an operation can be encoded.
+    fn in_the_way(operation: &Operation, sources: &[Source]) -> Self {
+        let movable = |at: usize| matches!(operation.operands[at], Operand::Register(_) | Operand::Part(..));
+        // A part that cannot be unpacked on the way is unpacked before.
+        if let Some(at) =
+            sources.iter().position(|source| matches!(source, Source::At(_, unpack) if *unpack != Unpack::None))
+        {
+            return Self::Operand(at);
+        }
+        let at = (0..sources.len())
+            .find(|&at| movable(at) && !matches!(sources[at], Source::At(Place::Accumulator(_) | Place::R4, _)));
+        Self::Operand(at.or_else(|| (0..sources.len()).find(|&at| movable(at))).unwrap_or(0))
+    }
+}
+
 pub(super) struct Scheduler<'m> {
     machine: &'m Machine,
     /// Registers of the machine, and those that were added.
@@ -56,24 +85,24 @@ pub(super) struct Scheduler<'m> {
     /// Calls of routines: line and routine.
     pub(super) calls: Vec<(usize, usize)>,
     /// First cycle in which something may come into r4.
-    r4_free: usize,
+    pub(super) r4_free: usize,
     pub(super) policy: Policy,
     /// Other policies by which all has been done in the same way so far.
     pub(super) alike: Vec<Policy>,
     /// Instructions of the shortest order that is known.
     limit: usize,
-    threads: Threads,
+    pub(super) threads: Threads,
 }
 
 /// Where a program for two threads stands.
 #[derive(Default)]
-struct Threads {
+pub(super) struct Threads {
     /// Switches in this block so far.
-    switched: usize,
+    pub(super) switched: usize,
     /// The first instruction that may ask for the next switch.
-    first: usize,
+    pub(super) first: usize,
     /// The instruction that asks for the last switch of all.
-    last: Option<usize>,
+    pub(super) last: Option<usize>,
 }
 
 impl<'m> Scheduler<'m> {
@@ -162,7 +191,7 @@ impl<'m> Scheduler<'m> {
         self.lines.len()
     }
 
-    fn idle(&mut self) {
+    pub(super) fn idle(&mut self) {
         let span = self.lines.last().map_or(Span::default(), |line| line.span);
         self.lines.push(Line { instruction: Instruction::Alu(Alu::NOP), span, reads: None });
     }
@@ -297,47 +326,6 @@ impl<'m> Scheduler<'m> {
             }
         }
         false
-    }
-
-    /// Whether nothing would be lost if the other thread went on now.
-    fn can_switch(&self, work: &Pending<'_>, now: usize) -> bool {
-        let is_empty = self.registers.in_accumulators().next().is_none() && self.registers.r4.is_none();
-        is_empty && now >= self.r4_free && !work.is_bound()
-    }
-
-    /// Moves a value to where it survives a switch of threads; whether that was an instruction.
-    fn keep_over_switch(&mut self, work: &Pending<'_>) -> bool {
-        let now = self.now();
-        let lost: Vec<Register> = self.registers.in_accumulators().chain(self.registers.r4).collect();
-        lost.into_iter().any(|register| {
-            self.registers.ready(register) <= now
-                && self.place_in_file(work, register).is_some_and(|to| self.relocate_to(register, Span::default(), to))
-        })
-    }
-
-    /// The other thread goes on now: one of the instructions before has asked for it.
-    fn switch_threads(&mut self) {
-        let delay = THREAD_DELAY_SLOTS as usize;
-        let first = self.threads.first.max(self.now().saturating_sub(delay + 1));
-        let is_free = |line: &Line| matches!(line.instruction, Instruction::Alu(alu) if alu.sig == Signal::None);
-        let asks = (first..self.now()).find(|&at| is_free(&self.lines[at])).unwrap_or(self.now());
-        while self.now() < asks + delay + 1 {
-            self.idle();
-        }
-        self.set_signal(asks, Signal::ThreadSwitch);
-        self.threads = Threads { switched: self.threads.switched + 1, first: self.now(), last: Some(asks) };
-    }
-
-    fn set_signal(&mut self, at: usize, sig: Signal) {
-        if let Some(Line { instruction: Instruction::Alu(alu), .. }) = self.lines.get_mut(at) {
-            alu.sig = sig;
-        }
-    }
-
-    /// Whether a register is read by what is expected behind the next switch of threads.
-    pub(super) fn outlives_switch(&self, work: &Pending<'_>, register: Register) -> bool {
-        let (switched, early) = (self.threads.switched, self.policy.early_switch);
-        work.users(register).any(|user| work.is_behind_switch(user, switched, early))
     }
 
     /// Puts another operation into the instruction that was made last.

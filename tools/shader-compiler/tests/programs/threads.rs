@@ -1,10 +1,11 @@
 //! Fragment programs for two threads leave what the same sources leave as programs for one.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::fmt::Write;
 
 use shader_compiler::interface::Stage;
 use shader_compiler::{Compiled, Options, compile};
+use v3d_hw::qpu::{Instruction, WriteTarget};
 use v3d_sim::lanes::Lanes;
 use v3d_sim::random::Random;
 
@@ -77,6 +78,43 @@ fn execute(program: &Compiled, random: &mut Random) -> Outputs {
     run(program, &inputs)
 }
 
+/// Two threads have one FIFO of lookups and one set of parameters: a lookup is asked for between two switches, and its result loaded between the next two. Each
+/// thread may have half of the FIFO's 8 entries [AG p.39].
+fn check_lookups(program: &Compiled) {
+    if program.interface.threads() == 1 {
+        return;
+    }
+    // Of each lookup under way its stage and its parameters.
+    let (mut asked, mut parameters) = (VecDeque::new(), Vec::new());
+    let (mut stage, mut switch_in) = (0, None);
+    for &word in &program.words {
+        let accesses = Instruction::decode(word).accesses();
+        for write in accesses.written() {
+            let WriteTarget::Tmu { .. } = write.target else { continue };
+            parameters.push(stage);
+            if write.target.starts_lookup() {
+                assert!(parameters.iter().all(|at| *at == stage), "a switch among parameters\n{}", text(program));
+                asked.push_back((stage, parameters.len()));
+                parameters.clear();
+            }
+            let entries = parameters.len() + asked.iter().map(|(_, entries)| entries).sum::<usize>();
+            assert!(entries <= 4, "{entries} entries\n{}", text(program));
+        }
+        if accesses.signal.loads_tmu().is_some() {
+            let (from, _) = asked.pop_front().expect("a lookup was asked for");
+            assert_eq!(stage, from + 1, "stage of a result\n{}", text(program));
+        }
+        if accesses.signal.switches_threads() {
+            switch_in = Some(3);
+        }
+        switch_in = switch_in.map(|left| left - 1).filter(|left| {
+            stage += usize::from(*left == 0);
+            *left > 0
+        });
+    }
+    assert!(asked.is_empty() && stage > 0);
+}
+
 #[test]
 fn random_programs_do_the_same_as_one_thread_and_as_two() {
     let (mut dual, mut distinct) = (0, HashSet::new());
@@ -97,6 +135,7 @@ fn random_programs_do_the_same_as_one_thread_and_as_two() {
         let (two, one) = (stage(&source, Stage::Fragment), stage_with(&source, Stage::Fragment, &as_one_thread()));
         assert_eq!(one.interface.threads(), 1);
         dual += usize::from(two.interface.threads() == 2);
+        check_lookups(&two);
         let found = execute(&two, &mut random.clone());
         assert_eq!(found, execute(&one, &mut random), "case {case}:\n{source}\n{}{}", text(&two), text(&one));
         distinct.insert(format!("{found:?}"));
