@@ -110,13 +110,12 @@ pub fn optimize(assembly: &Assembly) -> Result<(Assembly, Report), Refused> {
 /// matter to an operation that makes 0 of anything.
 fn takes_left_over(word: u64) -> bool {
     let Instruction::Alu(alu) = Instruction::decode(word) else { return false };
-    let add_zero = alu.op_add.cancels_equal() && alu.add_a == alu.add_b;
-    let mul_zero = alu.op_mul.cancels_equal() && alu.mul_a == alu.mul_b;
     let nothing = |mux: Mux| match mux {
         Mux::A => alu.raddr_a == NO_REGISTER,
         Mux::B => alu.raddr_b == NO_REGISTER && alu.sig != Signal::SmallImmediate,
         _ => false,
     };
+    let [add_zero, mul_zero] = alu.cancels();
     let zeros = [add_zero, add_zero, mul_zero, mul_zero];
     alu.operands().into_iter().zip(zeros).any(|(operand, zero)| !zero && operand.is_some_and(nothing))
         || !alu.op_add.acts() && alu.waddr_add != NO_REGISTER

@@ -15,7 +15,7 @@
 
 use v3d_hw::FieldError;
 use v3d_hw::Layout;
-use v3d_hw::qpu::address_map::is_written_in_either_file;
+use v3d_hw::qpu::address_map::{is_register, is_written_in_either_file};
 use v3d_hw::qpu::{
     AddOp, Alu, Branch, BranchCondition, Condition, ImmediateKind, LoadImmediate, MulOp, Mux, PackMul, Semaphore,
     Signal, SmallImmediate,
@@ -234,6 +234,12 @@ impl Slot {
 
     fn in_mul(&self) -> bool {
         self.place.meets(Place::MUL)
+    }
+
+    /// Whether an ALU writes to a register of file A, where results are packed.
+    fn writes_file_a(&self, mul: bool) -> bool {
+        let (in_file_a, address) = if mul { (self.ws, self.waddr_mul) } else { (!self.ws, self.waddr_add) };
+        in_file_a && is_register(address)
     }
 
     fn add_used(&self) -> bool {

@@ -257,6 +257,13 @@ impl Alu {
         bits >> mux.code() & 1 != 0
     }
 
+    /// Whether the add and the mul ALU make 0 of one operand taken twice, whatever its value is.
+    pub fn cancels(&self) -> [bool; 2] {
+        let add = self.op_add.cancels_equal() && self.add_a == self.add_b;
+        let mul = self.op_mul.cancels_equal() && self.mul_a == self.mul_b;
+        [add, mul]
+    }
+
     /// What stands in place of the read address of file B.
     pub const fn small_immediate(&self) -> Option<SmallImmediate> {
         match self.sig {

@@ -206,7 +206,6 @@ impl Facts {
 
 /// Whether the operations of an instruction give zero whatever their operands are.
 fn makes_zero(alu: &Alu) -> bool {
-    let add = alu.op_add.cancels_equal() && alu.add_a == alu.add_b;
-    let mul = alu.op_mul.cancels_equal() && alu.mul_a == alu.mul_b;
+    let [add, mul] = alu.cancels();
     (add || !alu.op_add.acts()) && (mul || !alu.op_mul.acts())
 }

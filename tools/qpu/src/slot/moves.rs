@@ -3,7 +3,6 @@
 //! The QPU has no move: a register is moved by `or x, x` in the add ALU or `v8min x, x` in the mul ALU, a constant by any operation that
 //! makes it out of a small immediate, or by a load immediate, which is a word of its own.
 
-use v3d_hw::qpu::address_map::is_register;
 use v3d_hw::qpu::{AddOp, ImmediateKind, MulOp, Mux, Signal};
 
 use super::recipe::{self, Recipe};
@@ -174,8 +173,7 @@ impl Slot {
             return true;
         }
         // File A packs change the flags, and want a register of file A.
-        let (in_file_a, address) = if self.in_mul() { (self.ws, self.waddr_mul) } else { (!self.ws, self.waddr_add) };
-        !self.sf && in_file_a && is_register(address)
+        !self.sf && self.writes_file_a(self.in_mul())
     }
 
     /// The source of a load immediate, or of a move that became one.

@@ -115,8 +115,7 @@ impl Slot {
             None if !at_target => {}
             None => {
                 let mul = self.in_mul();
-                let to_file_a =
-                    if mul { self.ws && is_register(self.waddr_mul) } else { !self.ws && is_register(self.waddr_add) };
+                let to_file_a = self.writes_file_a(mul);
                 let unpacks = self.unpack.mode != 0;
                 // With an unpack, pm is settled.
                 if !(unpacks && (mul || to_file_a)) {
@@ -128,15 +127,12 @@ impl Slot {
             }
         }
         if at_target && !self.pm {
-            let mul = self.in_mul();
-            let to_file_a =
-                if mul { self.ws && is_register(self.waddr_mul) } else { !self.ws && is_register(self.waddr_add) };
-            if !to_file_a {
+            if !self.writes_file_a(self.in_mul()) {
                 return Err(Code::PackNotHere.into());
             }
             // Halves depend on whether the result is a float.
             if self.is_alu() && pack.number != Number::Any && matches!(pack.mode, 1 | 2) {
-                let float = self.float_result(mul);
+                let float = self.float_result(self.in_mul());
                 if float != (pack.number == Number::Float) {
                     return Err(Code::PackNumber.into());
                 }
