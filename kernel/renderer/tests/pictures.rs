@@ -1,6 +1,6 @@
 //! Pictures of the renderer on the model, compared with geometry.
 
-use qpu_shaders::{Fragment, NoUniforms, bars, rings, smooth, textured_lit, transformed, triangle};
+use qpu_shaders::{Fragment, NoUniforms, bars, discs, rings, smooth, textured_lit, transformed, triangle};
 use renderer::glam::camera::rh::proj::opengl::perspective;
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
@@ -468,4 +468,54 @@ fn without_switch(word: u64) -> u64 {
         }
         _ => word,
     }
+}
+
+/// Points in WGSL: their size, and the place in each, by the extension.
+#[test]
+fn discs_in_wgsl_are_round() {
+    const SIZE: f32 = 40.0;
+    let model = Model::new(8 << 20, Config::default());
+    let device = device(&model);
+    let target = target(&device);
+    let (width, height) = (f64::from(WIDTH), f64::from(HEIGHT));
+    let centres = [[60.5, 50.5], [200.25, 120.75]];
+    let colors = [[1.0, 0.5, 0.25], [0.2, 1.0, 0.6]];
+    let vertices = [0, 1].map(|at| {
+        let [x, y] = centres[at];
+        let position = [(2.0 * x / width - 1.0) as f32, (1.0 - 2.0 * y / height) as f32, 0.0];
+        discs::Vertex { position, color: colors[at] }
+    });
+    let mesh = Mesh::new(&device, "centres", Primitive::Points, &vertices).unwrap();
+    let pipeline =
+        Pipeline::new(&device, &PipelineDescriptor::new("discs", &discs::SHADING, &discs::FRAGMENT)).unwrap();
+    let mut frame = device.frame().unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+    let view = discs::Uniforms { matrix: rows(&renderer::glam::Mat4::IDENTITY), size: SIZE };
+    pass.draw(&pipeline, &mesh, &view, &discs::FragmentUniforms).unwrap();
+    let fence = frame.submit().unwrap();
+    device.wait(fence).unwrap();
+    assert_eq!(model.take_faults(), []);
+    let picture = Picture::load(&device, &target);
+    let mut inside = 0;
+    for (x, y) in (0..HEIGHT).flat_map(|y| (0..WIDTH).map(move |x| (x, y))) {
+        let distances = centres.map(|[centre_x, centre_y]| {
+            (f64::from(x) + 0.5 - centre_x).hypot(f64::from(y) + 0.5 - centre_y) / (0.5 * f64::from(SIZE))
+        });
+        // Centres have 1/16 pixel, of which a disc's radius has 20.
+        if distances.iter().any(|distance| (distance - 1.0).abs() < 0.02 || (distance - 0.25).abs() < 0.02) {
+            continue;
+        }
+        let disc = distances.iter().position(|distance| (0.25..1.0).contains(distance));
+        let pixel = picture.pixel(x, y);
+        let Some(disc) = disc else {
+            assert_eq!(pixel, CLEAR, "({x}, {y})");
+            continue;
+        };
+        inside += 1;
+        for (channel, color) in pixel.iter().zip(colors[disc]) {
+            let expected = 255.0 * f64::from(color) * (1.0 - 0.5 * distances[disc]);
+            assert!((f64::from(*channel) - expected).abs() < 2.5, "({x}, {y}): {pixel:?}, not {expected}");
+        }
+    }
+    assert!(inside > 2000, "{inside} pixels have discs");
 }

@@ -34,10 +34,11 @@ fn write_module(code: &mut String, name: &str, programs: &[Compiled]) -> std::fm
             flat => format!(".with_flat_varyings({flat:#x})"),
         };
         let depth = if interface.writes_depth { ".writing_depth()" } else { "" };
+        let points = if interface.points { ".of(shader_interface::PrimitiveKind::Points)" } else { "" };
         writeln!(
             code,
             "/// The fragment shader.\npub const FRAGMENT: shader_interface::Fragment<{uniforms}, {}> = shader_interface::Fragment::new(&FRAGMENT_CODE, \
-             shader_interface::v3d_hw::control_list::Threading::{:?}, shader_interface::Ending::Color){flat}{depth};",
+             shader_interface::v3d_hw::control_list::Threading::{:?}, shader_interface::Ending::Color){flat}{depth}{points};",
             interface.varyings, interface.threading
         )?;
     }
@@ -123,7 +124,7 @@ fn vertex_shading(code: &mut String, coordinate: &Compiled, vertex: &Compiled) -
             4 * attribute.words()
         )?;
     }
-    writeln!(code, "]);")
+    writeln!(code, "]){};", if vertex.interface.point_size { ".with_point_size()" } else { "" })
 }
 
 fn rust_type(number: Number) -> &'static str {

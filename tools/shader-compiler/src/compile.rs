@@ -2,6 +2,7 @@
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{Module, ShaderStage, Span};
+use qpu::interface as checked;
 use shader_interface::tail::TailState;
 use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::{Alu, Instruction, Signal};
@@ -193,6 +194,7 @@ impl Selected {
         }
         let streams = Streams {
             attributes: attribute_words(&ssa, stage, &entry, attributes),
+            own_varyings: if entry.points { checked::PrimitiveKind::Points.own_varyings() } else { 0 },
             varyings: if stage == Stage::Fragment { components } else { 0 },
             outputs: matches!(stage, Stage::Coordinate | Stage::Vertex),
             parts: workgroups.parts,
@@ -206,6 +208,8 @@ impl Selected {
             flat_varyings: entry.varyings.flat(),
             stream: Vec::new(),
             writes_depth: entry.writes_depth,
+            points: entry.points,
+            point_size: entry.point_size,
             buffers,
             workgroups,
             threading: Threading::Single,
@@ -311,7 +315,6 @@ fn verify(compiled: &Compiled, streams: &Streams) -> Result<()> {
 impl Compiled {
     /// The interface as the checker has it.
     fn checked_interface(&self, attribute_words: u32) -> qpu::Interface {
-        use qpu::interface as checked;
         let Self { stage, ref interface, .. } = *self;
         let span = qpu::Span::default();
         let uniforms = interface.stream.iter().enumerate().map(|(at, word)| checked::Uniform {
@@ -345,6 +348,8 @@ impl Compiled {
                 (Stage::Fragment, false) => checked::Output::Color,
                 _ => checked::Output::Own,
             },
+            primitive: interface.points.then_some(checked::PrimitiveKind::Points),
+            point_size: interface.point_size,
             uniforms: uniforms.collect(),
             attributes: if attribute_words == 0 { Vec::new() } else { vec![attribute] },
             varyings: components(if stage == Stage::Coordinate { 0 } else { interface.varyings }),

@@ -28,6 +28,12 @@ fn write_qasm(text: &mut String, program: &Compiled, source: &str) -> std::fmt::
         if !program.ended {
             writeln!(text, ".output color")?;
         }
+        if interface.points {
+            writeln!(text, ".primitive points")?;
+        }
+    }
+    if interface.point_size {
+        writeln!(text, ".point_size")?;
     }
     let attributes = interface.attribute_words(program.stage);
     if attributes > 0 {

@@ -30,7 +30,9 @@ const MOST_READS: usize = 16;
 pub(crate) struct Streams {
     /// Attribute words in the order in which they stand in the VPM, by their number in the vertex.
     pub(crate) attributes: Vec<u32>,
-    /// Components of varyings that a fragment shader must read.
+    /// Varyings of the primitive itself, which a fragment shader must read first.
+    pub(crate) own_varyings: u32,
+    /// Components of varyings that it must read then.
     pub(crate) varyings: u32,
     /// The program writes to the VPM.
     pub(crate) outputs: bool,
@@ -301,7 +303,7 @@ impl Selector<'_> {
 
     /// Reads what the program must read although it does not use it, and leaves the colour.
     fn finish(&mut self) {
-        while self.next_varying < self.streams.varyings {
+        while self.next_varying < self.streams.own_varyings + self.streams.varyings {
             self.skip_varying();
         }
         while self.next_attribute < self.streams.attributes.len() {
@@ -312,6 +314,18 @@ impl Selector<'_> {
             self.emit(last);
         }
         self.end_block(End::Falls, Vec::new());
+    }
+
+    /// Reads the varyings that the hardware gives before one.
+    fn skip_varyings_before(&mut self, op: Op) {
+        let number = match op {
+            Op::Varying(number) | Op::FlatVarying(number) => number + self.streams.own_varyings,
+            Op::PointCoordinate(axis) => u32::from(axis),
+            _ => 0,
+        };
+        while self.next_varying < number {
+            self.skip_varying();
+        }
     }
 
     fn skip_varying(&mut self) {
@@ -483,10 +497,8 @@ impl Selector<'_> {
                 let operation = self.plain(value, target);
                 self.emit(operation);
             }
-            Op::Varying(number) => {
-                while self.next_varying < number {
-                    self.skip_varying();
-                }
+            Op::Varying(_) | Op::PointCoordinate(_) => {
+                self.skip_varyings_before(computation.op);
                 self.next_varying += 1;
                 let part = self.machine.register();
                 let product = vec![VARYING, given_operand(Given::FragmentW)];
@@ -497,10 +509,8 @@ impl Selector<'_> {
                 let sum = self.operation(Work::Add(AddOp::Fadd), sum, target);
                 self.emit(sum);
             }
-            Op::FlatVarying(number) => {
-                while self.next_varying < number {
-                    self.skip_varying();
-                }
+            Op::FlatVarying(_) => {
+                self.skip_varyings_before(computation.op);
                 self.skip_varying();
                 let target = Target::Register(self.register_of(value));
                 let corner = self.operation(Work::Move, vec![Operand::Coefficient], target);

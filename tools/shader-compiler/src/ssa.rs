@@ -141,6 +141,8 @@ pub enum Op {
     Varying(u32),
     /// The same of one that is not interpolated.
     FlatVarying(u32),
+    /// The place in a point: across and down, which the hardware gives before the varyings of the vertices.
+    PointCoordinate(u8),
     /// A word of the vertex.
     Attribute(u32),
     /// What the hardware gives.
@@ -195,6 +197,7 @@ impl Op {
             | Self::Uniform(_)
             | Self::Varying(_)
             | Self::FlatVarying(_)
+            | Self::PointCoordinate(_)
             | Self::Attribute(_)
             | Self::Given(_)
             | Self::Carried(..)

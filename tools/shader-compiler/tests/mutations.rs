@@ -105,15 +105,15 @@ struct U { scale: f32, table: array<vec4<f32>, 32>, items: array<Wide, 3>, short
 @group(0) @binding(0) var<uniform> u: U;
 @group(0) @binding(1) var<storage, read> s: array<Item>;
 @group(0) @binding(2) var<storage, read> h: array<f16, 33>;
-struct Out { @builtin(position) p: vec4<f32>, @location(0) v: vec2<f32>, @location(1) @interpolate(flat, either) n: i32 }
+struct Out { @builtin(position) p: vec4<f32>, @location(0) v: vec2<f32>, @location(1) @interpolate(flat, either) n: i32, @location(2) point_size: f32 }
 @vertex fn vs_main(@builtin(vertex_index) i: u32, @builtin(instance_index) k: u32, @location(0) a: vec3<f16>) -> Out {
     let item = s[i % arrayLength(&s)];
-    return Out(vec4(u.table[k].xy * f32(a.z), f32(item.c.y), 1.0), vec2<f32>(a.xy), u.short[i].x);
+    return Out(vec4(u.table[k].xy * f32(a.z), f32(item.c.y), 1.0), vec2<f32>(a.xy), u.short[i].x, f32(a.y));
 }
-@fragment fn fs_main(@location(0) v: vec2<f32>, @location(1) @interpolate(flat, either) n: i32) -> @location(0) vec4<f32> {
+@fragment fn fs_main(@location(0) v: vec2<f32>, @location(1) @interpolate(flat, either) n: i32, @location(7) point_coord: vec2<f32>) -> @location(0) vec4<f32> {
     var sum = h[n] * f16(v.x);
     for (var k = 0; k < n; k++) { sum += s[k].e[1].x + u.items[k].a; }
-    return vec4(f32(sum), pow(v.y, 2.5), log(v.x) / exp(v.y), f32(u.items[2].kind));
+    return vec4(f32(sum), pow(v.y, point_coord.x), log(v.x) / exp(v.y), f32(u.items[2].kind));
 }";
 
 const TEXTURES: &str = "@group(0) @binding(0) var t: texture_2d<f32>;

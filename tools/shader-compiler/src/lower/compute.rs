@@ -91,7 +91,13 @@ impl<'m> Lowering<'m> {
             return refuse_with(span, &Limit::WORKGROUP_TOGETHER, format_args!("{invocations}, at most {most}"));
         }
         self.load_past_caches();
-        Ok(Entry { attributes: Vec::new(), varyings: Varyings::default(), writes_depth: false })
+        Ok(Entry {
+            attributes: Vec::new(),
+            varyings: Varyings::default(),
+            writes_depth: false,
+            points: false,
+            point_size: false,
+        })
     }
 
     /// Gives storage buffers their numbers and the workgroup's variables their places; the bytes of those, if the entry point uses any. Only compute programs

@@ -33,11 +33,29 @@ pub(super) struct Part {
     length: usize,
 }
 
+impl Part {
+    /// The place in a point: GLSL's `gl_PointCoord`; in WGSL, which has none, an input of that name.
+    fn is_point_coordinate(&self) -> bool {
+        let is_named = self.name == "point_coord" && matches!(self.binding, Binding::Location { .. });
+        (is_named || self.binding == Binding::BuiltIn(BuiltIn::PointCoord)) && self.length == 2
+    }
+
+    /// The size of a point: GLSL's `gl_PointSize`, or an output of that name.
+    fn is_point_size(&self) -> bool {
+        let is_named = self.name == "point_size" && matches!(self.binding, Binding::Location { .. });
+        (is_named || self.binding == Binding::BuiltIn(BuiltIn::PointSize)) && self.length == 1
+    }
+}
+
 /// What an entry point is made of beside its values.
 pub(crate) struct Entry {
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) varyings: Varyings,
     pub(crate) writes_depth: bool,
+    /// A fragment shader reads the place in a point.
+    pub(crate) points: bool,
+    /// A vertex shader writes the size of a point.
+    pub(crate) point_size: bool,
 }
 
 impl<'m> Lowering<'m> {
@@ -65,14 +83,20 @@ impl<'m> Lowering<'m> {
         let mut varyings = Vec::new();
         let mut values: Vec<Vec<Value>> = vec![Vec::new(); inputs.len()];
         let mut order: Vec<usize> = (0..inputs.len()).collect();
+        // The place in a point comes before the varyings.
+        let points = stage == Stage::Fragment && inputs.iter().any(Part::is_point_coordinate);
         order.sort_by_key(|&at| match inputs[at].binding {
-            Binding::Location { location, .. } => location,
+            _ if points && inputs[at].is_point_coordinate() => 0,
+            Binding::Location { location, .. } => location.saturating_add(1),
             Binding::BuiltIn(_) => u32::MAX,
         });
         let (mut words, mut components) = (0, 0);
         for at in order {
             let part = &inputs[at];
             values[at] = match part.binding {
+                _ if points && part.is_point_coordinate() => {
+                    (0..2).map(|axis| self.program.value(Op::PointCoordinate(axis))).collect()
+                }
                 Binding::BuiltIn(BuiltIn::VertexIndex) => {
                     let attribute = self.attribute(part, words, span)?;
                     attributes.push(Attribute { is_vertex_index: true, ..attribute });
@@ -118,7 +142,8 @@ impl<'m> Lowering<'m> {
             Stage::Fragment => (Varyings::all(varyings), self.fragment_end(&outputs, &result, &state, span)?),
             _ => (self.vertex_end(stage, &outputs, &result, span)?, false),
         };
-        Ok(Entry { attributes, varyings, writes_depth })
+        let point_size = stage != Stage::Fragment && outputs.iter().any(Part::is_point_size);
+        Ok(Entry { attributes, varyings, writes_depth, points, point_size })
     }
 
     /// A component of an attribute.
@@ -302,11 +327,12 @@ impl<'m> Lowering<'m> {
 
     /// Leaves what the hardware wants of a vertex, and the varyings that the fragment shader uses.
     fn vertex_end(&mut self, stage: Stage, outputs: &[Part], result: &[Value], span: Span) -> Result<Varyings> {
-        let mut position = None;
+        let (mut position, mut point_size) = (None, None);
         let mut located = Vec::new();
         for part in outputs {
             let scalars = &result[part.first..part.first + part.length];
             match part.binding {
+                _ if part.is_point_size() => point_size = scalars.first().copied(),
                 Binding::BuiltIn(BuiltIn::Position { .. }) => position = Some(scalars),
                 Binding::Location { location, interpolation, sampling, .. } => {
                     let flat = self.is_flat(part, interpolation, sampling, span)?;
@@ -338,6 +364,9 @@ impl<'m> Lowering<'m> {
         let mut words = if stage == Stage::Coordinate { vec![x, y, z, w] } else { Vec::new() };
         words.extend(screen);
         words.extend([depth, inverse]);
+        // 1/8 is the least that the binner can handle [AG p.108, HW-2726].
+        let least = self.program.float(0.125);
+        words.extend(point_size.map(|size| self.program.alu(AddOp::Fmax, size, least)));
         located.sort_by_key(|(location, ..)| *location);
         let declared = located.iter().map(|&(location, ref scalars, flat)| {
             let components = scalars.len() as u32;

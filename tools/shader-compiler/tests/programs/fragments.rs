@@ -95,3 +95,30 @@ fn programs_can_have_the_end_of_a_pipeline() {
     assert_eq!(assembled.words, ended.words);
     assert!(!qpu::check::check_assembly(&assembled).has_errors());
 }
+
+#[test]
+fn points_have_coordinates_and_a_size() {
+    let source = "struct Out { @builtin(position) p: vec4<f32>, @location(0) c: f32, @location(3) point_size: f32 }
+        @vertex fn vs_main(@location(0) c: f32) -> Out { return Out(vec4(0.0, 0.0, 0.0, 1.0), c, c * 4.0); }
+        @fragment fn fs_main(@location(0) c: f32, @location(9) point_coord: vec2<f32>) -> @location(0) vec4<f32> {
+            return vec4(point_coord, c, 1.0);
+        }";
+    let lanes = |of: fn(f32) -> f32| Lanes::from_f32(std::array::from_fn(|at| of(at as f32)));
+    let program = stage(source, Stage::Fragment);
+    assert!(program.interface.points && program.interface.varyings == 1);
+    let given = Inputs::new(vec![lanes(|n| n / 16.0), lanes(|n| 1.0 - n / 32.0), lanes(|n| n / 64.0)], Vec::new());
+    let outputs = run(&program, &given);
+    assert_eq!(outputs, interpret(&program, &given), "{}", text(&program));
+    for (at, color) in outputs.color.0.into_iter().enumerate() {
+        let n = at as f64;
+        for (component, expected) in [n / 16.0, 1.0 - n / 32.0, n / 64.0, 1.0].into_iter().enumerate() {
+            assert!((channel_of(color, component) - expected).abs() < 0.003, "{at}, {component}");
+        }
+    }
+    for (of, place) in [(Stage::Coordinate, 6 + 1), (Stage::Vertex, 3)] {
+        let program = stage(source, of);
+        assert!(program.interface.point_size);
+        let words = run(&program, &Inputs::new(vec![lanes(|n| n)], Vec::new())).words;
+        assert_eq!(words[place].to_f32(), std::array::from_fn(|at| (at as f32 * 4.0).max(0.125)), "{}", text(&program));
+    }
+}

@@ -12,6 +12,7 @@ use crate::machine::{Inputs, Outputs};
 
 struct Interpreter<'p> {
     program: &'p Program,
+    own_varyings: usize,
     inputs: &'p Inputs,
     values: Vec<Lanes>,
     outputs: Outputs,
@@ -22,7 +23,8 @@ pub(crate) fn interpret(compiled: &Compiled, inputs: &Inputs) -> Outputs {
     let program = &compiled.ssa;
     let outputs = Outputs::new(inputs);
     let values = vec![Lanes::default(); program.values.len()];
-    let mut interpreter = Interpreter { program, inputs, values, outputs };
+    let mut interpreter =
+        Interpreter { program, own_varyings: if compiled.interface.points { 2 } else { 0 }, inputs, values, outputs };
     interpreter.steps(0, program.steps.len());
     interpreter.outputs
 }
@@ -78,8 +80,9 @@ impl Interpreter<'_> {
         match op {
             Op::Const(_) | Op::Uniform(_) | Op::Carried(..) => self.get(value),
             Op::Left(number, index) => self.get(self.program.loops[number as usize].carried[index as usize].value),
+            Op::PointCoordinate(axis) => self.inputs.streams[usize::from(axis)],
             Op::Varying(number) | Op::FlatVarying(number) | Op::Attribute(number) => {
-                self.inputs.streams[number as usize]
+                self.inputs.streams[self.own_varyings + number as usize]
             }
             Op::Given(given) => match given {
                 Given::FragmentW => Lanes::splat(1f32.to_bits()),
