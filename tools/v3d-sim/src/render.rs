@@ -3,7 +3,6 @@
 //! Thread 1 of the CLE hands over rendering records and primitive lists in order. Nothing is drawn at once: the renderer divides the stream into
 //! *units*, each of which begins where the content of the tile buffer is known, that is behind a store that clears all of it. Units are independent
 //! of each other, so a *wave* of them is executed on several host threads, and their stores go to memory in the order of the list.
-//! A wave ends where order could be seen: before a load of memory that an earlier store of the wave writes, at the end of a frame, when the rendering
 //! A wave ends where order matters: before a load of memory that an earlier store of the wave writes, at the end of a frame, when the rendering mode
 //! changes, and whenever the CLE asks for it (semaphores, end of the list). A wave also has a maximum of units. So the result does not depend on the
 //! number of host threads.
