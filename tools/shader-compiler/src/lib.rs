@@ -20,6 +20,7 @@ mod routine;
 mod schedule;
 mod select_instructions;
 mod share_uniforms;
+mod share_values;
 pub mod ssa;
 
 pub use compile::{Compiled, Options, compile, compile_module, parse};

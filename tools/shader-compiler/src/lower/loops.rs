@@ -5,8 +5,8 @@ use naga::{Block, Expression, Handle, Span};
 use super::unroll_loops::Budget;
 use super::{Exit, Frame, Lowering, State, Turn};
 use crate::diagnostic::{Result, refuse};
-use crate::fold::Mark;
 use crate::limit::Limit;
+use crate::share_values::Mark;
 use crate::ssa::{Carried, Loop, Op, Step, Value};
 
 /// The parts of a loop in the source.

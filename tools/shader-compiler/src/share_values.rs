@@ -1,0 +1,208 @@
+//! Makes values: a common subexpression is computed once.
+//!
+//! What is computed inside of a loop is shared inside of it only.
+
+use v3d_hw::qpu::{AddOp, MulOp};
+
+use crate::ssa::{Access, Computation, Lookup, Op, Program, Relation, Special, Step, StreamWord, Value};
+
+/// How far a program had come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    values: usize,
+    steps: usize,
+    loops: usize,
+    lookups: usize,
+    accesses: usize,
+    open: usize,
+    log: usize,
+}
+
+impl Program {
+    /// The value of an operation.
+    pub(crate) fn value(&mut self, op: Op) -> Value {
+        if let Some(value) = self.folded(&op) {
+            return value;
+        }
+        // Constants and uniforms are operands, not computations: where they stand makes no difference.
+        let everywhere = matches!(op, Op::Const(_) | Op::Uniform(_));
+        let shared = !matches!(op, Op::PackByte(..) | Op::PackInteger(..) | Op::PackHalf(..) | Op::PackAll(_))
+            && !op.has_effect();
+        if shared {
+            let scopes = std::iter::once(0).chain(self.open.iter().map(|number| number + 1));
+            for scope in scopes {
+                if let Some(&value) = self.known.get(&(op, scope)) {
+                    return value;
+                }
+            }
+        }
+        let value = Value(self.values.len() as u32);
+        self.values.push(Computation { op, span: self.here });
+        if shared {
+            let scope = if everywhere { 0 } else { self.open.last().map_or(0, |number| number + 1) };
+            self.known.insert((op, scope), value);
+            self.log.push((op, scope));
+        }
+        if !matches!(op, Op::Const(_) | Op::Uniform(_) | Op::Carried(..)) {
+            self.steps.push(Step::Compute(value));
+        }
+        value
+    }
+
+    /// Where the program stands, to come back to.
+    pub(crate) fn mark(&self) -> Mark {
+        let (values, steps, loops) = (self.values.len(), self.steps.len(), self.loops.len());
+        let (lookups, accesses, open) = (self.lookups.len(), self.accesses.len(), self.open.len());
+        Mark { values, steps, loops, lookups, accesses, open, log: self.log.len() }
+    }
+
+    /// Values made since then.
+    pub(crate) fn made_since(&self, mark: &Mark) -> usize {
+        self.steps.len() - mark.steps
+    }
+
+    /// Forgets what was made since then.
+    pub(crate) fn return_to(&mut self, mark: &Mark) {
+        for key in self.log.drain(mark.log..) {
+            self.known.remove(&key);
+        }
+        self.values.truncate(mark.values);
+        self.steps.truncate(mark.steps);
+        self.loops.truncate(mark.loops);
+        self.lookups.truncate(mark.lookups);
+        self.accesses.truncate(mark.accesses);
+        self.open.truncate(mark.open);
+    }
+
+    pub(crate) fn bits(&mut self, bits: u32) -> Value {
+        self.value(Op::Const(bits))
+    }
+
+    pub(crate) fn float(&mut self, value: f32) -> Value {
+        self.bits(value.to_bits())
+    }
+
+    pub(crate) fn uniform(&mut self, word: StreamWord) -> Value {
+        let number = self.words.iter().position(|other| *other == word).unwrap_or_else(|| {
+            self.words.push(word);
+            self.words.len() - 1
+        });
+        self.value(Op::Uniform(number as u32))
+    }
+
+    pub(crate) fn lookup(&mut self, lookup: Lookup) -> Value {
+        self.lookups.push(lookup);
+        self.value(Op::Texture(self.lookups.len() as u32 - 1))
+    }
+
+    pub(crate) fn access(&mut self, access: Access) -> Value {
+        self.accesses.push(access);
+        self.value(Op::Access(self.accesses.len() as u32 - 1))
+    }
+
+    pub(crate) fn alu(&mut self, op: AddOp, a: Value, b: Value) -> Value {
+        self.value(Op::Add(op, a, b))
+    }
+
+    pub(crate) fn fadd(&mut self, a: Value, b: Value) -> Value {
+        self.alu(AddOp::Fadd, a, b)
+    }
+
+    pub(crate) fn fsub(&mut self, a: Value, b: Value) -> Value {
+        self.alu(AddOp::Fsub, a, b)
+    }
+
+    pub(crate) fn fmul(&mut self, a: Value, b: Value) -> Value {
+        self.value(Op::Mul(MulOp::Fmul, a, b))
+    }
+
+    /// The reciprocal: the SFU's 12 good bits and one step of Newton's method, r * (2 - x * r).
+    pub(crate) fn recip(&mut self, x: Value) -> Value {
+        if let Some(bits) = self.constant(x) {
+            return self.float(1.0 / f32::from_bits(bits));
+        }
+        let near = self.value(Op::Special(Special::Recip, x));
+        let product = self.fmul(near, x);
+        let two = self.float(2.0);
+        let rest = self.fsub(two, product);
+        self.fmul(near, rest)
+    }
+
+    /// a / x within 2.5 units of the last place: q + q * (1 - x * r) for the estimate q = a * r. The small correction loses nothing where it is cut off, as
+    /// the product with a corrected reciprocal would.
+    pub(crate) fn quotient(&mut self, a: Value, x: Value) -> Value {
+        if let Some(bits) = self.constant(x) {
+            let inverse = self.float(1.0 / f32::from_bits(bits));
+            return self.fmul(a, inverse);
+        }
+        let near = self.value(Op::Special(Special::Recip, x));
+        let (product, estimate) = (self.fmul(near, x), self.fmul(a, near));
+        let one = self.float(1.0);
+        let rest = self.fsub(one, product);
+        let correction = self.fmul(estimate, rest);
+        self.fadd(estimate, correction)
+    }
+
+    /// 1 / sqrt(x) within 2 units of the last place, likewise: r + r * (0.5 - 0.5 * x * r * r).
+    pub(crate) fn exact_recip_sqrt(&mut self, x: Value) -> Value {
+        if self.constant(x).is_some() {
+            return self.recip_sqrt(x);
+        }
+        let near = self.value(Op::Special(Special::RecipSqrt, x));
+        let half = self.float(0.5);
+        let (scaled, square) = (self.fmul(x, half), self.fmul(near, near));
+        let product = self.fmul(scaled, square);
+        let rest = self.fsub(half, product);
+        let correction = self.fmul(near, rest);
+        self.fadd(near, correction)
+    }
+
+    /// 1 / sqrt(x), likewise: r * (1.5 - 0.5 * x * r * r).
+    pub(crate) fn recip_sqrt(&mut self, x: Value) -> Value {
+        if let Some(bits) = self.constant(x) {
+            return self.float(1.0 / f32::from_bits(bits).sqrt());
+        }
+        let near = self.value(Op::Special(Special::RecipSqrt, x));
+        let half = self.float(0.5);
+        let half = self.fmul(x, half);
+        let square = self.fmul(near, near);
+        let product = self.fmul(half, square);
+        let three_halves = self.float(1.5);
+        let rest = self.fsub(three_halves, product);
+        self.fmul(near, rest)
+    }
+
+    pub(crate) fn compare(&mut self, relation: Relation, a: Value, b: Value) -> Value {
+        self.value(Op::Compare(relation, a, b))
+    }
+
+    pub(crate) fn select(&mut self, condition: Value, accept: Value, reject: Value) -> Value {
+        self.value(Op::Select(condition, accept, reject))
+    }
+
+    pub(crate) fn and(&mut self, a: Value, b: Value) -> Value {
+        self.alu(AddOp::And, a, b)
+    }
+
+    pub(crate) fn or(&mut self, a: Value, b: Value) -> Value {
+        self.alu(AddOp::Or, a, b)
+    }
+
+    /// The mask of all other elements.
+    pub(crate) fn not(&mut self, mask: Value) -> Value {
+        self.alu(AddOp::Not, mask, mask)
+    }
+
+    /// A mask with only those elements where a condition holds too.
+    pub(crate) fn narrowed(&mut self, mask: Value, condition: Value) -> Value {
+        if self.constant(mask).is_some() || self.constant(condition).is_some() {
+            return self.and(mask, condition);
+        }
+        if let Op::Compare(relation, a, b) = self.op(condition) {
+            let outside = self.compare(relation.inverse(), a, b);
+            let none = self.bits(0);
+            return self.value(Op::Select(outside, none, mask));
+        }
+        self.and(mask, condition)
+    }
+}
