@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 #[path = "../../tests/oracle/expressions.rs"]
+#[expect(dead_code, reason = "only the operands that are recorded are of interest here")]
 mod expressions;
 mod gpu;
 #[path = "../../tests/oracle/programs.rs"]

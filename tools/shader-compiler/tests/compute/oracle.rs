@@ -17,8 +17,9 @@ mod programs;
 #[path = "../oracle/random.rs"]
 mod random;
 
-use expressions::{ALL, COUNT, Judge, operands, source};
+use expressions::{ALL, COUNT, Judge, many_operands, operands, source};
 use programs::{INVOCATIONS, Suite, digest, given, results};
+use random::Random;
 
 /// The rows of a table, without its first line.
 fn rows(name: &str) -> Vec<Vec<String>> {
@@ -89,6 +90,33 @@ fn expressions_are_as_exact_as_wgsl_wants_them() {
             complaints.push(format!("{name}\tis listed as a miss, and is none"));
         }
         println!("{name}\t{worst:.2}");
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// Operands that the bounds are tried with for each expression, from this seed on; `BOUNDS` says how many others.
+const MANY: usize = 2048;
+const MANY_SEED: u64 = 0x0b0d_0000;
+
+/// The bounds of WGSL hold far beyond what is recorded.
+#[test]
+fn floats_are_as_exact_as_wgsl_wants_them_over_many_operands() {
+    let count = std::env::var("BOUNDS").map_or(MANY, |text| text.parse().unwrap());
+    let mut complaints = Vec::new();
+    for (number, expression) in ALL.iter().enumerate() {
+        let Judge::Near(..) = expression.judge else { continue };
+        let mut random = Random::new(MANY_SEED + number as u64);
+        let [first, second] = [(), ()].map(|()| many_operands(&mut random, expression, count));
+        let program = program(&source(expression));
+        let buffers = [vec![0; count], first.clone(), second.clone()];
+        let found = run(&program, [count as u32 / 16, 1, 1], &[], &buffers).buffers.swap_remove(0);
+        let excesses = (0..count).map(|at| excess(expression.judge, true, [first[at], second[at]], found[at], 0));
+        let (place, worst) = excesses.enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap();
+        let [a, b, found] = [first[place], second[place], found[place]].map(f32::from_bits);
+        println!("{}\t{worst:.2}, a {a}, b {b}", expression.text);
+        if worst > 1.0 {
+            complaints.push(format!("{}\t{worst:.2} of what is allowed, a {a}, b {b}: {found}", expression.text));
+        }
     }
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }

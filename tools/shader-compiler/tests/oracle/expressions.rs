@@ -117,9 +117,12 @@ fn sum_bound(a: f64, b: f64, exact: f64) -> f64 {
     4.0 * ulp(a * b).max(ulp(a)).max(ulp(b)).max(ulp(exact))
 }
 
-/// `a - b * trunc(a / b)`.
+/// `a - b * trunc(a / b)`. A quotient that is so near to an integer may be on either side of it.
 fn remainder_bound(a: f64, b: f64, exact: f64) -> f64 {
-    ulp(a).max(ulp(exact)) + 2.5 * ulp(a / b) * b.abs()
+    let quotient = a / b;
+    let off = 2.5 * ulp(quotient);
+    let next = if (quotient - quotient.round()).abs() <= off { b.abs() } else { 0.0 };
+    ulp(a).max(ulp(exact)) + off * b.abs() + next
 }
 
 fn hyperbolic_bound(a: f64, _: f64, exact: f64) -> f64 {
@@ -295,6 +298,11 @@ pub(crate) const ALL: &[Expression] = &[
 pub(crate) fn operands(number: usize, expression: &Expression) -> [Vec<u32>; 2] {
     let mut random = Random::new(0x0b5e_0000 + number as u64);
     [(), ()].map(|()| (0..COUNT).map(|at| operand(&mut random, expression.domain, at)).collect())
+}
+
+/// So many further operands of an expression.
+pub(crate) fn many_operands(random: &mut Random, expression: &Expression, count: usize) -> Vec<u32> {
+    (0..count).map(|at| operand(random, expression.domain, at)).collect()
 }
 
 fn operand(random: &mut Random, domain: Domain, at: usize) -> u32 {
