@@ -10,6 +10,7 @@ use shader_interface::{Ending, Fragment, PrimitiveKind, VertexData, VertexShadin
 use v3d::Platform;
 use v3d::draw_state::FixedState;
 use v3d::hw::BusAddr;
+use v3d::hw::control_list::Threading;
 use v3d::pool::Buffer;
 use v3d::shader_record::{Attribute, FragmentProgram, GlRecord, NvRecord, Program, RecordTemplate};
 
@@ -56,6 +57,9 @@ pub struct PipelineDescriptor<'a, V, U, F, const VARYINGS: usize> {
     pub shading: Shading<'a, V, U, VARYINGS>,
     /// The fragment shader.
     pub fragment: &'a Fragment<F, VARYINGS>,
+    /// Whether it draws to targets of half floats, [`Format::Rgba16Float`](crate::Format::Rgba16Float): then its colours are not clamped to 0 to 1. A fragment
+    /// shader in WGSL draws to targets of either kind, one in assembly only to those that it is written for.
+    pub half_color: bool,
     /// Depth test.
     pub depth: Depth,
     /// Stencil test, if there is one.
@@ -86,12 +90,14 @@ pub struct PipelineDescriptor<'a, V, U, F, const VARYINGS: usize> {
 }
 
 impl<'a, V, U, F, const N: usize> PipelineDescriptor<'a, V, U, F, N> {
-    /// A descriptor without depth test, blending or culling: each draw replaces what it covers.
+    /// A descriptor without depth test, blending or culling: each draw replaces what it covers. Its targets have bytes, unless the fragment shader is only for
+    /// half floats.
     pub fn new(label: &'static str, shading: impl Into<Shading<'a, V, U, N>>, fragment: &'a Fragment<F, N>) -> Self {
         Self {
             label,
             shading: shading.into(),
             fragment,
+            half_color: matches!(fragment.ending(), Ending::HalfColor),
             depth: Depth::NONE,
             stencil: None,
             blend: Blend::NONE,
@@ -150,7 +156,8 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
         state::check(descriptor)?;
         let Tail { words, uniforms: tail_uniforms } = tail(descriptor)?;
         let mut code = Code::default();
-        let fragment_offset = code.append(&[fragment.code(), &words].concat());
+        let (fragment_code, threading) = fragment_code(descriptor)?;
+        let fragment_offset = code.append(&[fragment_code, &words].concat());
         let programs = match shading {
             Shading::Programs(programs) => {
                 let attributes = programs.attributes().len();
@@ -165,8 +172,7 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
         let start = memory.address();
         // The addresses of uniforms and vertices are filled in for each draw.
         let program = |offset| Program { code: start + offset, uniforms: BusAddr(0) };
-        let fragment_program =
-            FragmentProgram { program: program(fragment_offset), varyings: N as u8, threading: fragment.threading() };
+        let fragment_program = FragmentProgram { program: program(fragment_offset), varyings: N as u8, threading };
         let stride = V::BYTES as u8;
         let record = match programs {
             Some((programs, vertex, coordinate)) => {
@@ -202,8 +208,7 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
             primitive: fragment.primitive(),
             samples: descriptor.samples,
             is_64_bit: match fragment.ending() {
-                Ending::Color => Some(false),
-                Ending::HalfColor => Some(true),
+                Ending::Color | Ending::HalfColor => Some(descriptor.half_color),
                 Ending::Own => None,
             },
             tail_uniforms,
@@ -223,12 +228,30 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
     }
 }
 
+/// The fragment shader's instructions for the targets' colours, and their threading mode.
+fn fragment_code<V, U, F, const N: usize>(
+    descriptor: &PipelineDescriptor<'_, V, U, F, N>,
+) -> Result<(&'static [u64], Threading), Error> {
+    let PipelineDescriptor { label, fragment, half_color, .. } = *descriptor;
+    let impossible = |why| Err(Error::Impossible { label, why });
+    match (fragment.ending(), half_color) {
+        (Ending::Color, true) => match fragment.half() {
+            Some(half) => Ok(half),
+            None => impossible("the fragment shader is not for targets of half floats"),
+        },
+        (Ending::HalfColor, false) => impossible("the fragment shader is only for targets of half floats"),
+        (Ending::Color, false) | (Ending::HalfColor, true) | (Ending::Own, _) => {
+            Ok((fragment.code(), fragment.threading()))
+        }
+    }
+}
+
 /// The code that is appended to the fragment shader for blending and tests; empty if the shader does its own.
 fn tail<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>) -> Result<Tail, Error> {
     let label = descriptor.label;
     let impossible = |why| Err(Error::Impossible { label, why });
     let state = TailState {
-        is_half: descriptor.fragment.ending() == Ending::HalfColor,
+        is_half: descriptor.half_color,
         samples: descriptor.samples.count(),
         depth: descriptor.depth,
         stencil: descriptor.stencil,
@@ -250,8 +273,7 @@ fn tail<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>
         )))
     };
     match descriptor.fragment.ending() {
-        Ending::Color => build(),
-        Ending::HalfColor => match state.refusal_of_half_color() {
+        Ending::Color | Ending::HalfColor => match state.refusal_of_half_color().filter(|_| state.is_half) {
             Some(why) => impossible(why),
             None => build(),
         },

@@ -1,6 +1,6 @@
 //! Targets of 64 bits per pixel: drawing, blending, storing and sampling, compared with formulas in double precision.
 
-use qpu_shaders::{NoUniforms, f16, smooth_alpha, smooth_half, textured, tone_mapped};
+use qpu_shaders::{NoUniforms, f16, rings, smooth_alpha, smooth_half, textured, tone_mapped};
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
     AlphaTest, Blend, BlendPart, Compare, Depth, DepthTarget, Device, Equation, Error, Factor, Format, Logic, Mesh,
@@ -329,5 +329,60 @@ fn what_cannot_be_is_refused_by_name() {
         let vertices = square(target, CORNERS, 0.5);
         let drawn = pass.draw_vertices(&pipeline, Primitive::Triangles, &vertices, &NoUniforms, &NoUniforms);
         assert_eq!(drawn.map_err(|error: Error| error.to_string()), Err(expected.to_owned()));
+    }
+}
+
+/// The same shader in WGSL as for bytes, with colours brighter than white and below 0, drawn twice with sums.
+#[test]
+fn a_shader_in_wgsl_draws_to_either_kind_of_target() {
+    let model = Model::new(8 << 20, Config::default());
+    let stage = Stage::new(&model, Tiling::Raster);
+    let corner = |x: f32, y: f32| rings::Vertex { position: [x, y, 0.0], from_middle: [x, y] };
+    let corners = [corner(-1.0, 1.0), corner(1.0, 1.0), corner(-1.0, -1.0), corner(1.0, -1.0)];
+    let square = Mesh::new(&stage.device, "square", Primitive::TriangleStrip, &corners).unwrap();
+    let bytes = PipelineDescriptor::new("rings", &rings::SHADING, &rings::FRAGMENT);
+    let halves = PipelineDescriptor { half_color: true, blend: Blend::ADD, ..bytes };
+    let [bytes, halves] = [bytes, halves].map(|descriptor| Pipeline::new(&stage.device, &descriptor).unwrap());
+    let wave = rings::FragmentUniforms { rings: 1.5, phase: 0.25, crest: [9.0, 0.5, -3.0], trough: [0.0, 200.0, -1.0] };
+    let uniforms = rings::Uniforms { matrix: rows(&Mat4::IDENTITY) };
+    let mut frame = stage.device.frame().unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&stage.target).clear([0; 4])).unwrap();
+    for _ in 0..2 {
+        pass.draw(&halves, &square, &uniforms, &wave).unwrap();
+    }
+    let error = pass.draw(&bytes, &square, &uniforms, &wave).unwrap_err();
+    assert!(matches!(error, Error::ColorBits { label: "rings", bits: 64, .. }), "{error:?}");
+    let fence = frame.submit().unwrap();
+    stage.device.wait(fence).unwrap();
+    assert_eq!(model.take_faults(), []);
+    let pixel = stage.pixels();
+    let mut inside = 0;
+    for (x, y) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (x, y))) {
+        let along = |at: u32, size: u32| 2.0 * (f64::from(at) + 0.5) / f64::from(size) - 1.0;
+        let distance = along(x, SIZE.0).hypot(along(y, SIZE.1));
+        if (distance - 1.0).abs() < 1e-4 {
+            continue;
+        }
+        let height = 0.5 + 0.5 * (std::f64::consts::TAU * (distance * 1.5 - 0.25)).cos();
+        for (found, (crest, trough)) in pixel(x, y).into_iter().zip(wave.crest.into_iter().zip(wave.trough)) {
+            let (crest, trough) = (f64::from(crest), f64::from(trough));
+            let expected = if distance > 1.0 { 0.0 } else { 2.0 * (trough + height * (crest - trough)) };
+            // Half floats of 11 bits, twice; the cosine is within 1e-4, of colours that are up to 200 apart.
+            let margin = expected.abs() / 1024.0 + (crest - trough).abs() * 2e-4;
+            assert!((found - expected).abs() <= margin, "{x}, {y}: {found}, not {expected}");
+        }
+        inside += u32::from(distance < 1.0);
+    }
+    assert!(inside > SIZE.0 * SIZE.1 / 2, "{inside} pixels have rings");
+}
+
+#[test]
+fn a_shader_for_one_kind_of_target_draws_to_no_other() {
+    let model = Model::new(8 << 20, Config::default());
+    let device = model.device().unwrap();
+    let plain = PipelineDescriptor::<Vertex, NoUniforms, _, 4>::new("plain", Shading::Done, &smooth_alpha::FRAGMENT);
+    for descriptor in [PipelineDescriptor { half_color: true, ..plain }, Colors { half_color: false, ..colors() }] {
+        let error = Pipeline::new(&device, &descriptor).unwrap_err();
+        assert!(matches!(error, Error::Impossible { why, .. } if why.contains("half floats")), "{error:?}");
     }
 }

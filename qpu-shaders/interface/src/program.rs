@@ -91,6 +91,8 @@ pub enum Ending {
 #[derive(Clone, Copy, Debug)]
 pub struct Fragment<U, const VARYINGS: usize> {
     code: &'static [u64],
+    /// Instructions and threading mode for colours of half floats, if the program has both kinds.
+    half: Option<(&'static [u64], Threading)>,
     threading: Threading,
     ending: Ending,
     primitive: PrimitiveKind,
@@ -103,7 +105,14 @@ impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
     /// Creates a program. The caller guarantees that the types match its code.
     pub const fn new(code: &'static [u64], threading: Threading, ending: Ending) -> Self {
         let (primitive, feeds) = (PrimitiveKind::Triangles, PhantomData);
-        Self { code, threading, ending, primitive, flat_varyings: 0, writes_depth: false, feeds }
+        Self { code, half: None, threading, ending, primitive, flat_varyings: 0, writes_depth: false, feeds }
+    }
+
+    /// The same program, which ends with [`Ending::Color`], with instructions that end with [`Ending::HalfColor`]: so it draws to targets of either kind. Their
+    /// uniforms are those of [`UniformData::push_half`](crate::UniformData::push_half).
+    #[must_use]
+    pub const fn with_half_color(self, code: &'static [u64], threading: Threading) -> Self {
+        Self { half: Some((code, threading)), ..self }
     }
 
     /// The same program for these primitives.
@@ -147,6 +156,11 @@ impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
     /// The instructions.
     pub const fn code(&self) -> &'static [u64] {
         self.code
+    }
+
+    /// The instructions for colours of half floats, beside those for bytes, and their threading mode.
+    pub const fn half(&self) -> Option<(&'static [u64], Threading)> {
+        self.half
     }
 
     /// The threading mode that it is written for.

@@ -139,11 +139,17 @@ fn first_nan(words: &[u32], first: usize) -> Option<usize> {
 
 /// The uniforms of one program.
 pub trait UniformData {
-    /// Number of words that the program reads.
+    /// Most words that the program reads.
     const WORDS: usize;
 
     /// Appends the words in the order in which the program reads them.
     fn push(&self, stream: &mut UniformStream<'_>);
+
+    /// The same for the program's instructions for colours of half floats, if it has instructions for both kinds of colours.
+    #[inline(always)]
+    fn push_half(&self, stream: &mut UniformStream<'_>) {
+        self.push(stream);
+    }
 }
 
 /// The uniforms of a vertex shader and its coordinate shader.

@@ -2,18 +2,46 @@
 
 use std::fmt::Write;
 
-use shader_compiler::Compiled;
 use shader_compiler::interface::{
     Attribute, Buffer, Field, Interface, Number, Stage, Texture, WORDS_BEFORE_TURN, Workgroups,
 };
 use shader_compiler::ssa::{Axis, Sampling, Share, SizeForm, StreamWord, Viewport};
+use shader_compiler::{Compiled, Error, Options, compile};
 
 /// Appends the module of one source.
-pub(crate) fn module(code: &mut String, name: &str, programs: &[Compiled]) -> Result<(), String> {
-    write_module(code, name, programs).map_err(|error| error.to_string())
+pub(crate) fn module(code: &mut String, name: &str, source: &Source) -> Result<(), String> {
+    write_module(code, name, source).map_err(|error| error.to_string())
 }
 
-fn write_module(code: &mut String, name: &str, programs: &[Compiled]) -> std::fmt::Result {
+/// The programs of a source.
+pub(crate) struct Source {
+    pub(crate) programs: Vec<Compiled>,
+    /// The fragment program for colours of half floats, if there is one that fits to the others.
+    pub(crate) half: Option<Compiled>,
+}
+
+impl Source {
+    /// Compiles a source.
+    pub(crate) fn new(text: &str, path: &str, options: &Options) -> Result<Self, Error> {
+        let programs = compile(text, path, options)?;
+        let fragment = programs.iter().find(|program| program.stage == Stage::Fragment);
+        let half = match fragment {
+            None => None,
+            Some(fragment) => {
+                // What has too many values for half floats draws to bytes only.
+                let programs = compile(text, path, &Options { half_color: true, ..options.clone() });
+                let half =
+                    programs.ok().and_then(|programs| programs.into_iter().find(|one| one.stage == Stage::Fragment));
+                half.filter(|half| half.interface.varyings == fragment.interface.varyings)
+            }
+        };
+        Ok(Self { programs, half })
+    }
+}
+
+fn write_module(code: &mut String, name: &str, source: &Source) -> std::fmt::Result {
+    let Source { programs, half } = source;
+    let half = half.as_ref();
     let of = |stage: Stage| programs.iter().find(|program| program.stage == stage);
     writeln!(code, "/// `{name}`, see its source for what it does.\npub mod {name} {{")?;
     if let (Some(coordinate), Some(vertex)) = (of(Stage::Coordinate), of(Stage::Vertex)) {
@@ -21,14 +49,28 @@ fn write_module(code: &mut String, name: &str, programs: &[Compiled]) -> std::fm
     }
     if let Some(fragment) = of(Stage::Fragment) {
         let interface = &fragment.interface;
-        let uniforms = structure(code, "FragmentUniforms", &[interface])?;
+        let interfaces: Vec<&Interface> = std::iter::once(interface).chain(half.map(|half| &half.interface)).collect();
+        let uniforms = structure(code, "FragmentUniforms", &interfaces)?;
         if uniforms != NONE {
-            let words = interface.stream.len();
+            let words = interfaces.iter().map(|interface| interface.stream.len()).max().unwrap_or(0);
             writeln!(code, "impl shader_interface::UniformData for {uniforms} {{\nconst WORDS: usize = {words};")?;
             push(code, "push", interface)?;
+            if let Some(half) = half.filter(|half| half.interface.stream != interface.stream) {
+                push(code, "push_half", &half.interface)?;
+            }
             writeln!(code, "}}")?;
         }
         words(code, "FRAGMENT_CODE", fragment)?;
+        let half = match half {
+            None => String::new(),
+            Some(half) => {
+                words(code, "HALF_FRAGMENT_CODE", half)?;
+                let threading = half.interface.threading;
+                format!(
+                    ".with_half_color(&HALF_FRAGMENT_CODE, shader_interface::v3d_hw::control_list::Threading::{threading:?})"
+                )
+            }
+        };
         let flat = match interface.flat_varyings {
             0 => String::new(),
             flat => format!(".with_flat_varyings({flat:#x})"),
@@ -38,7 +80,7 @@ fn write_module(code: &mut String, name: &str, programs: &[Compiled]) -> std::fm
         writeln!(
             code,
             "/// The fragment shader.\npub const FRAGMENT: shader_interface::Fragment<{uniforms}, {}> = shader_interface::Fragment::new(&FRAGMENT_CODE, \
-             shader_interface::v3d_hw::control_list::Threading::{:?}, shader_interface::Ending::Color){flat}{depth}{points};",
+             shader_interface::v3d_hw::control_list::Threading::{:?}, shader_interface::Ending::Color){half}{flat}{depth}{points};",
             interface.varyings, interface.threading
         )?;
     }

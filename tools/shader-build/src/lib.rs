@@ -39,7 +39,6 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use qpu::Assembly;
-use shader_compiler::Compiled;
 pub use shader_compiler::Options;
 
 mod compiled;
@@ -97,7 +96,7 @@ fn variable(name: &str) -> Result<String, String> {
 pub fn module(folder: &Path, options: &Options) -> Result<(String, Vec<String>), String> {
     let mut programs: BTreeMap<String, Programs> = BTreeMap::new();
     let mut warnings = Vec::new();
-    let mut modules: BTreeMap<String, Vec<Compiled>> = BTreeMap::new();
+    let mut modules: BTreeMap<String, compiled::Source> = BTreeMap::new();
     for path in sources(folder, "wgsl")? {
         let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
         modules.insert(name, compile(&path, options)?);
@@ -151,9 +150,9 @@ fn name_and_stage(path: &Path) -> Result<(String, String), String> {
     }
 }
 
-fn compile(path: &Path, options: &Options) -> Result<Vec<Compiled>, String> {
+fn compile(path: &Path, options: &Options) -> Result<compiled::Source, String> {
     let source = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    shader_compiler::compile(&source, &path.display().to_string(), options).map_err(|error| error.to_string())
+    compiled::Source::new(&source, &path.display().to_string(), options).map_err(|error| error.to_string())
 }
 
 fn assemble(folder: &Path, path: &Path, warnings: &mut Vec<String>) -> Result<Assembly, String> {

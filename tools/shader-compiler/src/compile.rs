@@ -43,6 +43,8 @@ pub struct Options {
     pub fast_math: bool,
     /// Fragment programs have their QPU for themselves, also if they could share it with another while they wait for textures.
     pub one_thread: bool,
+    /// The fragment program is for targets of four half floats: its colour is not clamped, and is left as half floats.
+    pub half_color: bool,
 }
 
 /// The program of a stage.
@@ -70,6 +72,17 @@ impl Compiled {
     pub fn with_end(mut self, state: &TailState) -> std::result::Result<Self, String> {
         if self.stage != Stage::Fragment {
             return Ok(self);
+        }
+        let colors = |is_half| if is_half { "half floats" } else { "bytes" };
+        if state.is_half != self.interface.half_color {
+            return Err(format!(
+                "the program leaves {}, and the target has {}",
+                colors(!state.is_half),
+                colors(state.is_half)
+            ));
+        }
+        if let Some(why) = state.is_half.then(|| state.refusal_of_half_color()).flatten() {
+            return Err(why.to_owned());
         }
         let tail = state.build().ok_or("this state has no encoding")?;
         self.places.extend(tail.words.iter().map(|_| None));
@@ -114,7 +127,14 @@ pub fn compile_module(
         let vertex = entry(ShaderStage::Vertex, Stage::Vertex, &options.vertex, "vs_main")?;
         let fragment = entry(ShaderStage::Fragment, Stage::Fragment, &options.fragment, "fs_main")?;
         let compute = entry(ShaderStage::Compute, Stage::Compute, &options.compute, "cs_main")?;
-        let parsed = Source { text: source, module, info: &info, fast_math: options.fast_math, fragment: None };
+        let parsed = Source {
+            text: source,
+            module,
+            info: &info,
+            fast_math: options.fast_math,
+            half_color: options.half_color,
+            fragment: None,
+        };
         let is_linked = vertex.is_some() && fragment.is_some();
         let fragment = fragment.map(|entry| Selected::new(&parsed, entry, Stage::Fragment, is_linked, &mut Vec::new()));
         let fragment = fragment.transpose()?;
@@ -210,6 +230,7 @@ impl Selected {
             writes_depth: entry.writes_depth,
             points: entry.points,
             point_size: entry.point_size,
+            half_color: source.half_color && stage == Stage::Fragment,
             buffers,
             workgroups,
             threading: Threading::Single,
@@ -345,6 +366,7 @@ impl Compiled {
             },
             threads: (stage == Stage::Fragment).then(|| interface.threads()),
             output: match (stage, self.ended) {
+                (Stage::Fragment, false) if interface.half_color => checked::Output::HalfColor,
                 (Stage::Fragment, false) => checked::Output::Color,
                 _ => checked::Output::Own,
             },

@@ -172,6 +172,7 @@ fn encode_way(operation: &Operation, sources: &[Source], target: Option<Place>, 
         Target::Memory => (File::A, WriteTarget::Tmu { unit: 0, coordinate: TmuCoordinate::S }),
         Target::Output(file, written) => (file, written),
         Target::Color => (File::A, WriteTarget::Accumulator(0)),
+        Target::BlueAlpha => (File::A, WriteTarget::Accumulator(1)),
     };
     let address = written.address();
     // Whether it must be written to file A, if that makes a difference.

@@ -143,6 +143,8 @@ pub struct Interface {
     pub points: bool,
     /// A coordinate or vertex shader that writes the size of a point in pixels behind 1/Wc.
     pub point_size: bool,
+    /// The program leaves its colour as half floats in r0 and r1.
+    pub half_color: bool,
     /// All storage buffers of the source.
     pub buffers: Vec<Buffer>,
     /// How the work is divided.

@@ -137,6 +137,8 @@ pub(crate) struct Source<'m> {
     pub(crate) info: &'m ModuleInfo,
     /// See [`Options::fast_math`](crate::Options).
     pub(crate) fast_math: bool,
+    /// See [`Options::half_color`](crate::Options).
+    pub(crate) half_color: bool,
     /// What the fragment shader of the same source reads, for its vertex shader.
     pub(crate) fragment: Option<&'m Varyings>,
 }
@@ -177,6 +179,7 @@ pub(crate) struct Lowering<'m> {
     calls: usize,
     /// The special function unit's results are taken as they are.
     fast_math: bool,
+    half_color: bool,
     fragment: Option<&'m Varyings>,
     /// The variable that says which elements have not been discarded.
     kept: usize,
@@ -185,7 +188,7 @@ pub(crate) struct Lowering<'m> {
 
 impl<'m> Lowering<'m> {
     fn new(source: &Source<'m>, in_memory: InMemory) -> Result<Self> {
-        let Source { text, module, info, fast_math, fragment } = *source;
+        let Source { text, module, info, fast_math, half_color, fragment } = *source;
         let mut lowering = Self {
             source: text,
             module,
@@ -200,6 +203,7 @@ impl<'m> Lowering<'m> {
             in_memory,
             calls: 0,
             fast_math,
+            half_color,
             fragment,
             kept: 0,
             discards: false,

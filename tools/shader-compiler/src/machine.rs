@@ -79,6 +79,8 @@ pub(crate) enum Target {
     Output(File, WriteTarget),
     /// r0 at the end of a fragment program.
     Color,
+    /// r1 at the end of a fragment program whose colour is half floats.
+    BlueAlpha,
 }
 
 /// How a result is packed.
@@ -181,6 +183,8 @@ pub(crate) struct Machine {
     pub(crate) in_file_a: Vec<Register>,
     /// The register that is the colour at the end.
     pub(crate) color: Option<Register>,
+    /// The register with blue and alpha, if the colour is half floats: both are in file A then, so that none is in the accumulator that the other goes to.
+    pub(crate) blue_alpha: Option<Register>,
     /// Routines that are called.
     pub(crate) routines: Vec<Routine>,
     /// Registers of each file from this one on are not for values.
@@ -194,6 +198,7 @@ impl Default for Machine {
             registers: 0,
             in_file_a: Vec::new(),
             color: None,
+            blue_alpha: None,
             routines: Vec::new(),
             reserved_from: REGISTERS_OF_A_FILE,
         }

@@ -55,15 +55,23 @@ struct Arguments {
     /// The same: with so many samples a pixel
     #[arg(long, value_enum)]
     samples: Option<Samples>,
+    /// The same: for targets of this format, which the colour of a fragment program is left for
+    #[arg(long, value_enum)]
+    format: Option<Format>,
 }
 
 impl Arguments {
+    fn has_half_floats(&self) -> bool {
+        self.format == Some(Format::Rgba16Float)
+    }
+
     /// The pipeline's state whose end is asked for.
     fn end(&self) -> Option<TailState> {
-        if self.depth.is_none() && self.blend.is_none() && self.samples.is_none() {
+        if self.depth.is_none() && self.blend.is_none() && self.samples.is_none() && self.format.is_none() {
             return None;
         }
         Some(TailState {
+            is_half: self.has_half_floats(),
             samples: if self.samples == Some(Samples::Four) { 4 } else { 1 },
             depth: self.depth.map_or(Depth::NONE, DepthTest::depth),
             blend: self.blend.map_or(Blend::NONE, BlendMode::blend),
@@ -88,6 +96,20 @@ enum Samples {
     One,
     #[value(name = "4")]
     Four,
+}
+
+/// What a target's pixels are.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Four bytes
+    #[value(name = "8888")]
+    Rgba8888,
+    /// 16 bits: the same end as 8888, since the tile buffer has bytes, which are shortened as a tile is stored
+    #[value(name = "565")]
+    Rgb565,
+    /// Four half floats, which are not clamped to 0 to 1
+    #[value(name = "rgba16float")]
+    Rgba16Float,
 }
 
 /// When a depth passes.
@@ -204,6 +226,7 @@ fn run(arguments: &Arguments, source: &[u8], path: &str) -> Result<(), String> {
         compute: arguments.compute.clone(),
         fast_math: arguments.fast_math,
         one_thread: arguments.one_thread,
+        half_color: arguments.has_half_floats(),
     };
     let programs = compile_module(&module, &text, path, &options).map_err(|error| error.to_string())?;
     for program in programs {

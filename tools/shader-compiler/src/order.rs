@@ -145,7 +145,7 @@ pub(crate) fn waits(operations: &[Operation], registers: usize, threading: Threa
             wait(loads.last().map(|(load, _)| *load), 1, 1);
             loads.push((at, std::mem::take(&mut parameters)));
         }
-        if operation.target == Target::Color {
+        if matches!(operation.target, Target::Color | Target::BlueAlpha) {
             // What the tile buffer gets comes last, and the depth must be there when what a pipeline puts behind begins. What others wait for is over by then.
             for (on, operation) in operations[..at].iter().enumerate() {
                 let cycles = if operation.target == DEPTH_OUTPUT { FILE } else { 0 };

@@ -26,7 +26,7 @@ fn write_qasm(text: &mut String, program: &Compiled, source: &str) -> std::fmt::
     if program.stage == Stage::Fragment {
         writeln!(text, ".threads {}", interface.threads())?;
         if !program.ended {
-            writeln!(text, ".output color")?;
+            writeln!(text, ".output {}", if interface.half_color { "half_color" } else { "color" })?;
         }
         if interface.points {
             writeln!(text, ".primitive points")?;

@@ -191,6 +191,13 @@ impl Selector<'_> {
                     let product = matches!(program.op(value), Op::Mul(MulOp::Fmul, ..));
                     (if product { vec![value] } else { Vec::new() }, vec![value])
                 }
+                Op::PackHalf(_, _, value) => {
+                    let gives_float = match program.op(value) {
+                        Op::Add(op, ..) => op.gives_floats() && !op.is_unary(),
+                        op => matches!(op, Op::Mul(MulOp::Fmul, ..)),
+                    };
+                    (if gives_float { vec![value] } else { Vec::new() }, Vec::new())
+                }
                 Op::Special(_, value) | Op::Output(value) | Op::Depth(value) | Op::Fetch(value) => {
                     (vec![value], Vec::new())
                 }
@@ -309,6 +316,11 @@ impl Selector<'_> {
         while self.next_attribute < self.streams.attributes.len() {
             self.read_attribute(Target::Nothing);
         }
+        if let Some(register) = self.machine.blue_alpha {
+            self.machine.in_file_a.extend(self.machine.color);
+            let last = self.operation(Work::Move, vec![Operand::Register(register)], Target::BlueAlpha);
+            self.emit(last);
+        }
         if let Some(color) = self.machine.color {
             let last = self.operation(Work::Move, vec![Operand::Register(color)], Target::Color);
             self.emit(last);
@@ -405,6 +417,14 @@ impl Selector<'_> {
             _ => false,
         };
         if clash { vec![self.moved(first), second] } else { both.to_vec() }
+    }
+
+    /// The register of a colour.
+    fn color_register(&mut self, word: Value) -> Option<Register> {
+        match self.operand(word) {
+            Operand::Register(register) => Some(register),
+            other => self.moved(other).register(),
+        }
     }
 
     /// An operand in a register of its own.
@@ -596,15 +616,10 @@ impl Selector<'_> {
                 _ => self.send(word, VPM_WRITE),
             },
             Op::Depth(depth) => self.send(depth, Target::Output(File::B, WriteTarget::Register(DEPTH))),
-            Op::Color(word) => {
-                let register = match self.operand(word) {
-                    Operand::Register(register) => register,
-                    other => match self.moved(other) {
-                        Operand::Register(register) => register,
-                        _ => return,
-                    },
-                };
-                self.machine.color = Some(register);
+            Op::Color(word) => self.machine.color = self.color_register(word),
+            Op::BlueAlpha(word) => {
+                self.machine.blue_alpha = self.color_register(word);
+                self.machine.in_file_a.extend(self.machine.blue_alpha);
             }
             Op::Keep(mask) => {
                 let condition = self.condition(mask);

@@ -181,8 +181,10 @@ pub enum Op {
     Access(u32),
     /// A word for the VPM.
     Output(Value),
-    /// The colour that a fragment program leaves.
+    /// The colour that a fragment program leaves; of half floats red and green.
     Color(Value),
+    /// The half floats blue and alpha of the colour that a fragment program leaves.
+    BlueAlpha(Value),
     /// A mask of the elements that are not discarded.
     Keep(Value),
     /// The depth that a fragment program leaves, as 24 bits.
@@ -213,6 +215,7 @@ impl Op {
             | Self::Fetch(a)
             | Self::Output(a)
             | Self::Color(a)
+            | Self::BlueAlpha(a)
             | Self::Keep(a)
             | Self::Depth(a) => vec![a],
             Self::Add(op, a, _) if op.is_unary() => vec![a],
@@ -228,7 +231,7 @@ impl Op {
 
     /// Whether it must be done even if nobody uses its value.
     pub const fn has_effect(&self) -> bool {
-        matches!(self, Self::Output(_) | Self::Color(_) | Self::Keep(_) | Self::Depth(_))
+        matches!(self, Self::Output(_) | Self::Color(_) | Self::BlueAlpha(_) | Self::Keep(_) | Self::Depth(_))
     }
 }
 

@@ -280,7 +280,10 @@ impl Recording {
         let fragment = &mut self.last.fragment;
         fragment.next.clear();
         let mut stream = UniformStream::new(&mut fragment.next, &mut self.owners, self.viewport_uniforms);
-        uniforms.push(&mut stream);
+        match pipeline.is_64_bit {
+            Some(true) => uniforms.push_half(&mut stream),
+            _ => uniforms.push(&mut stream),
+        }
         pipeline.tail_uniforms.iter().for_each(|&word| stream.word(word));
         expect_valid(&stream, pipeline.label, Stage::Fragment)?;
         fragment.place(driver, memory)

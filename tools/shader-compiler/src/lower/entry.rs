@@ -8,8 +8,8 @@
 use std::ops::Range;
 
 use naga::{
-    AddressSpace, Binding, BuiltIn, EntryPoint, Handle, Interpolation, Sampling, Scalar, ScalarKind, ShaderStage, Span,
-    Type, TypeInner,
+    AddressSpace, Binding, BuiltIn, EntryPoint, Handle, Interpolation, MathFunction, Sampling, Scalar, ScalarKind,
+    ShaderStage, Span, Type, TypeInner,
 };
 use v3d_hw::qpu::AddOp;
 
@@ -309,7 +309,12 @@ impl<'m> Lowering<'m> {
         }
         let Some(color) = color else { return refuse(span, &Limit::COLOR_MISSING) };
         let color = color.to_vec();
-        let word = self.packed_color(&color);
+        let (word, blue_alpha) = if self.half_color {
+            let halves = MathFunction::Pack2x16float;
+            (self.packed(halves, &color[..2]), Some(self.packed(halves, &color[2..])))
+        } else {
+            (self.packed_color(&color), None)
+        };
         if let Some(depth) = depth {
             let depth = self.clamped(depth, 0.0, 1.0);
             let scale = self.program.float(16_777_215.0);
@@ -320,6 +325,9 @@ impl<'m> Lowering<'m> {
         if self.discards {
             let kept = state.variables[self.kept];
             self.program.value(Op::Keep(kept));
+        }
+        if let Some(word) = blue_alpha {
+            self.program.value(Op::BlueAlpha(word));
         }
         self.program.value(Op::Color(word));
         Ok(depth.is_some())

@@ -98,9 +98,14 @@ impl Selector<'_> {
             },
             None => None,
         };
-        let operand = self.operand(part);
-        let operands = if op.is_unary() { vec![operand] } else { vec![operand, operand] };
-        let mut operation = self.operation(Work::Add(op), operands, Target::Register(register));
+        let target = Target::Register(register);
+        let mut operation = if self.makers[part.index()] == Maker::User {
+            self.plain(part, target)
+        } else {
+            let operand = self.operand(part);
+            let operands = if op.is_unary() { vec![operand] } else { vec![operand, operand] };
+            self.operation(Work::Add(op), operands, target)
+        };
         operation.pack = Pack::A(if half == 0 { PackA::Half0 } else { PackA::Half1 });
         operation.merges = merges;
         self.emit(operation);

@@ -2,11 +2,13 @@
 
 use shader_compiler::interface::Stage;
 use shader_compiler::{Options, compile};
+use shader_interface::f16;
+use shader_interface::tail::TailState;
 use v3d_sim::lanes::Lanes;
 
 use crate::image::channel_of;
 use crate::interpret::interpret;
-use crate::machine::{Inputs, run, stage, text};
+use crate::machine::{Inputs, run, stage, stage_with, text};
 
 #[test]
 fn flat_varyings_are_the_coefficients() {
@@ -120,5 +122,40 @@ fn points_have_coordinates_and_a_size() {
         assert!(program.interface.point_size);
         let words = run(&program, &Inputs::new(vec![lanes(|n| n)], Vec::new())).words;
         assert_eq!(words[place].to_f32(), std::array::from_fn(|at| (at as f32 * 4.0).max(0.125)), "{}", text(&program));
+    }
+}
+
+/// Colours for targets of half floats, with the sum of their rounding and of the arithmetic before it as the margin, which is 2^-10 of the colour.
+#[test]
+fn colours_of_half_floats_are_not_clamped() {
+    let source = "@fragment fn fs_main(@location(0) v: vec4<f32>) -> @location(0) vec4<f32> {
+            return vec4(v.xyz * v.w * 3.0, v.w - 0.75);
+        }";
+    let program = stage_with(source, Stage::Fragment, &Options { half_color: true, ..Options::default() });
+    let value = |at: usize, component: usize| (at as f64 - 7.5) * [0.75, -40.0, 0.25, 1.0][component];
+    let streams = (0..4).map(|component| Lanes::from_f32(std::array::from_fn(|at| value(at, component) as f32)));
+    let given = Inputs::new(streams.collect(), Vec::new());
+    let outputs = run(&program, &given);
+    assert_eq!(outputs, interpret(&program, &given), "{}", text(&program));
+    for at in 0..16 {
+        let halves = [outputs.color.0[at], outputs.blue_alpha.0[at]].map(|word| [word as u16, (word >> 16) as u16]);
+        let w = value(at, 3);
+        let expected = [value(at, 0) * w * 3.0, value(at, 1) * w * 3.0, value(at, 2) * w * 3.0, w - 0.75];
+        for (half, expected) in halves.as_flattened().iter().zip(expected) {
+            let found = f16::from_bits(*half).to_f64();
+            assert!((found - expected).abs() <= expected.abs() / 1024.0, "{at}: {found}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn a_colour_of_halves_needs_an_end_for_halves() {
+    let source = "@fragment fn fs_main() -> @location(0) vec4<f32> { return vec4(0.3, 2.0, -1.0, 0.7); }";
+    for half_color in [false, true] {
+        let program = stage_with(source, Stage::Fragment, &Options { half_color, ..Options::default() });
+        for is_half in [false, true] {
+            let ended = program.clone().with_end(&TailState { is_half, ..TailState::PLAIN });
+            assert_eq!(ended.is_ok(), half_color == is_half, "{half_color} {is_half}: {:?}", ended.err());
+        }
     }
 }

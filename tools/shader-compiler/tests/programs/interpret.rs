@@ -145,6 +145,10 @@ impl Interpreter<'_> {
                 self.outputs.color = self.get(a);
                 self.outputs.color
             }
+            Op::BlueAlpha(a) => {
+                self.outputs.blue_alpha = self.get(a);
+                self.outputs.blue_alpha
+            }
             Op::Depth(a) => {
                 self.outputs.depth = self.get(a);
                 self.outputs.depth

@@ -78,6 +78,8 @@ pub(crate) struct Outputs {
     pub(crate) words: Vec<Lanes>,
     /// r0 at the end of a fragment program.
     pub(crate) color: Lanes,
+    /// r1 at the end of a fragment program whose colour is half floats.
+    pub(crate) blue_alpha: Lanes,
     /// Samples of the pixels, which a discarded one has none of.
     pub(crate) samples: Lanes,
     /// rb15 at the end of a fragment program.
@@ -87,7 +89,8 @@ pub(crate) struct Outputs {
 impl Outputs {
     /// What there is before a program begins.
     pub(crate) fn new(inputs: &Inputs) -> Self {
-        Self { words: Vec::new(), color: Lanes::default(), samples: Lanes::splat(15), depth: inputs.depth }
+        let none = Lanes::default();
+        Self { words: Vec::new(), color: none, blue_alpha: none, samples: Lanes::splat(15), depth: inputs.depth }
     }
 }
 
@@ -195,6 +198,9 @@ pub(crate) fn run(program: &Compiled, inputs: &Inputs) -> Outputs {
     assert_eq!(units.next, inputs.streams.len(), "all that is given is read");
     if program.stage == Stage::Fragment {
         units.outputs.color = qpu.registers().visible()[64];
+        if program.interface.half_color {
+            units.outputs.blue_alpha = qpu.registers().visible()[65];
+        }
         units.outputs.depth = qpu.registers().visible()[32 + 15];
     }
     units.outputs
