@@ -1,4 +1,4 @@
-//! Whole frames of another driver, from control list to stored pixels, against a software rasteriser's pictures.
+//! Whole frames of Mesa's driver, from control list to stored pixels, compared with a software rasteriser's pictures.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use v3d_sim::job::JobFolder;
 use v3d_sim::job::picture::Difference;
 use v3d_sim::job::run::{End, run_folder};
 
-/// Captures that there are: one that is lost is to be missed.
+/// The number of captures, so that a lost one is noticed.
 const CAPTURES: usize = 40;
 
 fn folders() -> Vec<PathBuf> {
@@ -20,11 +20,11 @@ fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// One line of the table, and whether the scene is as it should be.
+/// A line of the table for one capture, and whether its result is as expected.
 fn check(path: &Path) -> (String, bool) {
     let folder = JobFolder::open(path).expect("a job folder");
     let name = folder.name().to_owned();
-    // a comparison with multisampling makes sense only with samples in the same places
+    // Pictures with multisampling are comparable only if their samples are at the same positions.
     let config = Config { sample_positions: folder.reference_sample_positions(), ..Config::default() };
     let outcome = run_folder(&folder, config).expect("its jobs can be loaded");
     let mut notes = String::new();
@@ -80,7 +80,7 @@ fn every_capture_looks_like_its_reference() {
     );
 }
 
-/// Tiles are rendered on as many threads as the host has; the result must not show it.
+/// Tiles are rendered on as many threads as the host has; the result must not depend on their number.
 #[test]
 fn the_number_of_host_threads_does_not_matter() {
     for path in folders() {

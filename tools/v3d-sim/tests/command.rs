@@ -1,4 +1,4 @@
-//! The command `v3d`, run as a person runs it.
+//! The command `v3d`, run as a user runs it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -7,7 +7,7 @@ fn capture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures").join(name)
 }
 
-/// A folder of its own for one test.
+/// A separate folder for one test.
 fn scratch(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
@@ -22,14 +22,14 @@ fn text(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// Runs the command, which must succeed, and gives what it prints.
+/// Runs the command, which must succeed, and returns what it prints.
 fn succeed(arguments: &[&str]) -> String {
     let output = v3d(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     text(&output)
 }
 
-/// Runs the command, which must fail, and gives its complaint.
+/// Runs the command, which must fail, and returns its error message.
 fn fail(arguments: &[&str]) -> String {
     let output = v3d(arguments);
     assert!(!output.status.success(), "{arguments:?} succeeds");
@@ -127,7 +127,7 @@ fn stats_add_up() {
     ] {
         assert!(out.contains(line), "{line:?} is not in:\n{out}");
     }
-    // A table of the tiles that the draw is in.
+    // A table of the tiles that the draw touches.
     let table = out.lines().skip_while(|line| !line.contains("overdraw")).skip(1);
     let tiles: Vec<&str> = table.take_while(|line| !line.is_empty()).collect();
     let pixels = |line: &&str| line.split_whitespace().nth(4).unwrap().parse::<u32>().unwrap();
@@ -135,7 +135,7 @@ fn stats_add_up() {
     assert!(heat_map.exists());
 }
 
-/// A comparison with multisampling makes sense only with samples where the reference has them, whatever looks at the job.
+/// Pictures with multisampling are compared with the samples at the reference's positions, whichever subcommand runs the job.
 #[test]
 fn all_commands_place_samples_alike() {
     let captured = capture("msaa_tri");
@@ -148,7 +148,7 @@ fn all_commands_place_samples_alike() {
     assert!(!succeed(&["replay", path(&captured), "--silicon-samples"]).contains(note));
 }
 
-/// The first of two jobs renders, but does not bin, which rendering waits for.
+/// The first of two jobs renders without binning, for which rendering waits.
 #[test]
 fn a_job_that_stands_still_is_a_failure() {
     let folder = changed("stuck", "tri_flat", |json| {
@@ -168,7 +168,7 @@ fn a_job_that_stands_still_is_a_failure() {
     }
 }
 
-/// The program reads a uniform that it does not have, and ends.
+/// The program reads a uniform beyond its uniforms, and ends.
 #[test]
 fn faults_are_told_beside_what_is_measured() {
     let folder = scratch("faults");
@@ -199,7 +199,7 @@ fn debug_follows_a_pixel_to_its_colour() {
         let found = rest.find(event).unwrap_or_else(|| panic!("{event:?} is not in its place in:\n{out}"));
         rest = &rest[found..];
     }
-    // Triangles of a mesh meet in a quad that each of them shades, but only one of them covers the pixel.
+    // Two triangles of a mesh share a quad: both shade it, but only one covers the pixel.
     let mesh = succeed(&["debug", path(&capture("grid_mesh")), "--pixel", "100,100", "--brief"]);
     assert_eq!((mesh.matches("covers it").count(), mesh.matches("shaded by").count()), (1, 1), "{mesh}");
     // The corner is only cleared and stored.
@@ -207,7 +207,7 @@ fn debug_follows_a_pixel_to_its_colour() {
     assert!(corner.contains("stored:") && !corner.contains("covers"), "{corner}");
 }
 
-/// A copy of a capture in a folder of its own, with its description changed.
+/// A copy of a capture in a separate folder, with a changed description.
 fn changed(name: &str, of: &str, change: impl FnOnce(&mut serde_json::Value)) -> PathBuf {
     let folder = scratch(name);
     for file in std::fs::read_dir(capture(of)).unwrap() {
@@ -274,14 +274,14 @@ fn what_a_description_leaves_out_is_not_needed() {
     });
     let out = succeed(&["replay", path(&folder), "--compare"]);
     assert!(out.contains("within: at most 0.100 %") && out.contains("does not say what to expect"), "{out}");
-    // Then its name is that of the folder.
+    // Without a name in the description, the job is named after its folder.
     for command in ["dump", "stats"] {
         let out = succeed(&[command, path(&folder)]);
         assert_eq!(out.lines().next(), Some("bare"));
     }
 }
 
-/// Whoever reads the output may go away, and the disk that it is written to may be full.
+/// A closed pipe ends the command without an error; a full disk is reported.
 #[test]
 fn output_that_nobody_takes_is_no_panic() {
     let captured = capture("tri_flat");
@@ -353,7 +353,7 @@ fn a_person_can_limit_endless_lists() {
 #[test]
 fn outputs_that_cannot_be_written_are_told_before_the_work() {
     let folder = job_folder("unwritable", &[16, 16, 0, 0, 0, 1], "");
-    // The list is endless: with its default limit the work would take minutes.
+    // The list is endless; with the default limit it would run for minutes.
     let complaint = fail(&["replay", path(&folder), "--out", path(&folder.join("no/such/folder.png"))]);
     assert!(complaint.contains("no/such/folder.png"), "{complaint}");
 }

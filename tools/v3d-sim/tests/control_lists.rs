@@ -64,7 +64,7 @@ impl Machine {
     }
 }
 
-// threads
+// Threads
 
 #[test]
 fn a_thread_runs_to_its_end_and_on_when_that_moves() {
@@ -82,7 +82,7 @@ fn a_thread_runs_to_its_end_and_on_when_that_moves() {
     let halted: Ctncs = machine.get(Register::CT0CS);
     assert!(halted.ctsubs && !halted.ctrun && !halted.cterr);
     assert_eq!(machine.read(Register::CT0CA), 0x1003);
-    // a halted thread does not go on by a new end address
+    // A halted thread does not continue when its end address changes.
     machine.write(Register::CT0EA, 0x1004);
     assert_eq!(machine.read(Register::CT0CA), 0x1003);
     machine.write(Register::CT0CS, Ctncs { ctsubs: true, ..Ctncs::default() }.to_word().unwrap());
@@ -98,7 +98,7 @@ fn sub_lists_nest_two_deep_and_returns_are_counted() {
     List::default().push(call(0x2100)).push(Record::ReturnFromSubList).put(machine.memory(), 0x2000);
     List::default().push(Record::ReturnFromSubList).put(machine.memory(), 0x2100);
     let mut list = List::default();
-    // the last Return has nothing to return to
+    // The last Return has no address to return to.
     list.push(call(0x2000)).push(call(0x2100)).push(Record::ReturnFromSubList).push(Record::Nop);
     machine.render(&list);
     assert_eq!(machine.read(Register::CT1CS), 0);
@@ -128,7 +128,7 @@ fn a_branch_leads_away_and_a_list_without_end_counts_as_hung() {
     let status: Ctncs = machine.get(Register::CT0CS);
     assert!(status.ctrun && !status.ctsubs && !status.cterr);
     assert_eq!(machine.faults().len(), 1);
-    // a running thread takes no new address
+    // A running thread ignores a new address.
     machine.write(Register::CT0CA, 0x1000);
     assert_eq!(machine.read(Register::CT0CA), 0x2000);
     assert_eq!(machine.faults(), ["register: CT0CA is written while its thread is running: the write is ignored"]);
@@ -161,7 +161,7 @@ fn what_is_no_record_of_the_thread_stops_it_with_an_error() {
         machine.faults(),
         ["CLE: control list thread 0, record at 0x00001000: control record code 200 is reserved"]
     );
-    // the error is cleared when the thread starts again
+    // The error is cleared when the thread restarts.
     machine.bin(List::default().push(Record::Nop));
     assert_eq!(machine.read(Register::CT0CS), 0);
     machine.write(Register::CT0CA, 0x3fff_fff0);
@@ -222,7 +222,7 @@ fn binning_waits_for_the_frame_of_the_other_thread() {
     assert!(machine.get::<Intctl>(Register::INTCTL).int_frdone);
 }
 
-// binning
+// Binning
 
 const TILE_STATE: u32 = 0x8000;
 const TILE_ALLOCATION: u32 = 0x2_0000;
@@ -269,7 +269,7 @@ fn draw(mode: PrimitiveMode, first_vertex: u32, length: u32) -> VertexArrayPrimi
     VertexArrayPrimitives { first_vertex, length, mode }
 }
 
-/// What a tile list says: its state records' codes and its primitives, in their order.
+/// The contents of a tile list: the codes of its state records and its primitives, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct TileList {
     codes: Vec<u8>,
@@ -314,7 +314,7 @@ fn tile_lists(machine: &Machine, mode: &TileBinningMode) -> Vec<TileList> {
         .collect()
 }
 
-/// A number of small and some large triangles, the same every time.
+/// A reproducible set of triangles, many small and some large.
 fn many_triangles(triangles: usize) -> Vec<(i16, i16)> {
     let mut generator = Random::new(0, 7);
     let mut random = move |limit: u32| generator.below(limit) as i16;
@@ -441,7 +441,7 @@ fn without_memory_the_binner_waits_and_then_goes_on_as_if_nothing_had_been() {
         assert!(left > 0 && left <= primitives_left, "{left} of {primitives_left}");
         primitives_left = left;
         assert_eq!(machine.read(Register::BFC), 0);
-        // acknowledging alone does not help
+        // Acknowledging the interrupt alone does not help.
         machine.write(Register::INTCTL, 4);
         assert!(machine.get::<Intctl>(Register::INTCTL).int_outomem);
         machine.write(Register::BPOA, offered);
@@ -466,7 +466,7 @@ fn without_memory_the_binner_waits_and_then_goes_on_as_if_nothing_had_been() {
 #[test]
 fn state_goes_only_where_something_is_drawn_under_it() {
     let mut machine = Machine::new();
-    // one triangle in tile 0, then one in tile 1, then both
+    // One triangle in tile 0, one in tile 1, and one in both.
     let left = [(100, 100), (300, 100), (100, 300)];
     let right = left.map(|(x, y)| (x + 1024, y));
     let both = [(100, 400), (1500, 400), (1500, 500)];
@@ -500,7 +500,7 @@ fn state_goes_only_where_something_is_drawn_under_it() {
 #[test]
 fn lines_and_points_have_the_width_that_the_state_gives_them() {
     let mut machine = Machine::new();
-    // 4 pixels from the border between tiles 0 and 1
+    // 4 pixels from the border between tiles 0 and 1.
     put_vertices(machine.memory(), &[(60 * 16, 100), (60 * 16, 900)]);
     let mode = binning_mode(2, 2);
     let tiles = |machine: &mut Machine, width: f32, mode_of: PrimitiveMode| {
@@ -520,14 +520,14 @@ fn lines_and_points_have_the_width_that_the_state_gives_them() {
     assert_eq!(tiles(&mut machine, 7.0, PrimitiveMode::Points), [2, 0, 0, 0]);
     assert_eq!(tiles(&mut machine, 9.0, PrimitiveMode::Points), [2, 2, 0, 0]);
     assert_eq!(machine.faults(), [""; 0]);
-    // a diagonal one is widened along y, as OpenGL's lines are: its end reaches the row of tiles above
+    // A diagonal line is widened along y, as in OpenGL; its end reaches the row of tiles above.
     put_vertices(machine.memory(), &[(50 * 16, 50 * 16), (58 * 16, 58 * 16)]);
     assert_eq!(tiles(&mut machine, 20.0, PrimitiveMode::Lines), [1, 0, 1, 0]);
     tiles(&mut machine, 0.0, PrimitiveMode::Points);
     assert_eq!(machine.faults().len(), 1, "points of size 0 are an erratum");
 }
 
-/// 512 pixels around 60 end at 316, which tile 4 has, and 528 at 324 would reach tile 5.
+/// A width of 512 pixels around x = 60 ends at 316, which is in tile 4; a width of 528 would end at 324, in tile 5.
 #[test]
 fn points_reach_256_pixels_at_most() {
     let mut machine = Machine::new();
@@ -584,12 +584,12 @@ fn a_clipped_primitive_says_where_its_new_vertices_are() {
     machine.bin(&list);
     assert_eq!(machine.faults(), [""; 0]);
     assert_eq!(machine.counts([PtbPrimitivesClipped, PtbPrimitivesOutside]), [1, 0]);
-    // beyond the viewport's centre: tile (1, 1)
+    // Beyond the viewport's centre: tile (1, 1).
     let lists = tile_lists(&machine, &mode);
     let tile = &lists[3];
     assert_eq!(tile.primitives.len(), 2);
     assert!(!tile.codes.contains(&105) && !tile.codes.contains(&106), "clipper state is for binning only");
-    // the near plane is met at a third of the way from vertices 1 and 2 to vertex 0
+    // The edges cross the near plane at a third of the way from vertices 1 and 2 to vertex 0.
     let mut found = BTreeMap::new();
     for primitive in &tile.primitives {
         assert_eq!(primitive.vertices, [0, 1, 2]);
@@ -606,7 +606,7 @@ fn a_clipped_primitive_says_where_its_new_vertices_are() {
             found.insert((vertex.x, vertex.y), (vertex.z, vertex.reciprocal_w, coefficients, corner));
         }
     }
-    // z = -1 where a third of vertex 0 is mixed in
+    // z is -1 where vertex 0 has a weight of one third.
     let third = 1.0f32 / 3.0;
     let near = |x: i16, y: i16, expected: [f32; 3]| {
         let (z, reciprocal_w, coefficients, _) = found[&(x, y)];
@@ -627,7 +627,7 @@ fn binning_without_configuration_or_memory_is_reported() {
     machine.bin(&list);
     assert_eq!(machine.faults().len(), 2);
     assert_eq!(machine.read(Register::BFC), 0);
-    // no tile allocation memory at all: lists go to overspill memory, where rendering does not look for them
+    // Without any tile allocation memory, lists go to overspill memory, where rendering does not look for them.
     let mode = TileBinningMode { tile_allocation_bytes: 0, ..binning_mode(2, 2) };
     machine.write(Register::BPOA, 0x20_0000);
     machine.write(Register::BPOS, 0x1000);
@@ -671,7 +671,7 @@ fn initial_blocks_beyond_the_memory_are_used_all_the_same() {
         };
         assert!(list.primitives.iter().map(|primitive| primitive.vertices).eq(expected.iter().copied()), "tile {tile}");
     }
-    // Nothing is left for further blocks: a list that needs one waits for overflow memory, as with memory that is enough for the initial blocks.
+    // No memory is left for further blocks: a list that needs one waits for overflow memory, as it does if the memory suffices for the initial blocks.
     put_vertices(machine.memory(), &[(16, 16), (160, 16), (16, 160)].repeat(40));
     let mut many = List::default();
     many.push(mode).push(Record::StartTileBinning).push(triangles_format()).push(shader_state());
@@ -692,7 +692,7 @@ fn batches_that_the_vpm_has_no_room_for_show_in_errstat() {
     put_shader(machine.memory(), record);
     machine.bin(&binning_list(&binning_mode(1, 1), 3));
     assert!(!machine.get::<Errstat>(Register::ERRSTAT).vpaerrgl);
-    // rendering may have 1536 bytes: 24 rows
+    // Rendering may have 1536 bytes: 24 rows.
     machine.write(Register::VPACNTL, Vpacntl { vpalimen: true, ..Default::default() }.to_word().unwrap());
     let mut list = List::default();
     list.push(shader_state()).push(draw(PrimitiveMode::Triangles, 0, 3));
@@ -724,14 +724,14 @@ fn identity_and_scratch_registers() {
 #[test]
 fn performance_counters_count_while_they_are_enabled() {
     let mut machine = Machine::new();
-    // outside of the window
+    // Outside of the window.
     put_vertices(machine.memory(), &[(9000, 0), (9100, 0), (9000, 100)]);
     let mode = binning_mode(2, 2);
     let list = binning_list(&mode, 3);
     machine.write(Register::PCTRS3, 10);
     machine.bin(&list);
     assert_eq!(machine.read(Register::PCTR3), 0);
-    // without bit 31 nothing counts
+    // Without bit 31, nothing is counted.
     machine.write(Register::PCTRE, 1 << 3);
     machine.bin(&list);
     assert_eq!(machine.read(Register::PCTR3), 0);
@@ -746,7 +746,7 @@ fn performance_counters_count_while_they_are_enabled() {
     assert_eq!(machine.read(Register::PCTR3), 0);
 }
 
-/// Random bytes as lists, with pieces of sense in them: nothing panics, and everything ends within the budget.
+/// Random bytes as lists, mixed with valid pieces: nothing panics, and every list ends within the budget.
 #[test]
 fn random_lists_neither_panic_nor_hang() {
     let config = Config { record_budget: 3000, instruction_budget: 20_000, parallel: false, ..Config::default() };
@@ -755,7 +755,7 @@ fn random_lists_neither_panic_nor_hang() {
     for _ in 0..400 {
         let owned = OwnedMemory::new(0x1_0000);
         for at in (0..0x2000).step_by(4) {
-            // small words lead into this memory, bytes that are codes are many
+            // Small words are addresses within this memory; many bytes are codes of records.
             let word = match random.below(4) {
                 0 => random.next_u64() as u32,
                 1 => random.next_u64() as u32 & 0xffff,

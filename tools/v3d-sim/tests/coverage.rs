@@ -1,6 +1,6 @@
 //! OpenVG: coordinates through the binner, paths through the coverage pipe, coverage and alpha mask in shaders.
 //!
-//! The expected coverage of a path is computed sample by sample, from the winding number of its outline.
+//! The expected coverage of a path is computed for each sample, from the winding number of its outline.
 
 use v3d_hw::control_list::{
     BranchToSubList, ClearColors, ClipWindow, CompareFunction, ConfigurationBits, CoverageRead, CoverageUpdate,
@@ -23,21 +23,21 @@ const MASK: u32 = 0x8_0000;
 const TILES: u8 = 2;
 const SIZE: u16 = 128;
 
-/// Coverage as a colour.
+/// Shows coverage as a colour.
 const SHOW_COVERAGE: &str = "nop\nnop\nloadcv\nmov tlbc, r4\nthrend\nnop\nsbdone";
-/// Coverage becomes the alpha mask, as Broadcom's driver renders into a mask.
+/// Writes coverage to the alpha mask, as Broadcom's driver does when it renders to a mask.
 const COVERAGE_TO_MASK: &str = "nop\nnop\nloadcv\nmov tlbam, r4\nthrend\nnop\nsbdone";
-/// The alpha mask as a colour.
+/// Shows the alpha mask as a colour.
 const SHOW_MASK: &str = "nop\nnop\nloadam\nmov tlbc, r4\nthrend\nnop\nsbdone";
 
 type Point = (i32, i32);
 
-/// A star of five points, in 1/16 pixel: its outline goes round the middle twice.
+/// A five-pointed star, in 1/16 pixel; its outline winds around the middle twice.
 const STAR: [Point; 5] = [(1024, 1900), (1550, 180), (130, 1240), (1922, 1246), (505, 175)];
 /// The whole frame.
 const ALL: [Point; 4] = [(0, 0), (2048, 0), (2048, 2048), (0, 2048)];
 
-/// A binning list that is being made.
+/// A binning list under construction.
 struct Scene {
     owned: OwnedMemory,
     list: Vec<u8>,
@@ -88,7 +88,7 @@ impl Scene {
     fn path(&mut self, outline: &[Point], update: CoverageUpdate, oversample: Oversample) {
         self.record(ConfigurationBits { coverage_pipe: true, coverage_update: update, oversample, ..configuration() });
         let closed: Vec<Point> = outline.iter().chain(&outline[..1]).copied().collect();
-        // a fan around a point outside of the path covers by winding all the same
+        // A fan around a point outside of the path has the same winding numbers.
         let fan: Vec<Point> = std::iter::once((40, 60)).chain(closed).collect();
         self.fan(&fan);
     }
@@ -110,7 +110,7 @@ impl Scene {
         self.fan(&ALL);
     }
 
-    /// Bins and renders, and gives the device with what it has counted.
+    /// Bins and renders; returns the device with its counters.
     fn run(&mut self) -> V3d {
         self.record(Record::IncrementSemaphore);
         self.record(Record::FlushAllState);
@@ -234,7 +234,7 @@ fn check_star(update: CoverageUpdate, rule: impl Fn(i32) -> bool) {
             wholly += u32::from(mask == 0xffff);
             let level = (mask.count_ones() * 255 + 8) / 16;
             let value = if read == CoverageRead::Mask { mask } else { level * 0x0101_0101 };
-            // samples exactly on an edge may go either way
+            // Samples exactly on an edge may be covered or not.
             wrong += u32::from(scene.pixel(pixel) != value);
         }
         assert!(partly > 300 && wholly > 2000, "{partly} {wholly}");
@@ -261,7 +261,7 @@ fn without_oversampling_a_pixel_is_covered_or_not() {
     }
 }
 
-/// The second of two reads finds nothing, or the same again.
+/// The second of two reads returns 0, or the same value again.
 #[test]
 fn coverage_is_cleared_on_read_or_left() {
     for leave in [false, true] {
@@ -275,7 +275,7 @@ fn coverage_is_cleared_on_read_or_left() {
         let counters = v3d.counters();
         let (covered, empty) =
             (counters.get(CounterSource::TlbQuadsCovered), counters.get(CounterSource::TlbQuadsNoCoverage));
-        // the triangles of the fan share the quads of its diagonal
+        // The triangles of the fan share the quads on its diagonal.
         assert_eq!(covered + empty, 2 * (64 * 64 + 64));
         let centre = scene.pixel((64, 60));
         assert_eq!(centre, if leave { !0 } else { 0 });
@@ -311,7 +311,7 @@ fn an_alpha_mask_starts_with_its_clear_value() {
     assert!(pixels().all(|pixel| scene.mask(pixel) == 0x5a && scene.pixel(pixel) == 0x5a5a_5a5a));
 }
 
-/// With 16 samples a fragment shader is run for every pixel of which the primitive touches a sample.
+/// With 16 samples, the fragment shader runs for every pixel of which the primitive covers a sample.
 #[test]
 fn oversampled_primitives_shade_all_pixels_that_they_touch() {
     let shaded = |oversample| {

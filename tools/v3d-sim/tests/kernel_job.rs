@@ -10,7 +10,7 @@ const HEIGHT: f64 = 648.0;
 const CENTRE_X: f64 = 640.0;
 const TOP: f64 = 36.0;
 
-/// Shares of the top, the left and the right vertex at a point.
+/// Weights of the top, the left and the right vertex at a point.
 fn shares(x: f64, y: f64) -> [f64; 3] {
     let half_side = HEIGHT / 3f64.sqrt();
     let top = 1.0 - (y - TOP) / HEIGHT;
@@ -32,7 +32,7 @@ fn the_triangle_has_its_shape_and_colours() {
         let (x, y) = ((i % 1280) as f64 + 0.5, (i / 1280) as f64 + 0.5);
         let [top, left, right] = shares(x, y);
         let least = top.min(left).min(right);
-        // The vertices are on a grid of 1/16 pixel: nothing is asked of pixels on the edge.
+        // The vertices are snapped to a grid of 1/16 pixel, so pixels on the edges are not checked.
         if least > 0.002 {
             inside += 1;
             for (found, share) in [(red, right), (green, top), (blue, left)] {

@@ -1,4 +1,4 @@
-//! Memory bandwidth of programs, compared with reports from boards.
+//! Memory bandwidth of user programs, compared with measurements on boards.
 //!
 //! [gpu_fft.txt] are the run times that Andrew Holme published with GPU_FFT 3.0 (in raspberrypi/userland), on a Raspberry Pi 1 at 250 MHz: 2^14 points
 //! 1.2 ms, 2^15 3.3 ms, 2^16 7.0 ms, 2^17 17 ms, 2^18 43 ms.
@@ -18,11 +18,11 @@ const SIZE: u32 = 4 << 20;
 const CACHED: u32 = 0x4000_0000;
 const MHZ: f64 = 250.0;
 
-/// Starts that a program makes before it waits for them.
+/// The number of transfers that a program starts before it waits for them.
 const STARTS: u32 = 16;
 
-/// Stores or loads sixteen blocks a time and waits for them. Uniforms: two words of set-up, where the first block is, how far it is to the next, how many
-/// times sixteen there are.
+/// Stores or loads sixteen blocks at a time and waits for them. Uniforms: two set-up words, the address of the first block, the distance between blocks, and
+/// the number of groups of sixteen.
 fn dma(direction: &str) -> String {
     let starts = format!("mov {direction}_addr, ra0\nadd ra0, ra0, r1\nnop\n").repeat(STARTS as usize);
     format!(
@@ -47,8 +47,8 @@ fn dma(direction: &str) -> String {
     )
 }
 
-/// Looks up sixteen words at equal distances again and again, two lookups a time. Uniforms: where the first is, the distance of elements and that of lookups,
-/// how many times two there are.
+/// Looks up sixteen words at equal distances repeatedly, two lookups at a time. Uniforms: the address of the first word, the distance between elements, the
+/// distance between lookups, and the number of pairs of lookups.
 const LOOK_UP: &str = "
     mov r0, unif
     mov r1, unif
@@ -99,8 +99,8 @@ impl Board {
         self.v3d.write(&self.memory.view(), register.offset(), value);
     }
 
-    /// Runs a program for each list of uniforms, all at once and with empty caches in the V3D; gives cycles and what memory has done. So that they run at
-    /// once, they wait for one that begins last.
+    /// Runs a program for each list of uniforms, all concurrently and with empty caches in the V3D; returns the cycles and the memory counters. The programs
+    /// wait for the one that starts last, so that they run concurrently.
     fn run(&mut self, programs: &[[u32; 5]]) -> (f64, Traffic) {
         let (before, counted) = (self.v3d.counters().elapsed_cycles(), self.v3d.counters().memory_traffic());
         self.write(Register::L2CACTL, 1 << 2);
@@ -127,7 +127,7 @@ impl Board {
     }
 }
 
-/// VDW set-up: rows of 16 words from the VPM's first row on, with a stride between them.
+/// VDW set-up: rows of 16 words, starting with the VPM's first row, with a stride between them.
 const fn stores(rows: u32, pitch: u32) -> [u32; 2] {
     [2 << 30 | rows << 23 | 16 << 16 | 1 << 14, 3 << 30 | (pitch - 64)]
 }
@@ -137,14 +137,14 @@ fn is_near(found: f64, published: f64, tolerance: f64, what: &str) {
     assert!((1.0 - tolerance..1.0 + tolerance).contains(&ratio), "{what}: {found:.1}, published {published}");
 }
 
-/// 1,120 MB/s of stores and 690 MB/s of loads are reported second hand.
+/// The reported rates, 1,120 MB/s for stores and 690 MB/s for loads, come from a secondary source.
 #[test]
 fn dma_of_whole_lines_is_as_fast_as_reported() {
     for alias in [CACHED, BusAddr::UNCACHED] {
         let [setup, stride] = stores(64, 64);
         let (cycles, traffic) = Board::new(&dma("vw")).run(&[[setup, stride, alias | DATA, 4096, 8]]);
         is_near(8.0 * 16.0 * 4096.0 * MHZ / cycles, 1120.0, 0.1, "MB/s of stores");
-        // All but what the chip's cache still holds.
+        // All of the data except what is still in the chip's cache.
         let kept = if alias == CACHED { 128 << 10 } else { 0 };
         assert!(traffic.bytes.abs_diff((512 << 10) - kept) < 4096, "{traffic:?}");
 
@@ -155,8 +155,8 @@ fn dma_of_whole_lines_is_as_fast_as_reported() {
     }
 }
 
-/// GPU_FFT of 2^17 points stores rows of 64 bytes in blocks of 16, that of 2^18 in two of its four passes each by itself, since its stride has too many bits.
-/// The two take 43 ms, where twice 2^17 would be 34: 34 cycles for each of the 65,536 rows.
+/// GPU_FFT of 2^17 points stores rows of 64 bytes in blocks of 16. GPU_FFT of 2^18 points stores each row separately in two of its four passes, since its
+/// stride has too many bits. It takes 43 ms, while twice the time of 2^17 points is 34 ms: the difference is 34 cycles for each of the 65,536 rows.
 #[test]
 fn rows_that_are_stored_one_by_one_cost_what_gpu_fft_loses() {
     let [block, stride] = stores(16, 0xffc0);
@@ -166,22 +166,22 @@ fn rows_that_are_stored_one_by_one_cost_what_gpu_fft_loses() {
     is_near((rows - blocks) / 1024.0, 34.0, 0.25, "cycles of a row");
 }
 
-/// From 2^15 on each point that the first pass of GPU_FFT reads is in a line, and a row of the SDRAM, of its own. Twice the time of 2^14 is 2.4 ms, so that
-/// these 32,768 lines take 0.9 ms at least, and all of 2^16's 7.0 ms are the most that its 65,536 lines can have taken.
+/// From 2^15 points on, every point that the first pass of GPU_FFT reads is in a different cache line, and in a different row of the SDRAM. Twice the time of
+/// 2^14 points is 2.4 ms, so that these 32,768 lines take at least 0.9 ms; the 65,536 lines of 2^16 points take at most its whole run time of 7.0 ms.
 #[test]
 fn lines_of_rows_of_their_own_are_as_slow_as_gpu_fft_shows() {
-    // Elements are 256 KiB apart, lookups a row and a line, QPUs some lines.
+    // The elements are 256 KiB apart, the lookups a row and a line, the QPUs a few lines.
     let programs: Vec<_> = (0..11).map(|qpu| [CACHED | (DATA + 320 * qpu), SIZE / 16, 0x1040, 16, 0]).collect();
     let (cycles, traffic) = Board::new(LOOK_UP).run(&programs);
     let lines = 11.0 * 32.0 * 16.0;
     let ns = cycles * 1000.0 / MHZ / lines;
     assert!((0.9e6 / 32_768.0..7.0e6 / 65_536.0).contains(&ns), "{ns} ns a line");
-    // And it is memory that is busy, most of all with opening rows.
+    // Memory is the bottleneck, mostly because it opens rows.
     assert!(traffic.busy as f64 > 0.9 * cycles, "{traffic:?} in {cycles} cycles");
     assert!(traffic.row_changes as f64 > 0.9 * lines, "{traffic:?}");
 }
 
-/// Data that fit the chip's 128 KiB cache are read from memory once, others each time.
+/// Data that fit the chip's cache of 128 KiB are read from memory once, larger data on each pass.
 #[test]
 fn the_chip_has_a_cache_of_128_kib() {
     for (bytes, again) in [(64 << 10, 0), (1 << 20, 1 << 20)] {
@@ -191,7 +191,7 @@ fn the_chip_has_a_cache_of_128_kib() {
         let (_, second) = board.run(&[uniforms]);
         assert!(first.bytes.abs_diff(u64::from(bytes)) < 1024, "{first:?}");
         assert!(second.bytes.abs_diff(again) < 1024, "{second:?}");
-        // Past it, all is read each time.
+        // Data larger than the cache are read on each pass.
         let (_, uncached) = board.run(&[[BusAddr::UNCACHED | DATA, 64, 1024, bytes / 2048, 0]]);
         assert!(uncached.bytes.abs_diff(u64::from(bytes)) < 1024, "{uncached:?}");
     }

@@ -1,8 +1,8 @@
 //! Performance counters through the registers: user programs whose counts are known by hand.
 //!
-//! Counts of binning and rendering stand with their tests. Cycles follow from the timing model's table of costs: an instruction takes 4 cycles; a
-//! line of 64 bytes takes 69 if it comes from an open row of the SDRAM, 79 if the row is to be opened, and another 15 if it waits for the first
-//! uniforms to be read.
+//! Counters of binning and rendering are tested with these units. The expected cycles follow from the timing model's table of costs: an instruction takes 4
+//! cycles; a line of 64 bytes takes 69 cycles from an open row of the SDRAM, 79 if the row must be opened, and 15 more if it waits for the first uniforms to be
+//! read.
 
 use std::path::Path;
 use v3d_hw::BusAddr;
@@ -23,7 +23,7 @@ const CODE: u32 = 0x1000;
 const UNIFORMS: u32 = 0x2000;
 const DATA: u32 = 0x8000;
 
-/// Eleven instructions: two lines.
+/// Eleven instructions, in two cache lines.
 const STRAIGHT: &str = "nop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\nthrend\nnop\nnop";
 
 /// A V3D with a program in its memory.
@@ -80,7 +80,7 @@ impl Board {
     }
 }
 
-/// Runs a program a number of times, one behind the other on the same QPU, and compares what counters show.
+/// Runs a program several times in succession on the same QPU, and compares the counters.
 fn check(source: &str, uniforms: &[u32], times: usize, expected: &[(CounterSource, u32)]) {
     let mut board = Board::new(source, uniforms);
     board.count(expected.iter().map(|(source, _)| *source));
@@ -90,7 +90,7 @@ fn check(source: &str, uniforms: &[u32], times: usize, expected: &[(CounterSourc
     }
 }
 
-/// A "hit" is every access, those that miss included, and two uniforms are fetched although none is read: so it was measured on boards.
+/// Boards count every access as a "hit", including misses, and fetch two uniforms even if none is read.
 #[test]
 fn instructions_and_their_caches() {
     let caches = [
@@ -110,14 +110,14 @@ fn instructions_and_their_caches() {
     check(STRAIGHT, &[], 2, &[(InstructionCacheHits, 22), (InstructionCacheMisses, 2), (UniformsCacheHits, 4)]);
 }
 
-/// Eight reads, and two in advance.
+/// Eight reads, and two uniforms fetched in advance.
 #[test]
 fn uniforms_that_are_read() {
     let source = "mov r0, unif\n".repeat(8) + "thrend\nnop\nnop";
     check(&source, &[1, 2, 3, 4, 5, 6, 7, 8], 1, &[(UniformsCacheHits, 10), (UniformsCacheMisses, 1)]);
 }
 
-/// Words `1 << shift` bytes apart; eight instructions, so all are in one line.
+/// Loads words `1 << shift` bytes apart; its eight instructions are in one cache line.
 fn lookup(shift: u32) -> String {
     format!("shl r0, elem_num, {shift}\nnop\nmov r1, unif\nadd t0s, r0, r1\nldtmu0\nthrend\nnop\nnop")
 }
@@ -127,7 +127,7 @@ fn words_looked_up_by_a_tmu() {
     // One line from memory: 36 + 79 cycles.
     let near = [(TmuQuads, 16), (TmuCacheMisses, 1), (QpuTmuStallCycles, 115), (L2CacheMisses, 3)];
     check(&lookup(2), &[DATA], 1, &near);
-    // It is still there the next time.
+    // The second time, the line is still in the cache.
     check(&lookup(2), &[DATA], 2, &[(TmuQuads, 32), (TmuCacheMisses, 1), (QpuTmuStallCycles, 115 + 36)]);
     // Across the end of a line: the second line follows 8 cycles later.
     check(&lookup(2), &[DATA + 4], 1, &[(TmuCacheMisses, 2), (QpuTmuStallCycles, 123)]);
@@ -136,7 +136,7 @@ fn words_looked_up_by_a_tmu() {
     check(&lookup(6), &[DATA], 1, &far);
 }
 
-/// An 8x8 texture of RGBA8888 without filters: four quads that all see one texel.
+/// An 8x8 texture of RGBA8888 without filters; all pixels of the four quads read one texel.
 #[test]
 fn a_texture_looked_up_by_a_tmu() {
     let source = "mov r0, 0\nnop\nmov t0t, r0\nmov t0s, r0\nldtmu0\nthrend\nnop\nnop";
@@ -144,7 +144,8 @@ fn a_texture_looked_up_by_a_tmu() {
     check(source, &[DATA, nearest], 1, &[(TmuQuads, 4), (TmuCacheMisses, 1), (UniformsCacheHits, 4)]);
 }
 
-/// After a clear of a first-level cache lines come from L2, after one of L2 from memory: the lines of the program, of its uniforms, of its data.
+/// After a first-level cache is cleared, lines come from L2; after L2 is cleared, they come from memory. This applies to the lines of the program, its uniforms
+/// and its data.
 #[test]
 fn caches_that_are_cleared() {
     for (register, value, hits, misses) in [
@@ -167,8 +168,8 @@ fn caches_that_are_cleared() {
     }
 }
 
-/// A program's write to the VPM that comes when DMA wants its port, and keeps it for 4 cycles. So it is the second time: the first time the write waits for
-/// its instruction.
+/// A program writes to the VPM while DMA needs the VPM's port, which the write occupies for 4 cycles. The first run is ignored, as its write waits for an
+/// instruction fetch.
 #[test]
 fn dma_that_waits_for_the_vpm() {
     let program = |setup: &str, start: &str, nops: usize, wait: &str| {
@@ -200,7 +201,7 @@ fn dma_that_waits_for_the_vpm() {
     check(&load, &[DATA], 2, &[(VdwStallCycles, 0), (VcdStallCycles, 4)]);
 }
 
-/// Counters count from when they are enabled until they are disabled.
+/// Counters count only while they are enabled.
 #[test]
 fn the_clock_is_there_while_a_counter_asks_for_it() {
     let mut board = Board::new(STRAIGHT, &[]);
@@ -217,7 +218,7 @@ fn the_clock_is_there_while_a_counter_asks_for_it() {
     assert_eq!(board.v3d.counters().get(QpuInstructionCycles), 4 * 44);
 }
 
-/// Frames of another driver, with and without the timing model, on one thread of the host and on several.
+/// Frames of Mesa's driver, with and without the timing model, on one and on several host threads.
 #[test]
 fn counting_changes_nothing_but_counts() {
     for name in ["lit_textured", "msaa_tri", "varyings8", "overflow_bin_mem"] {
@@ -244,7 +245,7 @@ fn counting_changes_nothing_but_counts() {
                 .map(|source| counters.get(source));
         assert_eq!(instructions + uniforms + textures, hits + misses, "{name}");
         assert_eq!(4 * counters.get(InstructionCacheHits), counters.get(QpuInstructionCycles), "{name}");
-        // All QPUs are idle, execute, or wait.
+        // Each QPU is idle, executes or waits.
         let waiting: u64 = counters.programs().map(|(_, events)| events.stalls.total()).sum();
         let all = counters.get(QpuIdleCycles) + counters.get(QpuInstructionCycles) + waiting;
         assert_eq!(all, 12 * counters.elapsed_cycles(), "{name}");

@@ -28,7 +28,7 @@ impl Machine {
         }
     }
 
-    /// Runs a list on the thread whose current and end address these are.
+    /// Runs a list on the thread that has these registers for its current and end address.
     fn list(&mut self, current: Register, end: Register, records: &[Record]) {
         let list_end = put_list(self.memory(), 0x1000, records);
         self.write(current, 0x1000);
@@ -65,7 +65,7 @@ fn after_reset() {
             Some(Register::IDENT0) => 0x0244_3356,
             Some(Register::IDENT1) => 0xc110_2431,
             Some(Register::IDENT2) => 0x121,
-            // the guide's 0 is not what drivers find: they rely on the cache without enabling it [linux vc4_v3d.c]
+            // The guide says 0, but drivers rely on the cache without enabling it [linux vc4_v3d.c].
             Some(Register::L2CACTL) => 1,
             Some(Register::ERRSTAT) => IDLE,
             _ => 0,
@@ -167,7 +167,7 @@ fn an_index_beyond_the_maximum_is_an_error_of_the_vcm() {
 
 #[test]
 fn vertex_programs_that_leave_their_rows_are_errors_of_the_vpm() {
-    // one row of attributes and 7 of coordinates; the set-ups are for 32-bit rows from row 0 on
+    // One row of attributes and 7 of coordinates; the set-ups are for 32-bit rows from row 0 on.
     for (source, expected) in [
         ("mov -, vpm\nmov -, vpm", Errstat { vpmerna: true, ..Errstat::default() }),
         (&"mov vpm, 0\n".repeat(8), Errstat { vpmewna: true, ..Errstat::default() }),
@@ -192,7 +192,7 @@ fn vertex_programs_that_leave_their_rows_are_errors_of_the_vpm() {
 
 #[test]
 fn user_programs_that_leave_their_rows_are_errors_of_vpm_and_vdw() {
-    /// One row of 16 words, horizontal, from row `y` on.
+    /// One horizontal row of 16 words, starting with row `y`.
     const fn store(y: u32) -> u32 {
         2 << 30 | 1 << 23 | 16 << 16 | 1 << 14 | y << 7
     }
@@ -203,7 +203,7 @@ fn user_programs_that_leave_their_rows_are_errors_of_vpm_and_vdw() {
         machine.program(0x3000, "mov vw_setup, unif\nmov vw_addr, unif\nmov -, vw_wait\nnop\nthrend\nnop\nnop");
         machine.memory().set_word(BusAddr(0x4000), store(y)).unwrap();
         machine.memory().set_word(BusAddr(0x4004), 0x8000).unwrap();
-        // 256 bytes: four rows
+        // 256 bytes: four rows.
         machine.write(Register::VPMBASE, 1);
         machine.write(Register::SRQUL, 2);
         machine.write(Register::SRQUA, 0x4000);

@@ -28,7 +28,7 @@ const FRAME: BusAddr = BusAddr(0x10_0000);
 const OTHER: BusAddr = BusAddr(0x20_0000);
 const SIZE: u16 = 128;
 
-/// A renderer with memory and what it reports to.
+/// A renderer with its memory and the receiver of its reports.
 struct Machine {
     owned: OwnedMemory,
     renderer: Renderer,
@@ -78,7 +78,7 @@ impl Machine {
         self.run(|renderer, _, context| renderer.finish(context));
     }
 
-    /// Draws a triangle given in pixels, with a program that takes its colour, and whatever else, from uniforms.
+    /// Draws a triangle given in pixels, with a program that takes its colour and other values from uniforms.
     fn draw(&mut self, corners: [(i16, i16); 3], program: &str, uniforms: &[u32], configuration: ConfigurationBits) {
         self.draw_with(0, corners, program, uniforms, configuration);
     }
@@ -134,7 +134,7 @@ impl Machine {
         };
         let format = PrimitiveListFormat { data_type: ListDataType::Xy, primitive: ListPrimitive::Triangles };
         self.run(|renderer, at, context| renderer.draw(at, format, list, &state, context));
-        // the program and its uniforms may be replaced by the next draw
+        // The next draw may replace the program and its uniforms.
         self.finish();
         self.run(|renderer, _, _| renderer.clear_code());
     }
@@ -143,7 +143,7 @@ impl Machine {
         self.draw(ALL, FILL, &[color], configuration());
     }
 
-    /// Counts, those of the timing model included if it runs.
+    /// The counters, including the timing model's if it runs.
     fn counts<const N: usize>(&mut self, sources: [CounterSource; N]) -> [u64; N] {
         self.finish();
         self.counters.settle();
@@ -154,7 +154,7 @@ impl Machine {
         self.memory().word(frame + 4 * (y * u32::from(SIZE) + x)).unwrap()
     }
 
-    /// Compares some of a frame's pixels.
+    /// Compares some pixels of a frame.
     fn check_pixels(&self, frame: BusAddr, expected: &[((u32, u32), u32)]) {
         for &((x, y), color) in expected {
             assert_eq!(self.pixel(frame, x, y), color, "({x}, {y})");
@@ -221,14 +221,14 @@ fn clear_colors_count_from_the_next_store_on() {
     let mut machine = Machine::new();
     machine.records([clear(0x11), mode().into(), tile(0, 0), no_store(true).into()]);
     machine.records([clear(0x22), tile(0, 0), Record::StoreResolved, tile(1, 0), Record::StoreResolvedEndOfFrame]);
-    // The last is in a tile that is not stored.
+    // The last tile is not stored.
     machine.check_pixels(FRAME, &[((5, 5), 0x11), ((70, 5), 0x22), ((5, 70), 0)]);
     assert_eq!(machine.run(|renderer, _, _| renderer.take_frames()), 1);
     assert_eq!(machine.errors(), []);
 }
 
-/// A tile stays open from a mode with an alpha mask over one without into one with it. What its mask holds is not what another tile has left on the
-/// thread of the host that happens to go on with it: that one is kept busy, so that it is another from time to time.
+/// A tile stays open from a mode without an alpha mask into a mode with one. Its mask must not contain what another tile has left on the host thread that
+/// continues it. Many stores keep one host thread busy, so that the thread that continues the tile varies.
 #[test]
 fn no_tile_sees_the_alpha_mask_of_another() {
     let masked = TileRenderingMode { vg_mask: true, ..mode() };
@@ -274,7 +274,7 @@ fn records_out_of_place_are_faults() {
     assert_eq!(machine.errors(), [RenderError::LoadPending]);
 }
 
-/// Drawn in one tile, kept by a store without clears, drawn to again, stored.
+/// The tile is drawn, stored without clearing, drawn to again, and stored.
 #[test]
 fn a_tile_that_is_not_cleared_goes_on() {
     let mut machine = Machine::new();
@@ -288,7 +288,7 @@ fn a_tile_that_is_not_cleared_goes_on() {
     assert_eq!(machine.errors(), []);
 }
 
-/// A load sees what an earlier store of the same list has written, whether it is an image or a dump.
+/// A load reads what an earlier store of the same list has written, as an image or as a dump.
 #[test]
 fn loads_come_after_earlier_stores() {
     for full_resolution in [false, true] {
@@ -312,7 +312,7 @@ fn loads_come_after_earlier_stores() {
     }
 }
 
-/// The same tile twice: the later store is what remains, on however many threads.
+/// The same tile twice: the later store determines the result, on any number of threads.
 #[test]
 fn stores_happen_in_the_order_of_the_list() {
     let mut machine = Machine::new();
@@ -330,7 +330,7 @@ fn depth_decides_and_stencil_counts() {
     let clear = ClearColors { z: 0x80_0000, stencil: 3, ..ClearColors::default() };
     machine.records([clear.into(), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
     let less = ConfigurationBits { depth_test: CompareFunction::Less, z_updates: true, ..configuration() };
-    // The set-up of stencil may come first: only samples are waited for.
+    // The stencil set-up may come first: only accesses to samples wait.
     let program = "
         mov tlb_stencil, unif
         nop
@@ -341,7 +341,7 @@ fn depth_decides_and_stencil_counts() {
         nop
         sbdone
     ";
-    // both sides; all bits; z fail: decrement, z pass: increment; always; reference 0
+    // Both sides; all bits; z fail: decrement, z pass: increment; always; reference 0.
     let stencil = 3 << 30 | 3 << 28 | 7 << 25 | 6 << 22 | 1 << 19 | 7 << 16 | 0xff;
     machine.draw([(0, 0), (20, 0), (0, 20)], program, &[stencil, 0x7f_ffff, 0xaa], less);
     machine.draw([(40, 0), (60, 0), (40, 20)], program, &[stencil, 0x80_0000, 0xbb], less);
@@ -360,7 +360,7 @@ fn depth_decides_and_stencil_counts() {
     assert_eq!(machine.errors(), []);
 }
 
-/// Blending: the colour of the tile buffer is read, changed, and written back, sample by sample.
+/// Blending: the program reads the colour of each sample from the tile buffer, changes it, and writes it back.
 #[test]
 fn colours_are_read_back_sample_by_sample() {
     for multisample in [false, true] {
@@ -374,7 +374,7 @@ fn colours_are_read_back_sample_by_sample() {
         machine.record(store);
         machine.finish();
         assert_eq!(machine.errors(), []);
-        // the samples of a quad follow each other, each with its four pixels
+        // The samples of a quad follow each other, each with its four pixels.
         for sample in 0..if multisample { 4 } else { 1 } {
             let word = machine.memory().word(OTHER + sample * 16).unwrap();
             assert_eq!(word, 0x0101_0101 + 0x1000_0000 * (sample + 1), "sample {sample}");
@@ -392,7 +392,7 @@ fn reading_more_samples_than_there_are_is_a_fault() {
     assert!(faults[0].to_string().contains("sample 1"), "{}", faults[0]);
 }
 
-/// What is written to a register that contained it before, flags, what goes to peripherals, and all that the tile buffer has of the pixel.
+/// A pixel trace contains the former value of each written register, flags, the values sent to peripherals, and all values of the pixel in the tile buffer.
 #[test]
 fn a_pixel_trace_has_all_that_is_written() {
     let mut machine = Machine::with(Config { watched: Some((1, 1)), ..Config::default() });
@@ -486,14 +486,14 @@ fn early_z_does_not_go_with_a_multisampled_z_that_was_loaded() {
     }
 }
 
-/// One sample a pixel in a buffer with four: all four are what the centre is.
+/// One sample per pixel in a tile buffer with four: all four samples take the value at the centre.
 #[test]
 fn multisampling_can_be_left_off_for_a_primitive() {
     for (oversample, expected) in [(Oversample::None, 0), (Oversample::X4, 0x3f3f_3f3f)] {
         let mut machine = Machine::new();
         let mode = TileRenderingMode { multisample: true, decimate: DecimateMode::X4, ..mode() };
         machine.records([clear(0), mode.into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
-        // the right edge is at 5/16 of pixel 13: of its samples only that at 2/16 is covered, and the centre is not
+        // The right edge is at 5/16 of pixel 13: it covers only the sample at 2/16, and not the centre.
         let edge = 13 * 16 + 5;
         let configuration = ConfigurationBits { oversample, ..configuration() };
         machine.draw_sixteenths(0, [(edge, -4000), (edge, 4000), (-4000, 0)], FILL, &[!0], configuration);
@@ -504,7 +504,7 @@ fn multisampling_can_be_left_off_for_a_primitive() {
     }
 }
 
-/// A primitive that covers the whole frame fills it, on one thread and on several, tile by tile.
+/// A primitive that covers the whole frame fills every tile, on one thread and on several.
 #[test]
 fn a_frame_of_tiles_is_filled() {
     for parallel in [false, true] {
@@ -522,7 +522,7 @@ fn a_frame_of_tiles_is_filled() {
     }
 }
 
-/// Each of two buffers has half of the memory, so tiles are 64x32.
+/// Each of the two buffers has half of the memory, so that tiles are 64x32.
 #[test]
 fn tiles_are_half_as_high_with_two_buffers() {
     let mut machine = Machine::new();
@@ -535,7 +535,7 @@ fn tiles_are_half_as_high_with_two_buffers() {
     assert_eq!(machine.errors(), []);
 }
 
-/// What a store does not clear comes back with the tile after the next; "disable swap" keeps it.
+/// What a store does not clear reappears in the second tile after it; "disable swap" keeps the buffer.
 #[test]
 fn two_buffers_take_turns() {
     let keep = StoreGeneral { disable_swap: true, ..no_store(false) };
@@ -544,7 +544,7 @@ fn two_buffers_take_turns() {
         let mode = TileRenderingMode { double_buffer: true, ..mode() };
         machine.records([clear(5), mode.into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
         machine.fill(9);
-        // half A has 9s and is left alone; half B has 5s
+        // Half A contains 9s and is not accessed; half B contains 5s.
         machine.records([no_store(false).into(), tile(0, 0)]);
         if let Some(between) = between {
             machine.records([between.into(), tile(0, 0)]);
@@ -552,14 +552,14 @@ fn two_buffers_take_turns() {
         machine.records([Record::StoreResolved, tile(1, 0), Record::StoreResolved, tile(0, 1), Record::StoreResolved]);
         machine.finish();
         let tiles = [(3, 3), (70, 3), (3, 40)].map(|(x, y)| machine.pixel(FRAME, x, y));
-        // an additional swap makes half A come first
+        // An additional swap makes half A first.
         let swapped = between.is_some_and(|store| !store.disable_swap);
         assert_eq!(tiles, if swapped { [9, 5, 5] } else { [5, 9, 5] }, "{between:?}");
         assert_eq!(machine.errors(), []);
     }
 }
 
-/// Quads are moved by writing their coordinates, and not out of their tile.
+/// Writes to the quad coordinates move a quad, but not out of its tile.
 #[test]
 fn quads_go_where_their_coordinates_say() {
     const MOVE: &str = "
@@ -592,7 +592,7 @@ fn quads_go_where_their_coordinates_say() {
     assert!(faults[0].ends_with("a quad is moved to column 140, row 0, outside of the tile"), "{faults:?}");
 }
 
-/// Two triangles of different facing in one batch, with stencil set-ups that differ.
+/// Two triangles of different facing in one batch, with different stencil set-ups.
 #[test]
 fn different_stencils_in_one_batch_are_reported() {
     const TEST: &str = "
@@ -621,7 +621,7 @@ fn different_stencils_in_one_batch_are_reported() {
     }
 }
 
-/// Draws a point of OpenGL at (20, 30), whose program takes its three varyings for colours.
+/// Draws an OpenGL point at (20, 30), whose program uses its three varyings as colours.
 fn draw_point(machine: &mut Machine, size: f32) {
     machine.records([clear(0), mode().into(), tile(0, 0), no_store(true).into(), tile(0, 0)]);
     let program = "
@@ -670,7 +670,7 @@ fn draw_point(machine: &mut Machine, size: f32) {
     assert_eq!(machine.errors(), []);
 }
 
-/// A point of OpenGL in NV mode: its own coordinates come before the shader's varyings.
+/// An OpenGL point in NV mode: the point coordinates precede the shader's varyings.
 #[test]
 fn a_point_knows_where_it_is() {
     let mut machine = Machine::new();
@@ -686,7 +686,7 @@ fn a_point_knows_where_it_is() {
     }
 }
 
-/// A point of 5120 pixels is one of 512: the pixel at 60 is 40.5 from its centre at 20, and 296.5 of 512 from its left side.
+/// A point size of 5120 pixels is clamped to 512: the pixel at 60 is 40.5 from the centre at 20, and 296.5 of 512 from the left side.
 #[test]
 fn points_are_512_pixels_wide_at_most() {
     let mut machine = Machine::new();
@@ -696,9 +696,9 @@ fn points_are_512_pixels_wide_at_most() {
     assert!((down - 127).abs() <= 1, "{down}");
 }
 
-// performance counters
+// Performance counters
 
-/// Legs of 20 pixels: 10 + 9 + ... + 1 quads.
+/// A right triangle with legs of 20 pixels: 10 + 9 + ... + 1 quads.
 const SMALL: [(i16, i16); 3] = [(0, 0), (20, 0), (0, 20)];
 const SMALL_QUADS: u64 = 55;
 /// One quad.
@@ -707,7 +707,7 @@ const TINY: [(i16, i16); 3] = [(0, 0), (2, 0), (0, 2)];
 /// A program that tests stencil and Z before it writes its colour.
 const TESTED: &str = "nop\nnop\nmov tlb_stencil, unif\nmov tlbz, unif\nnop\nnop\nmov tlbc, unif\nthrend\nnop\nsbdone";
 
-/// Draws a triangle in tile (0, 0), where Z is 0x800000, and compares what was counted.
+/// Draws a triangle in tile (0, 0), where Z is 0x800000, and compares the counters.
 fn check_counts(
     corners: [(i16, i16); 3],
     (program, uniforms): (&str, &[u32]),
@@ -742,7 +742,7 @@ fn primitives_and_quads_of_the_rasteriser_are_counted() {
         (QpuFragmentCycles, SMALL_QUADS.div_ceil(4) * 6 * 4),
     ];
     check_counts(SMALL, fill, configuration(), &drawn);
-    // It is in the list of a tile that it does not reach.
+    // The primitive is in the list of a tile that it does not touch.
     let elsewhere = [(70, 0), (80, 0), (70, 10)];
     check_counts(
         elsewhere,
@@ -752,7 +752,7 @@ fn primitives_and_quads_of_the_rasteriser_are_counted() {
     );
     let one_sided = ConfigurationBits { forward_facing: false, reverse_facing: false, ..configuration() };
     check_counts(SMALL, fill, one_sided, &[(PsePrimitivesReversed, 1), (FepQuads, 0)]);
-    // Its depth, 0x7fffff, is not greater.
+    // The primitive's depth, 0x7fffff, is not greater.
     let hidden =
         ConfigurationBits { early_z: true, depth_test: CompareFunction::Greater, z_updates: true, ..configuration() };
     check_counts(SMALL, fill, hidden, &[(FepQuads, SMALL_QUADS), (FepQuadsClipped, SMALL_QUADS), (TlbQuadsWritten, 0)]);
@@ -789,9 +789,9 @@ fn quads_of_the_tile_buffer_are_counted_by_what_becomes_of_them() {
     }
 }
 
-/// The first of two fragments on the same quad begins after a cycle and unlocks the scoreboard 72 cycles later: its line (44), an instruction (4), the
-/// rest of a wait for its uniform (4), five instructions (20). The second begins a cycle after it, waits for the same line, and gets to its first access
-/// 12 cycles after that is there.
+/// The first of two fragments on the same quad starts after a cycle and unlocks the scoreboard 72 cycles later: its cache line (44), an instruction (4), the
+/// rest of a wait for its uniform (4), five instructions (20). The second starts a cycle later, waits for the same line, and reaches its first access to the
+/// tile buffer 12 cycles after the line arrives.
 #[test]
 fn waiting_for_the_scoreboard_is_counted() {
     for (second, waiting) in [(TINY, 73 - (1 + 44 + 12)), ([(10, 10), (12, 10), (10, 12)], 0)] {
@@ -805,7 +805,7 @@ fn waiting_for_the_scoreboard_is_counted() {
     }
 }
 
-/// A point of four quads: its first instruction reads a varying, which is there after two cycles; all others are there in time.
+/// A point of four quads: its first instruction reads a varying, which is available after two cycles; all other varyings are available in time.
 #[test]
 fn waiting_for_varyings_is_counted() {
     let mut machine = Machine::new();

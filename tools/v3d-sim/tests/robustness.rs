@@ -1,4 +1,4 @@
-//! The fuzz targets, for a second each: on arbitrary bytes the model neither panics nor hangs, and its engines agree.
+//! The fuzz targets, for a second each: arbitrary bytes never panic or hang the model, and all engines agree.
 
 #[path = "../fuzz/src/lib.rs"]
 #[expect(unreachable_pub, reason = "the targets are a crate of their own when they are fuzzed")]

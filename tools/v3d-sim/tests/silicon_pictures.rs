@@ -1,4 +1,4 @@
-//! Pictures rendered on real boards, rendered by the model and compared in every pixel.
+//! Pictures recorded on boards, compared with the model's rendering in every pixel.
 //!
 //! Coverage must be identical. Colours may differ by 1: the silicon interpolates with less than single precision.
 
@@ -89,7 +89,7 @@ fn render(vertices: [(i16, i16); 3], multisample: bool, parallel: bool) -> Vec<u
             forward_facing: true,
             reverse_facing: true,
             depth_test: CompareFunction::Always,
-            // as the program of the picture has it [asurati d53.c]
+            // As in the picture's program [asurati d53.c].
             oversample: if multisample { Oversample::X4 } else { Oversample::None },
             ..ConfigurationBits::default()
         },
@@ -142,7 +142,7 @@ fn render(vertices: [(i16, i16); 3], multisample: bool, parallel: bool) -> Vec<u
         .collect()
 }
 
-/// Compares pixel by pixel: how many differ in coverage, and how many channels by 1, by more.
+/// Compares pixel by pixel; returns how many pixels differ in coverage, and how many channels differ by 1 and by more.
 fn compare(ours: &[u8], silicon: &[u8]) -> (usize, usize, usize, i32) {
     let background = [CLEAR >> 16, CLEAR >> 8, CLEAR].map(|byte| byte as u8);
     let (mut coverage, mut by_one, mut by_more, mut worst) = (0, 0, 0, 0i32);
@@ -158,7 +158,7 @@ fn compare(ours: &[u8], silicon: &[u8]) -> (usize, usize, usize, i32) {
     (coverage, by_one, by_more, worst)
 }
 
-/// Renders a triangle and compares it with a picture: identical coverage, and no channel off by more than 1.
+/// Renders a triangle and compares it with a picture: coverage must be identical, and no channel may differ by more than 1.
 fn check(name: &str, vertices: [(i16, i16); 3], multisample: bool) {
     let silicon = picture(name);
     let ours = render(vertices, multisample, false);

@@ -14,9 +14,9 @@ fn hex(text: &str) -> u32 {
     u32::from_str_radix(text, 16).unwrap()
 }
 
-/// Performs an operation by its name; also says whether it gives a float and whether its flags were recorded properly.
+/// Performs an operation given by its name; also returns whether the result is a float and whether the recorded flags are usable.
 fn perform(name: &str, a: u32, b: u32) -> (Outcome, bool, bool) {
-    // Both ALUs have these two; the recording used the add ALU's.
+    // Both ALUs have these two operations; the add ALU's were recorded.
     if let Some(op) = AddOp::ALL.iter().copied().find(|op| op.name() == name) {
         return (alu::add(op, a, b).unwrap(), op.gives_floats(), true);
     }
@@ -31,7 +31,7 @@ fn results_and_flags_of_all_operations() {
     for line in FLAGS.lines().filter(|line| !line.starts_with('#')) {
         let columns: Vec<&str> = line.split('\t').collect();
         let [name, a, b, result, packed, flags] = columns[..] else { panic!("{line}") };
-        // Operations with one operand were recorded with one.
+        // Unary operations were recorded with one operand.
         let (a, b) = (hex(a), hex(if b == "-" || b.is_empty() { "0" } else { b }));
         let (outcome, float, flags_recorded) = perform(name, a, b);
         let mut computed = String::new();
@@ -118,7 +118,7 @@ fn all_unpack_modes() {
     assert_eq!(rows, 15);
 }
 
-/// The numbers of a line of the recording.
+/// The numbers in a line of the recording.
 fn recorded(label: &str) -> Vec<f32> {
     let line = SFU.lines().find(|line| line.starts_with(label)).unwrap();
     line[label.len()..].split_whitespace().map(|number| number.parse().unwrap()).collect()
@@ -129,7 +129,7 @@ fn special_functions_are_as_good_and_as_bad_as_silicon() {
     let apply = |function, x: f32| f32::from_bits(sfu::apply(function, x.to_bits()));
     let inputs = recorded("In:");
     assert_eq!(inputs.len(), 16);
-    // Inputs are printed with 7 digits; what they stand for is known.
+    // Inputs are printed with 7 digits; the exact values are known.
     let exact = |x: f32| match x {
         _ if (x.abs() - std::f32::consts::PI).abs() < 1e-5 => std::f32::consts::PI.copysign(x),
         _ if (x - std::f32::consts::E).abs() < 1e-5 => std::f32::consts::E,
@@ -142,7 +142,7 @@ fn special_functions_are_as_good_and_as_bad_as_silicon() {
             assert!(same, "{label} {x}: {model:e}, silicon {silicon:e}");
         }
     };
-    // 7 printed digits are half a unit of the seventh away from the value at most.
+    // A value printed with 7 digits is off by at most half a unit of the seventh digit.
     compare("exp:", 5e-7, &|x| apply(Function::Exp, x));
     compare("recip/recip:", 1.0 / 8192.0, &|x| apply(Function::Recip, apply(Function::Recip, x)));
     compare("exp/log:", 1.0 / 8192.0, &|x| apply(Function::Exp, apply(Function::Log, x)));

@@ -1,4 +1,4 @@
-//! Jobs that never end: the report says what they wait for, and shows the registers.
+//! Jobs that never end: the report names what they wait for, and shows the registers.
 
 use v3d_hw::BusAddr;
 use v3d_sim::job::run::{End, run_job};
@@ -6,7 +6,7 @@ use v3d_sim::job::{Job, UserProgram};
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::{Config, V3d};
 
-/// Runs a job on memory with these bytes at 0x1000, and compares what is said of its end, up to the registers.
+/// Runs a job on memory with these bytes at 0x1000, and compares the report of its end, up to the registers.
 fn check(bytes: &[u8], job: Job, expected: &[&str]) {
     let memory = OwnedMemory::new(0x4000);
     memory.view().write(BusAddr(0x1000), bytes).unwrap();
@@ -49,7 +49,7 @@ fn user_programs_say_what_they_wait_for() {
 
 #[test]
 fn threads_say_what_they_wait_for() {
-    // Codes of records: 0 Halt, 1 NOP, 8 Wait on Semaphore; 255 is none.
+    // Codes of records: 0 Halt, 1 NOP, 8 Wait on Semaphore; 255 is unassigned.
     let rendering = |length: u32| Job { render_ct1ca: 0x1000, render_ct1ea: 0x1000 + length, ..empty_job() };
     let no_frame = "a frame has been rendered 0 times, and not 1";
     check(&[1, 8], rendering(2), &[no_frame, "thread 1 at 0x00001001 waits for thread 0 to raise its semaphore"]);

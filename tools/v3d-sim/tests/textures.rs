@@ -1,6 +1,6 @@
-//! Textures through a TMU's registers: every type, layout, filter and wrap mode, against values worked out by hand.
+//! Textures through a TMU's registers: every type, layout, filter and wrap mode, against values computed by hand.
 //!
-//! Layouts are written here by walking memory in the order that the guide's figures 13 to 15 draw, not with the functions that the model reads with.
+//! The tests compute layouts by walking memory in the order of the guide's figures 13 to 15, not with the model's functions.
 
 use v3d_hw::qpu::address_map::TmuCoordinate;
 use v3d_hw::texture::{
@@ -13,7 +13,7 @@ use v3d_sim::memory::OwnedMemory;
 use v3d_sim::random::Random;
 use v3d_sim::tmu::{Tmu, TmuFault};
 
-/// Level 0 of all textures here; smaller levels stand in front of it.
+/// The address of level 0 of all textures here; smaller levels precede it.
 const BASE: u32 = 0x8000;
 
 /// A texture and its memory.
@@ -62,7 +62,7 @@ impl Texture {
         self.bytes(address, &bytes)
     }
 
-    /// Looks up 16 positions, with as many of r and b as there are parameters for.
+    /// Looks up 16 positions. The coordinates r and b are used only if the texture has parameters 2 and 3.
     fn try_lookup(&self, tmu: &mut Tmu, [s, t, r, b]: [Lanes; 4]) -> Result<(), TmuFault> {
         let mut parameters = vec![self.p0.to_word().unwrap(), self.p1.to_word().unwrap()];
         parameters.extend(&self.more);
@@ -88,7 +88,7 @@ impl Texture {
         tmu.load().unwrap()
     }
 
-    /// The result at one place; all elements are at the same place, so that the level of detail is that of magnification.
+    /// The result at one position; all elements have the same position, so that the texture is magnified.
     fn at(&self, s: f32, t: f32) -> u32 {
         let result = self.lookup([s, t, 0.0, 0.0].map(all));
         assert_eq!(result, Lanes::splat(result.0[0]));
@@ -114,7 +114,7 @@ fn rgba(red: u8, green: u8, blue: u8, alpha: u8) -> u32 {
     u32::from_le_bytes([red, green, blue, alpha])
 }
 
-/// One texel of each uncompressed type, its bytes in memory, and its colour by the definition of its channels.
+/// One texel of each uncompressed type: its bytes in memory, and its colour by the definition of its channels.
 #[test]
 fn texels_of_every_type_have_their_colours() {
     let table: &[(TextureType, &[u8], u32)] = &[
@@ -178,7 +178,8 @@ fn rgba64_takes_two_loads() {
     assert_eq!(tmu.load(), Err(TmuFault::ReceiveFifoEmpty));
 }
 
-/// The extension's worked parts: a block of differential mode whose halves are grey 8 and 11 of 31, tables 0; each texel adds 2, 8, -2 or -8.
+/// The example of the extension's specification: a block in differential mode whose halves are grey 8 and 11 of 31, with table 0; each texel adds 2, 8, -2 or
+/// -8.
 #[test]
 fn etc1_blocks_are_read_and_flipped() {
     // Bytes as in a KTX file, most significant first: R 8 + 3, G 8 + 3, B 8 + 3, tables 0 and 0, differential, no flip.
@@ -258,7 +259,7 @@ fn small_levels_are_lt_format() {
     }
 }
 
-/// 64x64 texels of 32 bits and six smaller levels, each of one colour: its number.
+/// 64x64 texels of 32 bits and six smaller levels, each filled with one colour: its number.
 fn mipmapped() -> Texture {
     let mut texture = Texture::new(TextureType::Rgba8888, 64, 64);
     texture.p0.mip_levels_minus_1 = 6;
@@ -276,7 +277,7 @@ fn mipmapped() -> Texture {
     texture
 }
 
-/// Coordinates of quads whose neighbours are `step` texels of 64 apart.
+/// Coordinates of quads whose pixels are `step` texels apart, for a width of 64 texels.
 fn quads(step: f32) -> [Lanes; 4] {
     let s = Lanes::from_f32(std::array::from_fn(|i| 0.25 + (i % 2) as f32 * step / 64.0));
     let t = Lanes::from_f32(std::array::from_fn(|i| 0.25 + (i / 2 % 2) as f32 * step / 64.0));
@@ -290,7 +291,7 @@ fn smaller_levels_stand_in_front() {
     for number in 0..7 {
         assert_eq!(texture.lookup(quads((1 << number) as f32)), Lanes::splat(10 * number), "level {number}");
     }
-    // Beyond the smallest level there is nothing smaller.
+    // No level is smaller than the smallest.
     assert_eq!(texture.lookup(quads(500.0)), Lanes::splat(60));
     texture.p0.mip_levels_minus_1 = 2;
     assert_eq!(texture.lookup(quads(64.0)), Lanes::splat(20));
@@ -311,7 +312,7 @@ fn levels_are_blended_by_the_fraction() {
     assert_eq!(texture.lookup(quads(8.0)), Lanes::splat(0));
 }
 
-/// A change of more than the texture's 64 texels counts as 64.
+/// Changes of more than the texture's 64 texels count as 64.
 #[test]
 fn an_axis_changes_by_the_whole_texture_at_most() {
     let mut texture = mipmapped();
@@ -319,13 +320,13 @@ fn an_axis_changes_by_the_whole_texture_at_most() {
     let [flat, ..] = quads(0.0);
     let [steep, ..] = quads(320.0);
     let [_, steep_along_y, ..] = quads(-64.5);
-    // With a bias: 2^6 is level 6, less 5 or 4. 320 texels would be a level of 8.3.
+    // With a bias: a change of 64 texels is level 6, minus 5 or 4. Without the limit, 320 texels would be level 8.3.
     texture.more = vec![0, 0];
     assert_eq!(texture.lookup([steep, flat, all(0.0), all(-5.0)]), Lanes::splat(10));
     assert_eq!(texture.lookup([flat, steep_along_y, all(0.0), all(-4.0)]), Lanes::splat(20));
 }
 
-/// A step of 2^0.3 texels: up to a level of 0.5 a magnification that blends goes on above a minification that takes the nearest texel.
+/// A step of 2^0.3 texels: if magnification is linear and minification nearest, levels up to 0.5 count as magnification.
 #[test]
 fn magnification_ends_at_half_a_level_over_nearest_mipmaps() {
     let mut texture = mipmapped();
@@ -343,7 +344,7 @@ fn magnification_ends_at_half_a_level_over_nearest_mipmaps() {
 fn the_bias_is_added_or_stands_alone() {
     let mut texture = mipmapped();
     texture.p1.min_filter = MinFilter::NearMipNear;
-    // A bias without parameters 2 and 3 of any type.
+    // A bias without parameters 2 and 3 of any kind.
     texture.more = vec![0, 0];
     let [s, t, r, _] = quads(4.0);
     assert_eq!(texture.lookup([s, t, r, all(1.0)]), Lanes::splat(30));
@@ -444,7 +445,7 @@ fn a_child_image_is_a_window() {
     let red = |s: f32, t: f32| texture.at(s, t) & 0xff;
     assert_eq!(red(0.25, 0.1), 8 + 4);
     assert_eq!(red(0.75, 0.9), 3 * 8 + 5);
-    // It repeats within itself.
+    // The texture repeats.
     assert_eq!(red(1.25, 1.1), 8 + 4);
     texture.more = vec![size.to_word().unwrap(), 0];
     let mut tmu = Tmu::new();
@@ -466,7 +467,7 @@ fn s_alone_is_an_address() {
     let texture = Texture::new(TextureType::S8, 1, 1).words(0x100, &[11, 22, 33]);
     let mut tmu = Tmu::new();
     assert!(!tmu.needs_uniform(TmuCoordinate::S));
-    // The two lowest bits do not count, nor does the alias.
+    // The two lowest bits and the alias are ignored.
     let addresses = Lanes(std::array::from_fn(|i| [0x100, 0x107, 0xc000_0108][i % 3]));
     tmu.write(TmuCoordinate::S, &addresses, 0, texture.memory.view()).unwrap();
     assert_eq!(tmu.load().unwrap().0[..4], [11, 22, 33, 11]);
@@ -516,12 +517,12 @@ fn misuse_has_a_name() {
 
 #[test]
 fn halves_are_blended_as_numbers() {
-    // 1.0 and 3.0: 2.0 in between.
+    // 1.0 and 3.0: halfway between them is 2.0.
     let texture = Texture::new(TextureType::S16F, 2, 1).linear().words(BASE, &[0x4200_3c00]);
     assert_eq!(texture.at(0.5, 0.5), 0x4000);
 }
 
-/// Texel at (x, y) of an image beyond its edges, by the words of OpenGL ES 2 section 3.7.7.
+/// The texel at (x, y), also beyond the image's edges, as OpenGL ES 2 section 3.7.7 defines it.
 fn wrapped_texel(texels: &[u32], width: i64, height: i64, wrap: Wrap, x: i64, y: i64) -> u32 {
     let within = |position: i64, size: i64| match wrap {
         Wrap::Repeat => position - size * (position as f64 / size as f64).floor() as i64,
@@ -568,7 +569,7 @@ fn linear_filters_agree_with_the_equation() {
                     let row = |dy| at(0, dy) * (1.0 - right_share) + at(1, dy) * right_share;
                     let expected = row(0) * (1.0 - upper_share) + row(1) * upper_share;
                     let found = channel(result.0[lane], i);
-                    // Two shares of 8 bits, each up to 1/256 too small, of differences up to 255.
+                    // Two 8-bit weights, each up to 1/256 too small, of differences up to 255.
                     assert!(
                         (found - expected).abs() <= 2.5,
                         "case {case}: {texture_type:?} {width}x{height} {wrap:?} at {x}, {y}: {found} instead of {expected}"

@@ -1,4 +1,4 @@
-//! Jobs that launch user programs, as a driver launches them.
+//! Jobs that start user programs in the same way as a driver.
 
 use v3d_hw::BusAddr;
 use v3d_sim::job::run::{End, run_job};
@@ -52,7 +52,7 @@ fn a_job_of_user_programs_is_done_when_all_have_ended() {
             assert_eq!(memory.view().word(at), Ok(100 * (number + 1) + number));
         }
     }
-    // Interrupts that never come leave the job unfinished.
+    // Interrupts that do not come leave the job unfinished.
     let more = Job { host_interrupts: Some(13), ..job };
     assert!(matches!(run_job(&mut V3d::new(Config::default()), memory.view(), &more), End::Stuck(_)));
 }

@@ -1,4 +1,4 @@
-//! Vertices through programs: attributes in, shaded vertices out, batch by batch; a binner behind a program.
+//! Vertices through programs: attributes in, shaded vertices out, batch by batch; the binner with a coordinate shader.
 
 use v3d_hw::control_list::{
     ClipWindow, GlShaderState, IndexType, IndexedPrimitiveList, NvShaderState, PrimitiveListFormat, PrimitiveMode,
@@ -26,7 +26,7 @@ const POSITIONS: u32 = 0x1_0000;
 const COLORS: u32 = 0x2_0000;
 const INDICES: u32 = 0x3_0000;
 
-/// Position times the uniform; as clip coordinates with z = 0 and w = 1, and as screen coordinates in 1/16 pixel.
+/// The position times a uniform; as clip coordinates with z = 0 and w = 1, and as screen coordinates in 1/16 pixel.
 const COORDINATE_SHADER: &str = "
     ldi vr_setup, 0x00201a00
     ldi vw_setup, 0x00001a00
@@ -172,8 +172,8 @@ fn host_threads_change_nothing() {
     assert_eq!(serial.1, 16 * 16);
 }
 
-/// A batch of the vertex shader is 16 instructions. With the timing model, stalls are added: attributes are read three instructions after
-/// their set-up, and take five.
+/// A batch of the vertex shader takes 16 instructions. The timing model adds stalls: attributes are read three instructions after their set-up, which takes
+/// five.
 #[test]
 fn cycles_of_vertex_shading_are_counted() {
     let owned = memory();
@@ -219,7 +219,7 @@ fn bin(owned: &OwnedMemory, records: &[Record]) -> Vec<Vec<Primitive>> {
     tiles
 }
 
-/// The same, with what is reported.
+/// The same; also returns the reports.
 fn bin_with_faults(owned: &OwnedMemory, records: &[Record]) -> (Vec<Vec<Primitive>>, Vec<String>) {
     let mode = TileBinningMode {
         auto_initialise: true,
@@ -324,7 +324,7 @@ fn vg_primitives_are_binned_by_their_coordinates() {
     );
     let rhts: Vec<[u32; 3]> = tiles[0].iter().map(|rht| rht.vertices).collect();
     assert_eq!(rhts, [[points[0], points[1], 0], [points[2], points[3], 0]]);
-    // Published demos come without record 56: that is remarked upon, and they are drawn.
+    // Some published demos lack record 56; the model reports that, and draws them.
     let records = [VgInlineShader::default().into(), array(VgPrimitiveType::Triangles, 6).into()];
     let (tiles, faults) = bin_with_faults(&owned, &records);
     assert_eq!(tiles, [vec![triangle(0)], vec![], vec![], vec![triangle(3)]]);

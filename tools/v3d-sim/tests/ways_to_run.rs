@@ -1,6 +1,6 @@
-//! Frames are the same however a driver starts their lists and hands out memory.
+//! Frames are the same in whichever way a driver starts their lists and supplies memory.
 //!
-//! The reference is the memory that the usual way leaves, whose pictures `captures.rs` compares with another renderer's.
+//! The reference is the memory after the usual way, whose pictures `captures.rs` compares with another renderer's.
 
 use std::path::Path;
 use v3d_hw::control_list::{MAX_RECORD_BYTES, Record};
@@ -13,16 +13,16 @@ use v3d_sim::job::{Job, JobFolder};
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::{Config, V3d};
 
-/// Frames with depth, stencil, clipping, lines, and with more tile lists than their memory holds.
+/// Frames with depth, stencil, clipping, lines, and with tile lists that exceed their memory.
 const SCENES: [&str; 6] = ["gears", "stencil_mask", "clip_near", "lines_width", "overflow_bin_mem", "strip_fan"];
 
 /// A device that runs a capture's first job.
 struct Machine {
     device: V3d,
     memory: OwnedMemory,
-    /// Memory for the binner that it has not been given yet: address and bytes.
+    /// Binner memory that has not been supplied yet: address and bytes.
     spare: (u32, u32),
-    /// Bytes that it is given at once.
+    /// The number of bytes supplied at once.
     chunk: u32,
     chunks: u32,
 }
@@ -38,7 +38,7 @@ impl Machine {
         T::from_word(self.device.read(&self.memory.view(), register.offset()))
     }
 
-    /// Writes a register, and gives the binner memory as long as it asks for more.
+    /// Writes a register, and supplies memory to the binner as long as it requests more.
     fn write(&mut self, register: Register, value: u32) {
         self.device.write(&self.memory.view(), register.offset(), value);
         while self.read::<Intctl>(Register::INTCTL).int_outomem {
@@ -71,7 +71,7 @@ impl Machine {
     }
 }
 
-/// Runs each scene in a way of its own, and compares what `part` gives of memory with what it gives after the usual way.
+/// Runs each scene in a different way, and compares `part` of the memory with the result of the usual way.
 fn check(way: impl Fn(&mut Machine, &Job), part: impl Fn(&JobFolder, &OwnedMemory) -> Vec<u8>) {
     for scene in SCENES {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures").join(scene);
@@ -109,7 +109,7 @@ fn rendering_may_be_started_before_binning() {
     check(way, everything);
 }
 
-/// A list is extended by writing CTnEA, here after every record, in both threads by turns [AG p.85].
+/// A driver may extend a list by writing CTnEA; here it does so after every record, alternately in both threads [AG p.85].
 #[test]
 fn lists_may_be_extended_record_by_record() {
     let way = |machine: &mut Machine, job: &Job| {
@@ -129,7 +129,7 @@ fn lists_may_be_extended_record_by_record() {
     check(way, everything);
 }
 
-/// The binner has room for the tiles' first blocks alone, and is given one block more again and again.
+/// The binner has room for the initial blocks of the tiles only, and repeatedly receives one more block.
 #[test]
 fn tile_memory_may_come_in_the_smallest_portions() {
     let way = |machine: &mut Machine, job: &Job| {
@@ -138,7 +138,7 @@ fn tile_memory_may_come_in_the_smallest_portions() {
         let mut mode = [0; 16];
         view.read(BusAddr(job.bin_ct0ca), &mut mode).unwrap();
         let (width, height) = (u32::from(mode[13]), u32::from(mode[14]));
-        // Initial blocks of 32 bytes, further ones of 128 in these captures.
+        // In these captures, initial blocks have 32 bytes and further blocks 128.
         view.write(size, &(32 * width * height).to_le_bytes()).unwrap();
         machine.chunk = 128;
         machine.write(Register::CT0CA, job.bin_ct0ca);

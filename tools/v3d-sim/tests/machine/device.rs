@@ -1,11 +1,11 @@
-//! A V3D with memory of its own, which tests of lists and registers write to as software does.
+//! A V3D with its own memory, which tests of lists and registers access as a driver does.
 
 use v3d_hw::control_list::Record;
 use v3d_hw::{BusAddr, Layout};
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::{Config, Memory, Register, V3d};
 
-/// Memory of any machine: enough for lists, tile memory and a small frame.
+/// The memory size of each machine: enough for lists, tile memory and a small frame.
 const MEMORY_BYTES: usize = 0x40_0000;
 
 pub(crate) struct Machine {
@@ -39,7 +39,7 @@ impl Machine {
     }
 }
 
-/// Writes records to memory, one behind the other, and returns their end.
+/// Writes records to memory in succession, and returns their end.
 pub(crate) fn put_list(memory: Memory<'_>, at: u32, records: &[Record]) -> u32 {
     records.iter().fold(at, |at, record| {
         memory.write(BusAddr(at), &record.encode().unwrap()[..record.bytes()]).unwrap();
