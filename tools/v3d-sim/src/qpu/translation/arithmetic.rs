@@ -1,7 +1,7 @@
 //! The operations of the ALUs in instructions of AVX-512.
 //!
-//! Translated code sets the host's arithmetic to that of the QPU: rounding toward zero, denormals read and written as zeros. Two differences remain.
-//! A zero with a sign loses it when zero is added. Infinities and the greatest floats go to [a call](super::frame::Calls), since the QPU overflows
+//! Translated code sets the host's floating-point mode to the QPU's: rounding toward zero, denormals read and written as zeros. Two differences remain: a
+//! negative zero becomes positive when zero is added, and infinities and the greatest floats go to [a call](super::frame::Calls), since the QPU overflows
 //! differently and has no NaN.
 
 use super::frame::{MIDDLE, SPECIAL_DIFFERENCE, SPECIAL_PRODUCT, SPECIAL_SUM, SPECIALS, at};
@@ -23,7 +23,7 @@ pub(super) const FLAGS: AsmRegister64 = r12;
 pub(super) const TEMPORARY: [AsmRegisterZmm; 4] = [zmm16, zmm17, zmm18, zmm19];
 /// Registers that cache the flags: Z, N and C.
 pub(super) const CACHED_FLAGS: [AsmRegisterK; 3] = [k2, k3, k4];
-/// Constants that float operations need all the time.
+/// Constants that most float operations need.
 pub(super) const MAGNITUDE: AsmRegisterZmm = zmm20;
 const GREATEST: AsmRegisterZmm = zmm21;
 pub(super) const ZERO: AsmRegisterZmm = zmm22;
@@ -38,7 +38,7 @@ const ZMM: [AsmRegisterZmm; 32] = [
 const NOT_LESS: i32 = 5;
 /// A predicate of `vpcmpud`: less or equal.
 const LESS_OR_EQUAL: i32 = 2;
-/// An immediate of `vpternlogd`: of a value, an old value and a mask, the value where the mask is set.
+/// An immediate of `vpternlogd` with a value, an old value and a mask: selects the value where the mask is set, and the old value elsewhere.
 const WHERE_SET: i32 = 0xe4;
 
 /// A register of the host that holds the result of an operation.
@@ -51,7 +51,7 @@ impl Value {
     }
 }
 
-/// Code out of line that calls for special results, and comes back.
+/// Out-of-line code that calls for special results and jumps back.
 struct Detour {
     from: CodeLabel,
     back: CodeLabel,
@@ -61,7 +61,7 @@ struct Detour {
     call: usize,
 }
 
-/// Whether the results of a micro-op are replaced before anything can read them, unless they are saved before a call.
+/// Whether the results of a micro-op are overwritten before anything reads them, unless they are saved before a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DeadStores {
     pub(super) result: bool,

@@ -3,7 +3,7 @@
 use super::frame::Calls;
 use memmap2::{Mmap, MmapMut};
 
-/// Whether the host gives executable memory.
+/// Whether the host supports executable memory.
 pub(super) fn is_executable() -> bool {
     MmapMut::map_anon(1).and_then(MmapMut::make_exec).is_ok()
 }
@@ -14,12 +14,12 @@ pub(super) struct Code {
     /// The code; its first byte is the entry for all segments.
     pub(super) memory: Mmap,
     segments: Vec<Option<u32>>,
-    /// What it calls.
+    /// The functions that it calls.
     pub(super) calls: Calls,
 }
 
 impl Code {
-    /// Copies a translation to executable memory. Fails if the host gives none.
+    /// Copies a translation to executable memory. Fails if the host provides none.
     pub(super) fn new(bytes: &[u8], segments: Vec<Option<u32>>, calls: Calls) -> std::io::Result<Self> {
         let mut memory = MmapMut::map_anon(bytes.len())?;
         memory.copy_from_slice(bytes);

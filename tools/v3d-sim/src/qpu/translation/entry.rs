@@ -1,15 +1,15 @@
 //! Entry to translated code: the call into it, and its calls back.
 //!
 //! # Why this is sound
-//! Translated code accesses the register array, the flags, the old r4, the frame, constants, the uniforms and varyings between the addresses that the
-//! frame gives, and its own stack; nothing else.
+//! Translated code accesses only the register array, the flags, the old r4, the frame, constants, the uniforms and varyings between the addresses in the frame,
+//! and its own stack.
 //! - Every register is inside of the register array: a [`RegisterIndex`](crate::qpu::isa::registers::RegisterIndex) is a byte, and the array has 256
 //!   elements.
-//! - A segment checks at its top that all uniforms and varyings that its micro-ops take, call backs included, lie between those addresses. No
-//!   micro-op behind one that moves the uniforms takes one without another check. A call back takes one varying at most, and the others are still there
-//!   behind it: [`CallBack::end`] asserts that, whatever the [`Io`] is.
-//! - While the code runs, nobody else has access to the [`Qpu`]: [`run`] borrows it and hands it on as a pointer. A call back makes references out of
-//!   the frame's pointers, drops them before it returns, and gives the code fresh pointers, since the references have invalidated the old ones.
+//! - A segment checks at its top that all uniforms and varyings that its micro-ops take, including those in call backs, are between these addresses. After a
+//!   micro-op that changes the address of the uniforms, no micro-op takes one without another check. A call back takes at most one varying and leaves the
+//!   others in place: [`CallBack::end`] asserts that for every [`Io`].
+//! - While the code runs, nothing else accesses the [`Qpu`]: [`run`] borrows it and passes it on as a pointer. A call back makes references from the frame's
+//!   pointers, drops them before it returns, and gives the code new pointers, since the references have invalidated the old ones.
 
 #![allow(unsafe_code)]
 
@@ -33,7 +33,7 @@ use v3d_hw::BusAddr;
 /// The entry of translated code: takes the frame and a segment's address, returns the index of the next instruction.
 type Entry = unsafe extern "sysv64" fn(*mut Frame, *const u8) -> u32;
 
-/// What call backs work on.
+/// The context of call backs.
 struct CallContext<'a> {
     qpu: *mut Qpu,
     io: *mut (dyn Io + 'a),
@@ -44,7 +44,7 @@ struct CallContext<'a> {
 }
 
 impl Frame {
-    /// Points at registers, flags and uniforms of a QPU, and at its varyings.
+    /// Sets the pointers to registers, flags and uniforms of a QPU, and to its varyings.
     fn point_at(&mut self, qpu: &mut Qpu, io: &mut dyn Io, memory: Memory<'_>) {
         self.registers = qpu.registers.as_mut_ptr().wrapping_add(MIDDLE as usize);
         self.flags = &raw mut qpu.flags;
@@ -59,12 +59,12 @@ impl Frame {
         (self.varyings, self.varyings_synced, self.varyings_end) = (varyings.start, varyings.start, varyings.end);
     }
 
-    /// Varyings that are left to be read.
+    /// Varyings that have not been read yet.
     fn varyings_left(&self) -> usize {
         self.varyings_end.addr().saturating_sub(self.varyings.addr()) / size_of::<Varying>()
     }
 
-    /// Takes the varyings that translated code has read from the unit that gives them.
+    /// Removes the varyings that translated code has read from the unit that supplies them.
     fn take_varyings(&self, io: &mut dyn Io) {
         let taken = self.varyings.addr().wrapping_sub(self.varyings_synced.addr()) / size_of::<Varying>();
         if taken != 0 {
@@ -74,7 +74,7 @@ impl Frame {
 }
 
 impl Qpu {
-    /// Moves the uniforms' address on, past those that translated code has read.
+    /// Advances the uniforms' address past those that translated code has read.
     fn take_uniforms(&mut self, frame: &Frame) {
         let taken = (frame.uniforms.addr().wrapping_sub(frame.synced.addr()) / size_of::<AtomicU32>()) as u32;
         self.uniforms = frame.synced_address.wrapping_add(taken.wrapping_mul(4));
@@ -82,7 +82,7 @@ impl Qpu {
     }
 }
 
-/// Executes from a segment on; returns the index of the next instruction. If the budget is unchanged, nothing has happened.
+/// Executes, starting with a segment; returns the index of the next instruction. If the budget is unchanged, nothing was executed.
 #[inline(always)]
 pub(super) fn run(
     qpu: &mut Qpu,
@@ -123,11 +123,11 @@ pub(super) fn run(
     let (qpu, io) = (ptr::from_mut(qpu), ptr::from_mut(io));
     let mut context = CallContext { qpu, io, memory, block, budget: *budget };
     frame.context = (&raw mut context).cast();
-    // SAFETY: both are borrowed for as long as this function runs, and the references are gone before the pointers are used elsewhere.
+    // SAFETY: both are borrowed for the whole function, and the references are dropped before the pointers are used elsewhere.
     unsafe { frame.point_at(&mut *qpu, &mut *io, memory) };
     let entry = code.memory.as_ptr();
-    // SAFETY: the memory holds code that `translate` has made, with its entry at the start and a segment at this offset. The frame is as the top of
-    // this file demands. `calls` has found AVX-512 before there was any code.
+    // SAFETY: the memory holds code that `translate` has made, with its entry at the start and a segment at this offset. The frame fulfils the conditions in
+    // the module documentation. `calls` has detected AVX-512 before any code was made.
     let next = unsafe { transmute::<*const u8, Entry>(entry)(&raw mut frame, entry.wrapping_add(segment as usize)) };
 
     // SAFETY: as above, and the code has returned.
@@ -150,7 +150,7 @@ pub(super) fn run(
     next as usize
 }
 
-/// A call back at work.
+/// A call back in progress.
 struct CallBack<'a> {
     frame: &'a mut Frame,
     context: &'a mut CallContext<'a>,
@@ -159,15 +159,15 @@ struct CallBack<'a> {
 }
 
 impl<'a> CallBack<'a> {
-    /// Takes over from translated code.
+    /// Takes control from translated code.
     ///
     /// # Safety
-    /// Called once in a function that translated code has called with this frame; the result is gone before that function returns.
+    /// Called once in a function that translated code has called with this frame; the result is dropped before that function returns.
     #[inline(always)]
     unsafe fn begin(frame: *mut Frame) -> Self {
-        // SAFETY: the frame lives as long as the code runs, and the code waits for this call.
+        // SAFETY: the frame exists as long as the code runs, and the code waits for this call.
         let frame = unsafe { &mut *frame };
-        // SAFETY: `run` has put a context there, which lives as long.
+        // SAFETY: `run` has stored a context there, which exists as long as the frame.
         let context = unsafe { &mut *frame.context.cast::<CallContext<'a>>() };
         // SAFETY: `run` borrows both, and does not use them while the code runs.
         let (qpu, io) = unsafe { (&mut *context.qpu, &mut *context.io) };
@@ -176,10 +176,11 @@ impl<'a> CallBack<'a> {
         Self { frame, context, qpu, io }
     }
 
-    /// Hands back to translated code.
+    /// Returns control to translated code.
     ///
     /// # Panics
-    /// If varyings are gone that nothing has taken. Code that has checked their number cannot go on, and a panic cannot leave it: the process ends.
+    /// Panics if varyings are missing that no micro-op has taken. The code has checked their number and cannot continue, and a panic cannot unwind through it:
+    /// the process aborts.
     #[inline(always)]
     fn end(self) {
         let before = self.frame.varyings_left();
@@ -191,7 +192,7 @@ impl<'a> CallBack<'a> {
 /// Executes a micro-op for translated code.
 ///
 /// # Safety
-/// Called by translated code alone, with its frame.
+/// Called only by translated code, with its frame.
 #[inline(always)]
 unsafe fn execute_micro_op(frame: *mut Frame, micro_op: u32) {
     // SAFETY: as the caller of this function promises.
@@ -203,7 +204,7 @@ unsafe fn execute_micro_op(frame: *mut Frame, micro_op: u32) {
     call.end();
 }
 
-/// Begins a group for translated code, which executes its micro-ops afterwards; whether it may.
+/// Begins a group for translated code, which then executes its micro-ops; returns whether it may do so.
 ///
 /// # Safety
 /// As for [`execute_micro_op`].
@@ -228,7 +229,7 @@ pub(super) fn calls() -> Option<Calls> {
     simd::has_avx512().then_some(CALLS)
 }
 
-/// The calls of translated code. They need AVX-512, which the host has if anything gets them.
+/// The calls of translated code. They need AVX-512, which was detected before they were handed out.
 const CALLS: Calls = Calls {
     execute_micro_op: execute_micro_op_avx512,
     begin_group: begin_group_for_code,

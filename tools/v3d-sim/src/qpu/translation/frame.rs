@@ -1,4 +1,4 @@
-//! The frame: what translated code and the model share while the code runs.
+//! The frame: data that translated code and the model share while the code runs.
 
 use super::numbers::Numbers;
 use crate::lanes::Lanes;
@@ -8,14 +8,14 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 use std::sync::atomic::AtomicU32;
 
-/// The register that the pointer of translated code points at: all others are within reach of a signed byte.
+/// The register that translated code's pointer refers to: a signed byte reaches all other registers from there.
 pub(super) const MIDDLE: i32 = 128;
 
 /// A call back for a micro-op: the frame, and the micro-op's index in the block.
 pub(in crate::qpu) type ExecuteMicroOp = unsafe extern "sysv64" fn(*mut Frame, u32);
 /// A call back before a group: the frame, and the group's index. Not 0 if its micro-ops may be executed now.
 pub(in crate::qpu) type BeginGroup = unsafe extern "sysv64" fn(*mut Frame, u32) -> u32;
-/// A call for results that are infinite, have overflowed, or are doubtful: operands, and where the result goes.
+/// A call for results that are infinite, have overflowed or are uncertain: the operands, and the place of the result.
 pub(in crate::qpu) type Special = unsafe extern "sysv64" fn(*const Lanes, *const Lanes, *mut Lanes);
 
 /// The calls that translated code makes.
@@ -32,13 +32,13 @@ pub(in crate::qpu) struct Calls {
 
 /// Index of the call for special sums.
 pub(super) const SPECIAL_SUM: usize = 0;
-/// Of differences.
+/// Index of the call for special differences.
 pub(super) const SPECIAL_DIFFERENCE: usize = 1;
-/// Of products.
+/// Index of the call for special products.
 pub(super) const SPECIAL_PRODUCT: usize = 2;
-/// Of doubtful results of EXP.
+/// Index of the call for uncertain results of EXP.
 pub(super) const SPECIAL_EXP: usize = 3;
-/// Of LOG.
+/// Index of the call for uncertain results of LOG.
 pub(super) const SPECIAL_LOG: usize = 4;
 /// Number of these calls.
 pub(super) const SPECIALS: usize = 5;
@@ -94,16 +94,16 @@ pub(in crate::qpu) struct Frame {
     /// Address of register [`MIDDLE`].
     pub(super) registers: *mut Lanes,
     pub(super) flags: *mut Flags,
-    /// Where the old value of r4 is kept when the SFU gives a new one.
+    /// The place for the old value of r4 when the SFU supplies a new one.
     pub(super) stale_r4: *mut Lanes,
     /// The next uniform, and the end of those that may be read.
     pub(super) uniforms: *const AtomicU32,
     pub(super) uniforms_end: *const AtomicU32,
-    /// The next uniform when the QPU was last in step, as pointer and as address; and whether their number is limited.
+    /// The next uniform at the last synchronisation with the QPU, as pointer and as address; and whether the number of uniforms is limited.
     pub(super) synced: *const AtomicU32,
     pub(super) synced_address: u32,
     pub(super) limited: u32,
-    /// The next varying, the next when the QPU was last in step, and the end of those that can be taken.
+    /// The next varying, the next one at the last synchronisation with the QPU, and the end of those that can be taken.
     pub(super) varyings: *const Varying,
     pub(super) varyings_synced: *const Varying,
     pub(super) varyings_end: *const Varying,
@@ -118,18 +118,18 @@ pub(in crate::qpu) struct Frame {
     pub(super) numbers: &'static Numbers,
     /// Accumulators and flags that a thread switch has left undefined.
     pub(super) undefined: u32,
-    /// Not 0 if the program is one of two threads.
+    /// Not 0 if the program is two-threaded.
     pub(super) threaded: u32,
     /// Instructions executed in a row without a jump.
     pub(super) run_length: u32,
-    /// Index of the last instruction executed, in the lower half, and of the one before it; [`NO_INSTRUCTION`] for neither.
+    /// Index of the last instruction executed, in the lower half, and of the one before it; [`NO_INSTRUCTION`] where there is none.
     pub(super) last: u32,
-    /// MXCSR while translated code runs, and outside of it.
+    /// MXCSR while translated code runs, and the host's own value.
     pub(super) rounding: u32,
     pub(super) rounding_outside: u32,
 }
 
-/// No instruction, in [`Frame::last`].
+/// Stands for no instruction in [`Frame::last`].
 pub(super) const NO_INSTRUCTION: u16 = u16::MAX;
 
 /// Size of a varying.

@@ -12,7 +12,7 @@ pub(super) struct Numbers {
     pub(super) steps_double: f64,
     pub(super) exp_offset: f64,
     pub(super) log_offset: f64,
-    /// Distance from one half up to which a fraction is certain.
+    /// Maximum distance of a fraction from one half at which its rounding is certain.
     pub(super) certain: f64,
     pub(super) magnitude_double: u64,
     pub(super) exp_series: [f64; sfu::EXP_SERIES.len()],

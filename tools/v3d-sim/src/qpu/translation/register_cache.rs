@@ -1,15 +1,15 @@
 //! The register cache: which vector registers of the host hold registers of the QPU.
 //!
-//! A register of the QPU is written through to memory, from which the next segment loads it. Two kinds are not: one that is replaced before the end
-//! of its segment is saved only when its host register is needed, or before a call; and what lives for one instruction only is forgotten behind it.
+//! A QPU register is written through to memory, from which the next segment loads it, with two exceptions: a register that is overwritten before the end of its
+//! segment is saved only when its host register is needed, or before a call; and the intermediate results of one instruction are discarded after it.
 
 use crate::qpu::isa::registers::{self, RegisterIndex};
 
-/// The host's registers that serve as cache. The others are for intermediate values and constants.
+/// The host registers that serve as cache. The others hold intermediate values and constants.
 const HOST_REGISTERS: [u8; 25] =
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 23, 24, 25, 26, 27, 28, 29, 30, 31];
 
-/// What lives for one instruction only.
+/// Registers whose values are used within one instruction only.
 const INSTRUCTION_LOCAL: [RegisterIndex; 7] = [
     registers::PORT_A,
     registers::PORT_B,
@@ -24,9 +24,9 @@ const INSTRUCTION_LOCAL: [RegisterIndex; 7] = [
 #[derive(Clone, Debug)]
 pub(super) struct RegisterCache {
     holders: [Option<u8>; 256],
-    /// Registers of the QPU of which memory has an older value.
+    /// QPU registers whose value in memory is outdated.
     dirty: Vec<RegisterIndex>,
-    /// When each host register was used last.
+    /// The time of each host register's last use.
     last_used: [u32; 32],
     now: u32,
 }
@@ -37,22 +37,22 @@ impl RegisterCache {
         Self { holders: [None; 256], dirty: Vec::new(), last_used: [0; 32], now: 0 }
     }
 
-    /// Empties the cache; memory has everything by now.
+    /// Empties the cache, once memory is up to date.
     pub(super) fn clear(&mut self) {
         debug_assert!(self.dirty.is_empty(), "{:?} would be lost", self.dirty);
         self.holders = [None; 256];
         self.dirty.clear();
     }
 
-    /// The host register that holds a register of the QPU.
+    /// The host register that holds a QPU register.
     pub(super) fn get(&mut self, register: RegisterIndex) -> Option<u8> {
         let number = self.holders[usize::from(register)]?;
         self.touch(number);
         Some(number)
     }
 
-    /// A host register for a new value: the least recently used. The cache forgets what it held; what of that memory does not have yet is returned,
-    /// to be saved first.
+    /// A host register for a new value: the least recently used one. The cache forgets its contents; returns those that are not in memory yet and must be saved
+    /// first.
     pub(super) fn take(&mut self) -> (u8, Vec<RegisterIndex>) {
         let number = HOST_REGISTERS.into_iter().min_by_key(|&number| self.last_used[usize::from(number)]).unwrap_or(0);
         let is_held = |register: &RegisterIndex| self.holders[usize::from(*register)] == Some(number);
@@ -65,35 +65,35 @@ impl RegisterCache {
         (number, displaced)
     }
 
-    /// A host register holds what memory has, too.
+    /// A host register holds the same value as memory.
     pub(super) fn insert_clean(&mut self, register: RegisterIndex, number: u8) {
         self.holders[usize::from(register)] = Some(number);
         self.dirty.retain(|&dirty| dirty != register);
     }
 
-    /// A host register holds the new value, memory an old one.
+    /// A host register holds a new value; the value in memory is outdated.
     pub(super) fn insert_dirty(&mut self, register: RegisterIndex, number: u8) {
         self.insert_clean(register, number);
         self.dirty.push(register);
     }
 
-    /// The registers of which memory has an older value, and their host registers; from now on they count as saved.
+    /// The registers whose values in memory are outdated, with their host registers; from now on they count as saved.
     pub(super) fn take_dirty(&mut self) -> Vec<(RegisterIndex, u8)> {
         let dirty = std::mem::take(&mut self.dirty);
         dirty.into_iter().filter_map(|register| Some((register, self.holders[usize::from(register)]?))).collect()
     }
 
-    /// Marks a host register as free to be taken first.
+    /// Marks a host register as the first to be reused.
     pub(super) fn release(&mut self, number: u8) {
         self.last_used[usize::from(number)] = 0;
     }
 
-    /// Whether a register lives for one instruction only.
+    /// Whether a register is used within one instruction only.
     pub(super) fn is_instruction_local(register: RegisterIndex) -> bool {
         INSTRUCTION_LOCAL.contains(&register)
     }
 
-    /// Forgets what nothing reads behind the end of an instruction.
+    /// Forgets the intermediate results of an instruction at its end.
     pub(super) fn end_instruction(&mut self) {
         self.dirty.retain(|register| !INSTRUCTION_LOCAL.contains(register));
         for register in INSTRUCTION_LOCAL {
@@ -140,7 +140,7 @@ mod tests {
     fn dirty_registers_are_returned_when_their_host_register_is_taken() {
         let (mut cache, numbers) = full();
         cache.insert_dirty(0, numbers[0]);
-        // Another register with the same value, and one whose first value is not needed.
+        // A second register with the same value, and a register whose first value is not needed.
         cache.insert_dirty(100, numbers[0]);
         cache.insert_dirty(101, numbers[0]);
         cache.insert_dirty(101, numbers[1]);

@@ -1,8 +1,8 @@
 //! The functions of the SFU in instructions of AVX-512.
 //!
-//! Translated code rounds toward zero, so that the host's quotient, cut down to the unit's precision, is the unit's reciprocal. A reciprocal square
-//! root made of two such results is right or one step off, which an exact product tells. Exponentials and logarithms are the model's
-//! [series](crate::qpu::isa::sfu) in double precision, half of the elements at a time; where a result is too close to a step to be certain, [a
+//! Translated code rounds toward zero, so that the host's quotient, truncated to the unit's precision, is the unit's reciprocal. A reciprocal square root
+//! computed from two such results is exact or one unit too large, which an exact product decides. Exponentials and logarithms use the model's
+//! [series](crate::qpu::isa::sfu) in double precision, for half of the elements at a time; if a result is too close to a rounding boundary, [a
 //! call](super::frame::Calls) computes all of them.
 
 use super::arithmetic::{Emitter, FRAME, MAGNITUDE, TEMPORARY, Value, ZERO};
@@ -22,10 +22,10 @@ const NOT_LESS: i32 = 5;
 const GREATER: i32 = 6;
 /// A predicate of comparisons of floats: greater, and neither is NaN.
 const GREATER_NUMBER: i32 = 0x1e;
-/// Immediates of `vrndscale`: down, and toward zero.
+/// Immediates of `vrndscale`: round down, and toward zero.
 const DOWN: i32 = 9;
 const TOWARD_ZERO: i32 = 0xb;
-/// An immediate of `vpternlogd`: of a value, another one and a mask, the value and the bits of the other one outside of the mask.
+/// An immediate of `vpternlogd` with a value, a second value and a mask: the value ORed with the bits of the second value outside of the mask.
 const OR_OUTSIDE: i32 = 0xf4;
 
 /// The lower halves of [`TEMPORARY`].
@@ -40,14 +40,14 @@ macro_rules! address {
     };
 }
 
-/// One of them, broadcast to all elements.
+/// One of the [`Numbers`], broadcast to all elements.
 macro_rules! number {
     ($field:ident) => {
         dword_bcst(address!($field))
     };
 }
 
-/// One of double precision, broadcast to all elements.
+/// One of the [`Numbers`] in double precision, broadcast to all elements.
 macro_rules! double {
     ($field:ident) => {
         qword_bcst(address!($field))
@@ -82,7 +82,7 @@ impl Emitter {
         asm.vpcmpud(k6, magnitude, number!(infinity), LESS)?;
         asm.vdivps(z.k6().z(), one, magnitude.rz_sae())?;
         asm.vpandd(z, z, number!(kept))?;
-        // Powers of two come out a little low, except 1.
+        // The results for powers of two are slightly low, except for 1.
         asm.vptestnmd(k5, x, number!(mantissa))?;
         asm.vpcmpud(k5.k5(), magnitude, one, NOT_EQUAL)?;
         asm.vptestmd(k5.k5(), z, z)?;
@@ -99,10 +99,10 @@ impl Emitter {
         asm.vpbroadcastd(t1, dword_ptr(address!(one)))?;
         asm.vsqrtps(t2, magnitude.rz_sae())?;
         asm.vdivps(z, t1, t2.rz_sae())?;
-        // Each of the two may be off by one in the last place. Increased by both, the result is right or one step too large.
+        // Each of the two factors may be one unit in the last place too small. If both are incremented, the result is exact or one unit too large.
         asm.vpaddd(z, z, number!(last_places))?;
         asm.vpandd(z, z, number!(kept))?;
-        // Its square, times the argument, less 1: the square is exact, and the sign of the sum tells too large from right.
+        // The square of the result, times the argument, minus 1: the square is exact, and the sign of the difference tells whether the result is too large.
         for (high, above) in [(0, k5), (1, k6)] {
             asm.vextractf64x4(HALVES[1], z, high)?;
             asm.vextractf64x4(HALVES[2], magnitude, high)?;
@@ -114,7 +114,7 @@ impl Emitter {
         }
         asm.kunpckbw(k5, k6, k5)?;
         asm.vpsubd(z.k5(), z, number!(step))?;
-        // Powers of four have results that are powers of two, which come out a little low.
+        // The results for powers of four are powers of two, which are slightly low.
         asm.vpandd(t3, x, number!(mantissa_and_odd))?;
         asm.vpcmpud(k5, t3, number!(odd), EQUAL)?;
         asm.vpsubd(z.k5(), z, number!(two_steps))?;
@@ -174,7 +174,7 @@ impl Emitter {
         asm.vpord(z.k5().z(), z, t1)?;
         asm.vpcmpd(k5, whole, number!(largest_exponent), GREATER)?;
         asm.vpbroadcastd(z.k5(), dword_ptr(address!(infinity)))?;
-        // Out of range whatever the mantissa is.
+        // Out of range for any mantissa.
         asm.vpcmpud(k5, magnitude, number!(beyond_exp), NOT_LESS)?;
         asm.vpbroadcastd(z.k5(), dword_ptr(address!(infinity)))?;
         asm.vpmovd2m(k6, x)?;
@@ -231,7 +231,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Joins the integer parts of two halves of doubles, and sets `k7` if any of them is too close to a step.
+    /// Joins the integer parts of two halves of doubles, and sets `k7` if any of them is too close to a rounding boundary.
     fn whole_steps(&mut self, low: Value, high: Value, result: Value) -> Result<(), IcedError> {
         let [_, t1, t2, _] = TEMPORARY;
         let asm = &mut self.asm;
@@ -249,7 +249,7 @@ impl Emitter {
         asm.vinserti64x4(result.register(), t1, HALVES[2], 1)
     }
 
-    /// Calls for all results if `k7` is not 0.
+    /// Calls the model for all results if `k7` is not 0.
     fn call_if_doubtful(&mut self, argument: Value, result: Value, call: usize) -> Result<(), IcedError> {
         self.asm.kortestw(k7, k7)?;
         self.detour(argument, argument, result, call)
@@ -278,7 +278,7 @@ mod tests {
     use crate::qpu::test_words::{END, NOP, NoUnits, memory_of};
     use crate::qpu::{CodeCache, Exit, Launch, Qpu, registers};
 
-    /// Compares what translated code leaves in r4 of a function with what the model computes for one element.
+    /// Compares the result that translated code leaves in r4 with the result that the model computes for one element.
     fn check(function: Function, values: impl Iterator<Item = u32>) {
         crate::simd::report_missing_levels();
         let write = match function {
@@ -302,7 +302,7 @@ mod tests {
         }
     }
 
-    /// [measured] for all of the 2^32 arguments; here for edges and a sample.
+    /// [measured] for all 2^32 arguments; the test uses special values and a sample.
     #[test]
     fn functions_give_what_the_model_computes() {
         let exponents =

@@ -1,23 +1,23 @@
-//! The translation of a block, and how close the block is to having one.
+//! The translation of a block, and the count of executions that lead to it.
 
 use super::code::Code;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Instructions of a block that are executed before it is translated: about what the translation costs.
+/// Instructions of a block that are executed before it is translated: their cost is about that of the translation.
 const HOT_INSTRUCTIONS: u32 = 20_000;
 
-/// The translation of a block, and how close the block is to having one.
+/// The translation of a block, and the count of executions that lead to it.
 #[derive(Debug)]
 pub(in crate::qpu) struct TranslationSlot {
-    /// `None` inside: the block has no translation.
+    /// Set when the block was translated; `None` inside means that it cannot be translated.
     pub(super) code: OnceLock<Option<Code>>,
     /// Instructions of the block that have been executed without a translation.
     pub(super) executed: AtomicU32,
 }
 
 impl TranslationSlot {
-    /// Nothing translated. `eager`: the block counts as hot from the start.
+    /// No translation yet. `eager`: the block counts as hot from the start.
     pub(in crate::qpu) fn new(eager: bool) -> Self {
         Self { code: OnceLock::new(), executed: AtomicU32::new(if eager { HOT_INSTRUCTIONS } else { 0 }) }
     }

@@ -1,11 +1,11 @@
 //! The translator: from the micro-ops of a block to host code.
 //!
-//! Code is made in segments: a run of instructions, with the group behind it if that needs no sequencer either. A segment checks at its top what
-//! [block execution](crate::qpu::block::execution) checks for a run: that the budget suffices, that no accumulator it needs is undefined, and that
-//! all its uniforms and varyings are there. If a check fails, the code returns and the first instruction of the segment is interpreted.
+//! Code is generated in segments: a run of instructions, and the group after it if that does not need the sequencer either. At its top a segment makes the
+//! checks that [block execution](crate::qpu::block::execution) makes for a run: the budget suffices, no accumulator that it needs is undefined, and all its
+//! uniforms and varyings are available. If a check fails, the code returns and the first instruction of the segment is interpreted.
 //!
-//! Behind a segment memory is up to date. A register that is written again in the same segment stays in the [register cache](super::register_cache),
-//! and is saved only before a call.
+//! After a segment, memory is up to date. A register that is overwritten in the same segment stays in the [register cache](super::register_cache), and is saved
+//! only before a call.
 
 use super::arithmetic::{DeadStores, Emitter, FLAGS, FRAME, REGISTERS};
 use super::frame::{VARYING_BYTES, VARYING_COEFFICIENTS, at};
@@ -19,21 +19,21 @@ use v3d_hw::BusAddr;
 use v3d_hw::qpu::accesses::accumulators;
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition};
 
-/// What is left of the budget.
+/// The rest of the budget.
 const BUDGET: AsmRegister64 = r14;
 /// Address of the next uniform.
 const UNIFORMS: AsmRegister64 = r15;
-/// Whether the branch is taken, while its delay slots are executed.
+/// Whether the branch is taken, during its delay slots.
 const TAKEN: AsmRegister32 = r13d;
 
-/// The bits of an address that [`BusAddr::offset`] keeps, without those inside of a word.
+/// The bits of an address that [`BusAddr::offset`] keeps, without those within a word.
 const WORD_OFFSET: u32 = BusAddr(u32::MAX).offset() & !3;
-/// Instructions of a branch with its delay slots.
+/// Instructions of a branch and its delay slots.
 const BRANCH_INSTRUCTIONS: usize = 1 + BRANCH_DELAY_SLOTS as usize;
-/// Maximum number of instructions translated for one block; those in several segments count again.
+/// Maximum number of instructions translated for one block; an instruction in several segments counts several times.
 const MAX_TRANSLATED: u64 = 1 << 13;
 
-/// Code, and where in it the segments begin.
+/// Code, and the offsets of its segments.
 #[derive(Debug)]
 pub(super) struct Translation {
     /// Position-independent code; its first byte is the entry for all segments.
@@ -42,7 +42,7 @@ pub(super) struct Translation {
     pub(super) segments: Vec<Option<u32>>,
 }
 
-/// Translates a block. `None` if nothing in it can be translated, or too much.
+/// Translates a block. `None` if nothing in it can be translated, or if it is too large.
 pub(super) fn translate(block: &Block) -> Result<Option<Translation>, IcedError> {
     let starts = starts(block);
     let instructions: u64 = starts.iter().map(|&at| block.run_from(at)).sum();
@@ -73,7 +73,7 @@ pub(super) fn translate(block: &Block) -> Result<Option<Translation>, IcedError>
     translator.finish()
 }
 
-/// Where segments begin: behind what the sequencer executes, at the targets of branches and behind them.
+/// The starts of segments: after what the sequencer executes, at the targets of branches and after branches.
 fn starts(block: &Block) -> Vec<usize> {
     let count = |at: usize| block.runs.get(at).map_or(0, |run| run.count);
     let mut starts = Vec::new();
@@ -93,7 +93,7 @@ fn starts(block: &Block) -> Vec<usize> {
     starts
 }
 
-/// Length of the segment in a run: up to the first instruction that moves the uniforms, since the checks at its top do not hold behind that.
+/// Length of the segment in a run: up to the first instruction that changes the uniforms' address, since the checks at its top do not hold after that.
 fn segment_length(block: &Block, start: usize, count: usize) -> usize {
     let instructions = block.instructions.get(start..start + count).unwrap_or_default();
     instructions.iter().position(|placed| placed.instruction.touches.uniforms_address).map_or(count, |last| last + 1)
@@ -106,12 +106,12 @@ struct Streams {
     varyings: i32,
 }
 
-/// The maximum that a micro-op takes, in translated code or in a call back. A write to a TMU may take a uniform too.
+/// The maximum that a micro-op takes, in translated code or in a call back. A write to a TMU may take a uniform in addition.
 fn max_taken(block: &Block, micro_op: &MicroOp) -> Streams {
     match *micro_op {
         MicroOp::Uniform { .. } | MicroOp::Tmu { .. } => Streams { uniforms: 1, varyings: 0 },
         MicroOp::Varying { .. } => Streams { uniforms: 0, varyings: 1 },
-        // Both ports take one together, and two writes to TMUs break a rule.
+        // Both ports share one uniform, and two TMU writes in one instruction are against the rules.
         MicroOp::Whole { at } => block.instructions.get(usize::from(at)).map_or(Streams::default(), |placed| {
             let touches = &placed.instruction.touches;
             Streams {
@@ -123,7 +123,7 @@ fn max_taken(block: &Block, micro_op: &MicroOp) -> Streams {
     }
 }
 
-/// The maximum that some instructions take. `None` if they move the uniforms and then read some.
+/// The maximum that some instructions take. `None` if they change the uniforms' address and then read uniforms.
 fn max_taken_by(block: &Block, first: usize, count: usize) -> Option<Streams> {
     let mut all = Streams::default();
     let mut has_moved = false;
@@ -139,7 +139,7 @@ fn max_taken_by(block: &Block, first: usize, count: usize) -> Option<Streams> {
     Some(all)
 }
 
-/// Whether a micro-op moves the uniforms to another address.
+/// Whether a micro-op changes the uniforms' address.
 fn moves_uniforms(block: &Block, micro_op: &MicroOp) -> bool {
     match *micro_op {
         MicroOp::UniformsAddress { .. } => true,
@@ -183,7 +183,7 @@ struct Translator<'a> {
     last_writes: BTreeMap<RegisterIndex, usize>,
     last_flags: Option<usize>,
     leave: CodeLabel,
-    /// What has been read since [`UNIFORMS`] and the varyings in the frame were advanced.
+    /// The streams' elements read since [`UNIFORMS`] and the varyings in the frame were advanced.
     read: Streams,
 }
 
@@ -210,7 +210,7 @@ impl Translator<'_> {
         *self.exits.entry(at).or_insert_with(|| self.emitter.asm.create_label())
     }
 
-    /// Continues at an instruction: in its segment, or outside.
+    /// Continues at an instruction, within its segment or outside.
     fn continue_at(&mut self, at: usize) -> Result<(), IcedError> {
         let label = self.segments.get(&at).copied().unwrap_or_else(|| self.exit(at));
         self.emitter.asm.jmp(label)
@@ -226,7 +226,7 @@ impl Translator<'_> {
         let at = start + count;
         let group = self.block.runs.get(at).and_then(|run| run.group).filter(|_| count == length);
         if let Some(Group::Branch(branch)) = group {
-            // The branch is checked together with the run before it, or on its own.
+            // The branch is checked together with the run before it, or separately.
             if max_taken_by(self.block, start, count + BRANCH_INSTRUCTIONS).is_some() {
                 return self.branch(start, count, branch);
             }
@@ -246,7 +246,7 @@ impl Translator<'_> {
         match group {
             None => self.continue_at(at),
             Some(Group::Branch(_)) if count == 0 => {
-                // Its delay slots read uniforms that it or they have moved.
+                // Its delay slots read uniforms after it, or they, have changed the address.
                 let outside = self.exit(at);
                 self.emitter.asm.jmp(outside)
             }
@@ -255,7 +255,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Accumulators and flags that some instructions replace.
+    /// Accumulators and flags that some instructions overwrite.
     fn replaced(&self, first: usize, count: usize) -> i32 {
         let instructions = self.block.instructions.get(first..first + count).unwrap_or_default();
         i32::from(
@@ -263,7 +263,7 @@ impl Translator<'_> {
         )
     }
 
-    /// A run with a branch behind it and its delay slots.
+    /// A run followed by a branch with its delay slots.
     fn branch(&mut self, start: usize, count: usize, branch: PlainBranch) -> Result<(), IcedError> {
         let at = start + count;
         let all = count + BRANCH_INSTRUCTIONS;
@@ -277,7 +277,7 @@ impl Translator<'_> {
         }
         self.micro_ops(at + 1, BRANCH_INSTRUCTIONS - 1)?;
         self.record_last(behind, BRANCH_INSTRUCTIONS)?;
-        // Nothing is undefined at a branch, or the segment has been left at its top.
+        // Nothing is undefined at a branch; otherwise the segment was left at its top.
         self.emitter.asm.mov(dword_ptr(FRAME + at::UNDEFINED), 0)?;
         let target = usize::from(branch.target);
         if always {
@@ -321,8 +321,8 @@ impl Translator<'_> {
         self.continue_at(at + count)
     }
 
-    /// Emits the checks for some instructions, a branch with its delay slots at their end included, and takes them from the budget. Leaves before the
-    /// first instruction if a check fails.
+    /// Emits the checks for some instructions, including a branch with its delay slots at their end, and subtracts them from the budget. If a check fails, the
+    /// code leaves before the first instruction.
     fn check(&mut self, first: usize, count: usize) -> Result<(), IcedError> {
         let outside = self.exit(first);
         let Some(max) = max_taken_by(self.block, first, count) else {
@@ -400,7 +400,7 @@ impl Translator<'_> {
         if equal { asm.sete(r13b) } else { asm.setne(r13b) }
     }
 
-    /// Finds the micro-ops whose results nothing in the segment replaces.
+    /// Finds the micro-ops whose results are not overwritten within the segment.
     fn find_last_writes(&mut self, first: usize, count: usize) {
         self.last_writes.clear();
         self.last_flags = None;
@@ -478,7 +478,7 @@ impl Translator<'_> {
 
     /// Sets the uniforms' address to element 0 of a register.
     fn set_uniforms(&mut self, from: RegisterIndex) -> Result<(), IcedError> {
-        // Uniforms read so far do not count any more.
+        // Uniforms read so far no longer count.
         self.read.uniforms = 0;
         let address = self.emitter.load(from)?;
         self.emitter.first_element(address, eax)?;
@@ -572,11 +572,11 @@ mod tests {
     #[test]
     fn blocks_begin_where_execution_can_come_from_elsewhere() {
         check(&[NOP, NOP, END, NOP, NOP], &[0, 3]);
-        // Behind the branch, and at its target.
+        // After the branch, and at its target.
         check(&[NOP, NOP, BACK, NOP, NOP, NOP, NOP, END, NOP, NOP], &[0, 3, 6, 8]);
-        // Behind what moves the uniforms.
+        // After the change of the uniforms' address.
         check(&[NOP, UNIFORMS_ADDRESS, NOP, NOP, END, NOP, NOP], &[0, 2, 5]);
-        // Behind an access to the tile buffer.
+        // After an access to the tile buffer.
         check(&[NOP, NOP, COLOUR, NOP, END, NOP, NOP], &[0, 3, 5]);
         check(&[BREAKPOINT], &[]);
     }
