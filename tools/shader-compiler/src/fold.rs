@@ -67,6 +67,16 @@ impl Program {
         self.bits(if holds { ALL } else { 0 })
     }
 
+    /// Whether it is known that a value's highest bit is not set.
+    pub(crate) fn is_below_sign(&self, value: Value) -> bool {
+        let is_positive = |value| self.constant(value).is_some_and(|bits| bits as i32 >= 0);
+        match self.op(value) {
+            Op::Add(AddOp::And, a, b) => is_positive(a) || is_positive(b),
+            Op::Add(AddOp::Shr, _, by) => self.constant(by).is_some_and(|by| by & 31 != 0),
+            _ => is_positive(value),
+        }
+    }
+
     /// Whether a value is 0 or all bits.
     pub(crate) fn is_mask(&self, value: Value) -> bool {
         match self.op(value) {

@@ -154,6 +154,9 @@ impl<'m> Lowering<'m> {
         // The conversion takes signed integers: of large ones it gets the upper bits.
         let (zero, one, two) = (program.bits(0), program.bits(1), program.float(2.0));
         let plain = program.alu(AddOp::Itof, a, a);
+        if program.is_below_sign(a) {
+            return plain;
+        }
         let half = program.alu(AddOp::Shr, a, one);
         let half = program.alu(AddOp::Itof, half, half);
         let large = program.fmul(half, two);
@@ -204,31 +207,42 @@ impl<'m> Lowering<'m> {
         (self.program.select(nothing, a, quotient), self.program.select(nothing, zero, remainder))
     }
 
-    /// Three estimates by floats, each of what the ones before have left, never too large; then what is missing is at most a few.
+    /// Two estimates by floats, the second of what the first has left, and a correction by one.
+    ///
+    /// The reciprocal is less than the right one, by 2^-19 of it at most even if the special function unit has only 10 good bits; so no estimate is too large.
+    /// Of a quotient below 2^32 the first leaves at most 2^13 + 1, and of that the second at most 1.
     fn divided_unsigned(&mut self, a: Value, b: Value) -> (Value, Value) {
         let divisor = self.float_of_unsigned(b);
         let inverse = self.program.recip(divisor);
-        // A little less than the reciprocal, so that no estimate is too large: conversions and products are right to 22 bits.
         let less = self.program.float(1.0 - 1.0 / 1_048_576.0);
         let inverse = self.program.fmul(inverse, less);
-        let (mut quotient, mut rest) = (self.program.bits(0), a);
-        for _ in 0..3 {
-            let float = self.float_of_unsigned(rest);
-            let estimate = self.program.fmul(float, inverse);
-            let estimate = self.unsigned_of_float(estimate);
-            quotient = self.program.alu(AddOp::Add, quotient, estimate);
-            let product = self.multiplied(estimate, b);
-            rest = self.program.alu(AddOp::Sub, rest, product);
-        }
+
+        let dividend = self.float_of_unsigned(a);
+        let estimate = self.program.fmul(dividend, inverse);
+        let first = self.unsigned_of_float(estimate);
+        let product = self.multiplied(first, b);
+        let rest = self.program.alu(AddOp::Sub, a, product);
+
+        let dividend = self.float_of_unsigned(rest);
+        let estimate = self.program.fmul(dividend, inverse);
+        let second = self.program.alu(AddOp::Ftoi, estimate, estimate);
+        // The second estimate has no bits above 24.
+        let by = self.program.bits(24);
+        let high = self.program.alu(AddOp::Shr, b, by);
+        let (low, high) = (
+            self.program.value(Op::Mul(MulOp::Mul24, second, b)),
+            self.program.value(Op::Mul(MulOp::Mul24, second, high)),
+        );
+        let high = self.program.alu(AddOp::Shl, high, by);
+        let product = self.program.alu(AddOp::Add, low, high);
+        let rest = self.program.alu(AddOp::Sub, rest, product);
+        let quotient = self.program.alu(AddOp::Add, first, second);
+
         let (one, zero) = (self.program.bits(1), self.program.bits(0));
-        for _ in 0..2 {
-            let missing = self.program.compare(Relation::UnsignedNotLess, rest, b);
-            let more = self.program.select(missing, one, zero);
-            quotient = self.program.alu(AddOp::Add, quotient, more);
-            let less = self.program.select(missing, b, zero);
-            rest = self.program.alu(AddOp::Sub, rest, less);
-        }
-        (quotient, rest)
+        let missing = self.program.compare(Relation::UnsignedNotLess, rest, b);
+        let more = self.program.select(missing, one, zero);
+        let less = self.program.select(missing, b, zero);
+        (self.program.alu(AddOp::Add, quotient, more), self.program.alu(AddOp::Sub, rest, less))
     }
 
     pub(super) fn relational(&mut self, function: RelationalFunction, scalars: &[Value]) -> Vec<Value> {
