@@ -7,14 +7,14 @@ use std::path::Path;
 use v3d_hw::control_list::{Lists, Record, RecordInfo};
 use v3d_hw::registers::Register;
 
-/// Who has to do with a record.
+/// What a record is linked with.
 struct Links {
     code: u8,
     /// Registers that it matters to.
     registers: &'static [Register],
     /// The module of the model that executes it, from the crate's root.
     model: &'static str,
-    /// The module of the driver that writes it, or reads it if somebody else wrote it.
+    /// The module of the driver that writes it, or only reads it, in lists of other drivers.
     driver: &'static str,
 }
 
@@ -30,7 +30,7 @@ const FLUSHED: &[Register] = &[Register::BFC, Register::INTCTL, Register::CT0LC]
 const FRAMES: &[Register] = &[Register::RFC, Register::INTCTL];
 const PRIMITIVES: &[Register] = &[Register::CT0PC, Register::CT1PC];
 
-const LINKS: [Links; 42] = [
+const LINKS: &[Links] = &[
     links(0, STATUS, "cle", "record_list"),
     links(1, &[], "cle", "record_list"),
     links(4, FLUSHED, "ptb", "binning_list"),
