@@ -1,7 +1,7 @@
 //! Captured frames drawn by programs of this compiler: the pictures are as near to the references as those of the captured programs.
 //!
-//! The captured job is loaded, its shader records are given the programs that the capture's source in WGSL becomes, and the model draws. Uniforms are words of the
-//! captured streams, by their meaning.
+//! The captured job is loaded, its shader records are given the programs that the capture's source in WGSL becomes, and the model draws. Uniforms are words of
+//! the captured streams, by their meaning.
 
 use std::path::Path;
 
@@ -24,34 +24,42 @@ const FREE: u32 = 24 << 20;
 /// A capture whose programs are replaced, with the places of its uniforms in the captured streams.
 struct Capture {
     name: &'static str,
-    /// The numbers of the one uniform of the vertex stage, in the order of the source; matrices row by row.
-    vertex: &'static [usize],
+    /// For each uniform of the vertex stage its numbers, in the order of the source; matrices row by row.
+    vertex: &'static [&'static [usize]],
     /// The same of the fragment stage.
-    fragment: &'static [usize],
+    fragment: &'static [&'static [usize]],
     /// The texture's parameters, in the fragment stage.
     texture: &'static [usize],
 }
 
 const PLAIN: Capture = Capture { name: "", vertex: &[], fragment: &[], texture: &[0, 1] };
 
-/// In the captured program of `cube_depth` the sums of four products go to w, x, y and z, which the reciprocal and the viewport's scales tell apart.
-const CAPTURES: [Capture; 11] = [
+/// In the captured vertex programs the sums of four products go to w, x, y and z, which the reciprocal and the viewport's scales tell apart, and to varyings.
+const CAPTURES: [Capture; 12] = [
     Capture { name: "tri_rgb", ..PLAIN },
-    Capture { name: "tri_flat", fragment: &[0, 1, 2, 3], ..PLAIN },
+    Capture { name: "tri_flat", fragment: &[&[0, 1, 2, 3]], ..PLAIN },
     Capture { name: "tri_persp", ..PLAIN },
     Capture { name: "varyings8", ..PLAIN },
-    Capture { name: "frag_coord", fragment: &[1, 4], ..PLAIN },
+    Capture { name: "frag_coord", fragment: &[&[1, 4]], ..PLAIN },
     Capture { name: "loop_mandelbrot", ..PLAIN },
     Capture { name: "math_exp", ..PLAIN },
     Capture { name: "discard_alpha", ..PLAIN },
     Capture { name: "tex_linear", ..PLAIN },
     Capture { name: "tex_cube", texture: &[27, 28, 29], ..PLAIN },
-    Capture { name: "cube_depth", vertex: &[2, 3, 11, 13, 4, 5, 10, 15, 6, 7, 12, 17, 0, 1, 8, 9], ..PLAIN },
+    Capture { name: "cube_depth", vertex: &[&[2, 3, 11, 13, 4, 5, 10, 15, 6, 7, 12, 17, 0, 1, 8, 9]], ..PLAIN },
+    Capture {
+        name: "gears",
+        vertex: &[
+            &[2, 3, 10, 15, 4, 5, 8, 17, 6, 7, 11, 19, 0, 1, 9, 12],
+            &[29, 30, 35, 38, 31, 32, 36, 39, 33, 34, 37, 40],
+        ],
+        fragment: &[&[], &[], &[14, 16, 13]],
+        ..PLAIN
+    },
 ];
 
 /// Captures whose sources in WGSL are not drawn here, and why.
-const LEFT_OUT: [(&str, &str); 3] = [
-    ("gears", "several records with two matrices each, whose places in the captured streams are not known yet"),
+const LEFT_OUT: [(&str, &str); 2] = [
     ("lit_textured", "two matrices and an array, whose places in the captured streams are not known yet"),
     ("grid_mesh", "a matrix and a polynomial, whose places in the captured stream are not known yet"),
 ];
@@ -101,10 +109,10 @@ impl Replay<'_> {
                 StreamWord::Viewport(Viewport::HalfHeight) => self.scaling.half_height.to_bits(),
                 StreamWord::Viewport(Viewport::ZScale) => self.depth.scale.to_bits(),
                 StreamWord::Viewport(Viewport::ZOffset) => self.depth.offset.to_bits(),
-                StreamWord::Field { index, .. } if program.stage == Stage::Fragment => {
-                    word_of(capture.fragment[index as usize])
+                StreamWord::Field { field, index } => {
+                    let places = if program.stage == Stage::Fragment { capture.fragment } else { capture.vertex };
+                    word_of(places[field as usize][index as usize])
                 }
-                StreamWord::Field { index, .. } => word_of(capture.vertex[index as usize]),
                 StreamWord::Texture { parameter, .. } => word_of(capture.texture[parameter as usize]),
                 other => panic!("{}: {other:?}", capture.name),
             })
