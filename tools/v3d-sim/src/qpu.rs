@@ -3,7 +3,7 @@
 //! A [`Qpu`] is one hardware thread. It is started at an address with a stream of uniforms, and runs until its program ends, stalls or has used
 //! up its budget of instructions. The units around it (varyings and tile buffer, or VPM, mutex and semaphores) are an [`Io`].
 //!
-//! # The way of an instruction
+//! # The path of an instruction
 //! ```text
 //!  memory ──► block: decode ──► sequencer ──► datapath: registers, flags
 //!              │    isa::DecodedInstruction      │  ▲
@@ -15,10 +15,9 @@
 //! - [`isa`] says what instructions mean: a word is decoded once into a [`DecodedInstruction`](isa::instruction::DecodedInstruction), whose
 //!   operations are plain functions on 32-bit values.
 //! - [`block`] decodes whole blocks and keeps them by address in a [`CodeCache`]. It marks instructions that neither wait nor end and that break no rule
-//!   with their neighbours, and decomposes them into micro-ops: single vector operations.
 //! - The `sequencer` executes any instruction: it waits for what may stall, reads peripherals, reports broken rules, lets a datapath compute, writes
-//!   peripherals, obeys the signal and moves on. An instruction that breaks a rule is reported and executed as far as it has a meaning.
-//! - A [`datapath`] computes: [`Reference`] element by element in the words of the guide, [`Vectorized`](datapath::vector::Vectorized) in the host's
+//!   peripherals, obeys the signal and advances. An instruction that breaks a rule is reported, and executed as far as its behaviour is defined.
+//! - A [`datapath`] computes: [`Reference`] element by element as the guide defines it, [`Vectorized`](datapath::vector::Vectorized) in the host's
 //!   vectors. Both serve the sequencer; `Vectorized` also executes marked instructions, micro-op by micro-op, without it (`block::execution`).
 //! - `translation` turns a hot block into x86-64 code with AVX-512. A micro-op that needs another unit is a call back to its interpretation.
 //!
@@ -28,10 +27,10 @@
 //! | [`Qpu::run`] | micro-ops in the host's best vectors; hot blocks in translated code, where the host has AVX-512; the sequencer for the rest |
 //! | [`Qpu::run`] of a launch that [records](Launch::record) | the sequencer alone, whose events go to the timing model |
 //! | [`Qpu::run_baseline`] | micro-ops in the vectors that every host of this architecture has |
-//! | [`Qpu::run_one`] | the same for one instruction, which always leaves on the ports what it has read |
+//! | [`Qpu::run_one`] | the same for one instruction; afterwards the ports always show what it has read |
 //! | [`Qpu::run_reference`] | the sequencer with the reference datapath |
 //!
-//! [`conformance`] holds each of them against the reference, on random programs.
+//! [`conformance`] compares each of them with the reference on random programs.
 //!
 //! # Two threads
 //! Threads of one QPU share nothing that a program may rely on, so each is a [`Qpu`] of its own: a thread switch only makes accumulators and
@@ -114,7 +113,7 @@ pub struct Launch {
 pub enum Exit {
     /// The program has ended.
     Ended,
-    /// It waits for a semaphore, the mutex or the scoreboard; to be run again.
+    /// It waits for a semaphore, the mutex or the scoreboard, and must be run again.
     Stalled,
     /// The budget is used up; can be run again.
     OutOfBudget,
@@ -155,7 +154,7 @@ pub struct Qpu {
     executed: u64,
     /// Of these, executed in translated code.
     translated: u64,
-    /// Started, and not counted as such yet.
+    /// The program was started, but its start has not been counted yet.
     is_new: bool,
     /// Address of the program's first instruction.
     program: u32,
@@ -246,27 +245,27 @@ impl Qpu {
         self.trace = launch.record.map(|work| Box::new(Trace::new(BusAddr(self.pc), launch.uniforms, work)));
     }
 
-    /// Hands the trace over to the counters.
+    /// Passes the trace to the counters.
     fn submit_trace(&mut self) {
         if let Some(trace) = self.trace.take() {
             self.counters.add_trace(*trace);
         }
     }
 
-    /// Events in the trace that have not been handed over.
+    /// The number of events in the trace that have not been passed on.
     pub fn recorded_events(&self) -> usize {
         self.trace.as_ref().map_or(0, |trace| trace.events())
     }
 
-    /// Hands over the events recorded so far; the program goes on.
+    /// Passes on the events recorded so far; the program continues.
     pub fn hand_over_trace(&mut self) {
         if let Some(trace) = &mut self.trace {
             self.counters.add_trace(trace.take_part());
         }
     }
 
-    /// Runs until the program ends or stalls or `budget` instructions are executed, and takes those from the budget. Uses the best engine that the
-    /// host supports.
+    /// Runs until the program ends or stalls or `budget` instructions have been executed; subtracts those from the budget. Uses the best engine that the host
+    /// supports.
     pub fn run(&mut self, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
         if self.trace.is_some() {
             return self.run_recorded(io, memory, code, budget);
@@ -292,8 +291,8 @@ impl Qpu {
         self.run_with::<Reference>(io, memory, code, budget)
     }
 
-    /// Executes one instruction, unless it stalls; whether it was executed. Afterwards the ports show what it has read from peripherals, which
-    /// [`Self::run`] does not always do.
+    /// Executes one instruction unless it stalls; returns whether it was executed. Afterwards the ports show what it has read from peripherals, which is not
+    /// always the case after [`Self::run`].
     pub fn run_one(&mut self, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache) -> (Exit, bool) {
         let mut budget = 1;
         let exit = match self.trace {
@@ -313,7 +312,7 @@ impl Qpu {
         self.executed
     }
 
-    /// How many of them were executed in code that was translated for the host.
+    /// How many of these were executed in translated code.
     pub fn translated(&self) -> u64 {
         self.translated
     }

@@ -27,12 +27,12 @@ use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, Signal
 const MAX_BLOCK_INSTRUCTIONS: usize = 1024;
 /// Registers 16 to 31 of both files, in the form of [`Touches`].
 pub const UPPER_REGISTERS: u64 = 0xffff_0000_ffff_0000;
-/// An instruction of a block, with what its neighbours in memory mean for it.
+/// An instruction of a block, with the effects of its neighbours in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockInstruction {
     /// The instruction.
     pub instruction: DecodedInstruction,
-    /// Rules broken with the two instructions before it in memory, if those are what was executed before it.
+    /// Rules that it breaks together with the two instructions before it in memory, provided that these were executed before it.
     pub hazards: Rules,
     /// The instruction is [plain](DecodedInstruction::plain) and breaks no rule with its neighbours, provided that it was reached through its
     /// predecessors in memory.
@@ -106,7 +106,7 @@ pub struct Block {
     pub instructions: Vec<BlockInstruction>,
     /// The words that were decoded.
     words: Vec<u64>,
-    /// Registers of files A and B that some instruction writes, in the form of [`Touches`].
+    /// Registers of files A and B that some instruction of the block writes, in the form of [`Touches`].
     pub writes: u64,
     /// The run at each index: one more than there are instructions.
     pub runs: Vec<Run>,
@@ -118,7 +118,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Decodes from an address on. `eager`: to be translated before it is first executed.
+    /// Decodes from an address on. `eager`: the block is translated before it is first executed.
     fn decode(memory: Memory<'_>, start: u32, eager: bool) -> Result<Self, OutOfMemory> {
         let mut instructions: Vec<BlockInstruction> = Vec::new();
         let mut words = Vec::new();

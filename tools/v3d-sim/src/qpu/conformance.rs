@@ -1,18 +1,18 @@
 //! Random programs that every engine must execute exactly as the reference datapath does.
 //!
-//! A case is a suite and a number: together they are the seed of a program, its data and the answers of its peripherals. It is executed with the
-//! reference datapath, and then by each of the other engines:
+//! A case consists of a suite and a number, which together seed a program, its data and the responses of its peripherals. It is executed with the reference
+//! datapath, and then by each of the other engines:
 //!
 //! | [`Engine`] | what executes |
 //! |---|---|
-//! | `Reference` | element by element, in the words of the guide: the standard for the others |
+//! | `Reference` | element by element, as the guide defines the instructions: the standard for the others |
 //! | `Baseline` | in vectors that every host of this architecture has |
-//! | `Fast` | as programs of jobs: in this host's best vectors, and translated once a block is hot |
+//! | `Fast` | in the same way as a job's programs: in this host's best vectors, and translated once a block is hot |
 //! | `Translated` | translated to host code before the first instruction; where the host cannot execute that, as `Fast` |
-//! | `Traced` | in vectors, one instruction at a time, with a trace for the timing model, which must have each instruction |
+//! | `Traced` | in vectors, one instruction at a time, with a trace for the timing model, which must contain each instruction |
 //!
-//! All registers, flags, writes to peripherals, faults and all of memory must be the same after each. A case in which only the preamble has had an
-//! effect proves nothing and counts as a failure.
+//! All registers, flags, writes to peripherals, faults and all of memory must be the same after each run. A case in which only the preamble had an effect tests
+//! nothing, and counts as a failure.
 
 mod case;
 mod peripherals;
@@ -123,7 +123,7 @@ fn run_case(suite: Suite, case: u64) -> Result<Outcome, String> {
         record: None,
     };
     if random.one_in(4) {
-        // The last uniforms of memory, or few.
+        // The uniforms are at the end of memory, and their number may be limited.
         launch.uniforms = BusAddr(MEMORY_BYTES - 4 * random.below(20));
         launch.uniforms_limit = random.one_in(2).then(|| random.below(20));
     }
@@ -172,7 +172,7 @@ pub fn filling(registers: impl Iterator<Item = u8>) -> impl Iterator<Item = Alu>
 }
 
 fn program(suite: Suite, random: &mut Random) -> Vec<u64> {
-    // A thread has half of the registers. The others are faults, with which a program is only executed one instruction at a time.
+    // A thread has half of the registers. Accesses to the others are faults, and a program with such accesses is only executed one instruction at a time.
     let registers = if suite == Suite::Threads && !random.one_in(3) { 16 } else { 32 };
     let filling = filling((0..32).map(|register| register % registers));
     let mut words: Vec<u64> = filling.map(|alu| encoded(&alu)).collect();
@@ -205,7 +205,7 @@ fn instruction(suite: Suite, registers: u8, random: &mut Random, position: usize
         Suite::Branches if random.one_in(5) => branch(random, position),
         Suite::Words => {
             let word = random.next_u64();
-            // Ends and breakpoints would cut most programs short.
+            // Program ends and breakpoints would end most programs early.
             if matches!(word >> 60, 0 | 3 | 9) && !random.one_in(8) { word ^ 1 << 60 | 1 << 62 } else { word }
         }
         _ => encoded(&operation(suite, registers, random)),
@@ -327,7 +327,7 @@ fn immediate(random: &mut Random) -> u64 {
     if !random.one_in(4) {
         return encoded(&load);
     }
-    // Only incremented: nothing else would end a wait.
+    // Semaphores are only incremented: no other program would end a wait.
     encoded(&semaphore(&load, false, random.below(16) as u8))
 }
 
@@ -384,7 +384,7 @@ mod tests {
         for (suite, name) in Suite::ALL {
             let summary = run(suite, 0..300).unwrap_or_else(|failure| panic!("{failure}"));
             assert_eq!(summary.cases, 300, "{name}");
-            // Programs execute their bodies.
+            // The check that the programs' bodies are executed.
             assert!(summary.instructions > 300 * (PREAMBLE + 10), "{name}: {summary:?}");
             assert_eq!(summary.translated > 300 * PREAMBLE / 2, Qpu::can_translate(), "{name}: {summary:?}");
         }

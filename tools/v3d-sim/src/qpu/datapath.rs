@@ -1,6 +1,6 @@
 //! Datapaths: the computing part of a QPU, as opposed to the controlling sequencer.
 //!
-//! A datapath takes operands out of the register array, performs two operations, rotates, packs, sets flags and writes registers. The sequencer
+//! A datapath reads operands from the register array, performs two operations, rotates, packs, sets flags and writes registers. The sequencer
 //! fetches, accesses peripherals, stalls, branches and finds broken rules; it is generic over the [engine](super::engine), which names a datapath.
 //!
 //! - [`Reference`](reference::Reference): element by element.

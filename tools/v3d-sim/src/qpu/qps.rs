@@ -5,8 +5,8 @@
 //! [asurati] [hello_fft]. The status register counts requests and completed programs.
 //!
 //! # Order
-//! QPUs take turns, always in the same order, each until it stalls, ends or has executed its share of instructions. That order decides what programs
-//! see of each other where they do not synchronise.
+//! QPUs run in turn, always in the same order, each until it stalls, ends or has executed its share of instructions. This order decides what programs that do
+//! not synchronise observe of each other.
 //!
 //! # Sources
 //! [AG p.21-22, p.89-91].
@@ -32,7 +32,7 @@ use v3d_hw::{BusAddr, Layout};
 const QUEUE_DEPTH: usize = 16;
 /// Longer lengths of uniforms mean that there is no limit [AG p.91].
 const MAX_LIMITED_UNIFORMS: u16 = 1023;
-/// Instructions of a QPU's turn.
+/// Instructions that a QPU executes before the next QPU's turn.
 const TURN_INSTRUCTIONS: u64 = 4096;
 /// Rows of the VPM in a unit of VPMBASE.
 const ROWS_PER_UNIT: u32 = 4;
@@ -86,7 +86,7 @@ pub struct Qps {
 }
 
 impl Qps {
-    /// Idle QPUs, nothing reserved; at most 16 of them.
+    /// Idle QPUs without reservations; at most 16.
     pub fn new(qpus: u8, vpm_kib: u8) -> Self {
         let unit = Unit { qpu: Qpu::new(), setup: Setup::default(), activity: Activity::Idle };
         Self {
@@ -177,7 +177,7 @@ impl Qps {
         status.to_word().unwrap_or(0)
     }
 
-    /// Writes SRQCS: each bit that is 1 clears something.
+    /// Writes SRQCS: each bit that is 1 clears a counter or an error.
     pub fn write_status(&mut self, word: u32) {
         if word >> 16 & 1 == 1 {
             self.completed = 0;
@@ -213,7 +213,7 @@ impl Qps {
         counters
     }
 
-    /// Runs all queued and stalled programs until each has ended or waits for something that has not been requested yet. No program executes more than `budget`
+    /// Runs all queued and stalled programs until each has ended or waits for an event that has not been requested yet. No program executes more than `budget`
     /// instructions. Events are counted in `counters`.
     pub fn run(
         &mut self,
@@ -282,7 +282,7 @@ impl Qps {
         }
     }
 
-    /// Runs a QPU for a turn; whether it has made progress.
+    /// Runs a QPU for one turn; returns whether it has made progress.
     fn take_turn(
         &mut self,
         number: usize,
@@ -322,7 +322,7 @@ impl Qps {
         }
     }
 
-    /// What makes no progress, in words: each QPU that has not ended, with its address and what it waits for, and the queue.
+    /// Describes what makes no progress: each QPU that has not ended, with its address and what it waits for, and the queue.
     pub fn stalls(&self, memory: Memory<'_>) -> Vec<String> {
         let mut stalls: Vec<String> = Vec::new();
         for (number, unit) in self.units.iter().enumerate() {

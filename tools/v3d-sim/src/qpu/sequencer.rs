@@ -76,7 +76,7 @@ impl RecentBlocks {
 }
 
 impl Qpu {
-    /// Runs with one engine, which is compiled into the caller: hundreds of kilobytes of code.
+    /// Runs with one engine, which is compiled into the caller; this is hundreds of kilobytes of code.
     #[inline(always)]
     pub(in crate::qpu) fn run_with<E: Engine>(
         &mut self,
@@ -153,8 +153,8 @@ impl Qpu {
         exit
     }
 
-    /// The effects of an instruction other than control: reads ports, computes, writes peripherals, loads r4. `executed` is the instruction, perhaps
-    /// with other operands.
+    /// The effects of an instruction other than control: reads ports, computes, writes peripherals, loads r4. `executed` is the instruction, possibly with
+    /// other operands.
     #[inline(always)]
     pub(in crate::qpu) fn perform<D: Datapath>(
         &mut self,

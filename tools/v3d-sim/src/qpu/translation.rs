@@ -1,23 +1,23 @@
 //! Dynamic translation: hot blocks of QPU code as x86-64 code with AVX-512.
 //!
-//! [Block execution](crate::qpu::block::execution) interprets [micro-ops](crate::qpu::block::micro_op). A block that is executed often is translated:
-//! a register of AVX-512 holds a vector of the QPU, and its arithmetic can round as the QPU does. Only what block execution executes without the
-//! sequencer is translated. A micro-op that needs another unit (TMU, VPM, tile buffer), or is rare, is a call back to its interpretation, so that
-//! each micro-op has one meaning and translated code never does more than block execution.
+//! [Block execution](crate::qpu::block::execution) interprets [micro-ops](crate::qpu::block::micro_op). A block that is executed often is translated: a
+//! register of AVX-512 holds a vector of the QPU, and AVX-512 can round as the QPU does. Only instructions that block execution executes without the sequencer
+//! are translated. A micro-op that needs another unit (TMU, VPM, tile buffer), or is rare, becomes a call back to the interpreter, so that each micro-op has
+//! one definition and translated code never does more than block execution.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `translator` | segments, branches, uniforms, calls |
 //! | `arithmetic` | the operations of the ALUs |
 //! | `sfu` | the functions of the SFU |
-//! | `register_cache` | which registers of the host hold which of the QPU's |
-//! | `frame` | what the code and the model share while the code runs |
+//! | `register_cache` | the assignment of host registers to QPU registers |
+//! | `frame` | data that the code and the model share while the code runs |
 //! | `numbers` | constants of the functions of the SFU |
 //! | `code` | executable memory |
 //! | `slot` | the translation of a block, which the block owns |
 //! | `entry` | the call into translated code, and its calls back |
 //!
-//! Hosts without AVX-512, and hosts that give no executable memory, interpret; the results are the same.
+//! Hosts without AVX-512, and hosts that do not allow executable memory, interpret; the results are the same.
 
 mod arithmetic;
 mod code;
@@ -40,10 +40,10 @@ use crate::simd::vectors::Portable;
 use code::Code;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Maximum number of instructions between two checks of whether a block has become hot; more than a block has.
+/// Maximum number of instructions between two checks of whether a block has become hot; more than the length of any block.
 const MAX_UNCHECKED_INSTRUCTIONS: u64 = 4096;
 
-/// Computes in translated code where there is some, else in vectors.
+/// Computes in translated code if there is any, otherwise in vectors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Translated;
 
@@ -79,7 +79,8 @@ impl Engine for Translated {
                         }
                         (*budget, false)
                     }
-                    // A turn may begin inside of a segment. Only the rest of that segment is interpreted, since it may lead to the start of another.
+                    // A time slice may begin within a segment. Only the rest of that segment is interpreted, since execution may then reach the start of
+                    // another segment.
                     None => (block.run_from(at).min(*budget), true),
                 },
                 Some(None) => (*budget, false),
@@ -104,8 +105,8 @@ pub(super) fn is_possible() -> bool {
     entry::calls().is_some() && code::is_executable()
 }
 
-/// Translates a block. `None` for whatever reason: the block is interpreted. An instruction that does not exist on x86-64 is a mistake of the
-/// translator, which debug builds show.
+/// Translates a block. `None` on any failure: the block is then interpreted. An instruction that does not exist on x86-64 is a bug of the translator, which
+/// debug builds report.
 fn translation(block: &Block) -> Option<Code> {
     let calls = entry::calls()?;
     let translation = translator::translate(block)
@@ -128,8 +129,8 @@ mod tests {
     /// Register A 15 of the launch.
     const OPERAND: u8 = 15;
 
-    /// What an instruction leaves in r1 of an operand in A 15: interpreted in the host's best vectors and in baseline vectors, and translated if the
-    /// host can do that.
+    /// The result of an instruction in r1 for an operand in A 15: interpreted in the host's best vectors and in baseline vectors, and translated if the host
+    /// supports that.
     fn check(instruction: Alu, operands: impl Iterator<Item = u32>, expected: impl Fn(u32) -> u32) {
         crate::simd::report_missing_levels();
         let owned = memory_of(4096, &[instruction.to_bits().unwrap() as u64, NOP, END, NOP, NOP]);
@@ -153,7 +154,7 @@ mod tests {
         }
     }
 
-    /// Floats around every power of two, with both signs, infinities and NaN: their integers by a remainder in double precision.
+    /// Floats near every power of two, with both signs, infinities and NaN: the expected integers come from a remainder in double precision.
     #[test]
     fn floats_become_integers_modulo_2_to_the_32() {
         let places = [0, 1, 0x100, 0x12_3456, 0x40_0000, 0x6e_dcba, 0x7f_fffe, 0x7f_ffff];
@@ -188,7 +189,7 @@ mod tests {
                 check(Alu { pm: true, pack, ..moved() }, operands.into_iter(), |x| colours(x) & mask);
             }
         }
-        // Code 8 packs nothing either.
+        // Code 8 does not pack either.
         check(Alu { pm: true, pack: 8, ..moved() }, 0x3f80_0000..0x3f80_0010, |x| x);
     }
 
@@ -231,7 +232,7 @@ mod tests {
         }
     }
 
-    /// A program that takes three uniforms, the first two on their way to the VPM, leaves what it leaves with the reference datapath.
+    /// A program that takes three uniforms, the first two of which it writes to the VPM, has the same result as with the reference datapath.
     fn check_uniforms(uniforms: u32, uniforms_limit: Option<u32>) {
         /// mov vpm, unif
         const TO_VPM: u64 = 0x1002_0c27_1582_7d80;
@@ -265,7 +266,7 @@ mod tests {
         check_uniforms(0xc000_0ffe, None);
     }
 
-    /// A loop whose turns end after some instructions leaves what it leaves in one turn with the reference datapath.
+    /// A loop that is interrupted after every few instructions has the same result as with the reference datapath in one run.
     #[test]
     fn turns_may_begin_and_end_anywhere() {
         /// brr.anynz -, -40: from the third instruction to the second.
@@ -316,7 +317,7 @@ mod tests {
         }
     }
 
-    /// A single step leaves on the ports what it has read, also in a translated program.
+    /// After a single step the ports show what the instruction has read, also in a translated program.
     #[test]
     fn a_step_shows_what_it_has_read() {
         let owned = memory_of(4096, &[UNIFORM_TO_R0, COLOUR]);
@@ -334,7 +335,7 @@ mod tests {
         }
     }
 
-    /// Reads of a unit that is not there give 0 and a fault, in translated code too.
+    /// Reads of a unit that does not exist return 0 and report a fault, also in translated code.
     #[test]
     fn what_a_unit_answers_reaches_the_program() {
         let varying = Alu { raddr_a: 35, ..moved() }.to_bits().unwrap() as u64;

@@ -1,6 +1,6 @@
-//! Caches: which lines they hold, and from when on. The contents of a line are always those of memory.
+//! Caches: which lines they hold, and from which time on. The contents of a line are always those of memory.
 //!
-//! A line that is still on its way is not fetched again: other requests for it wait. That is a guess.
+//! A line that has not arrived yet is not fetched again: other requests for it wait. That is a guess.
 
 use super::costs::LINE_BYTES;
 

@@ -145,11 +145,11 @@ mod tests {
         assert_eq!(later, [0, costs::L2_LATENCY, 0]);
         caches.clear(Level1::Uniforms, 0b111);
         caches.clear_l2();
-        // The chip's cache still has it.
+        // The chip's cache still holds it.
         assert_eq!(caches.access(0, Level1::Uniforms, 0, 2000), costs::L2_LATENCY + costs::MEMORY_LATENCY);
     }
 
-    /// A line in flight is shared: within a slice it arrives once, from L2 it goes to each slice.
+    /// A line that has not arrived yet is shared: it arrives once within a slice, and L2 supplies it to each slice.
     #[test]
     fn a_line_on_its_way_is_waited_for() {
         let mut caches = Caches::new(2);

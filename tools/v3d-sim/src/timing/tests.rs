@@ -1,4 +1,4 @@
-//! The timing model on traces that are written by hand.
+//! The timing model on handwritten traces.
 
 use super::trace::Transfer;
 use super::*;
@@ -8,7 +8,7 @@ use v3d_hw::BusAddr;
 const EIGHT: Event = Event::Instructions { at: 0, count: 8 };
 /// A line of an open row of the SDRAM, in the V3D's cache.
 const NEXT: u64 = costs::L2_LATENCY + costs::MEMORY_LATENCY + costs::SDRAM_LATENCY + costs::SDRAM_LINE;
-/// The first line of instructions or of a texture: another row has to be opened after the one of the first uniforms.
+/// The first line of instructions or of a texture: it is in another row than the first uniforms, which must be opened.
 const COLD: u64 = NEXT + costs::SDRAM_ROW + (costs::SDRAM_LINE + costs::SDRAM_ROW);
 
 /// What DMA moves.
@@ -52,8 +52,8 @@ fn an_instruction_takes_four_cycles_and_a_new_line_more() {
     check(&[(program(11), &[across])], COLD + NEXT + 20, &[(Stall::Instructions, COLD + NEXT)]);
 }
 
-/// QPUs work side by side, user programs of one QPU one after the other. Slices have caches of their own, but share L2. A line that is on its way is
-/// waited for, not fetched again.
+/// QPUs work in parallel, and the user programs of one QPU in succession. Each slice has its own caches, but the slices share L2. Requests for a line that has
+/// not arrived yet wait for it instead of fetching it again.
 #[test]
 fn programs_of_different_qpus_overlap() {
     check(&[(program(11), &[EIGHT]), (program(11), &[EIGHT])], COLD + 64, &[(Stall::Instructions, COLD)]);
@@ -64,7 +64,7 @@ fn programs_of_different_qpus_overlap() {
     assert_eq!(idle, 11 * elapsed);
 }
 
-/// 64 reads in a row, then four instructions, again and again: efficiency 0.6 was measured [imrc QU3-6]. The chip's cache has the uniforms.
+/// 64 reads in succession, then four instructions, repeatedly: an efficiency of 0.6 was measured [imrc QU3-6]. The uniforms are in the chip's cache.
 #[test]
 fn uniforms_in_a_row_are_as_slow_as_on_a_board() {
     let one = Event::Instructions { at: 0, count: 1 };
@@ -88,7 +88,7 @@ fn uniforms_in_a_row_are_as_slow_as_on_a_board() {
     assert_eq!(found.lookups.uniform_misses, (50u64 * 64 + 2).div_ceil(16));
 }
 
-/// Interpolators give a vector every two cycles: the eight of four QPUs are there after 2, 4, ... 16.
+/// Interpolators supply a vector every two cycles: the eight vectors of four QPUs are available after 2, 4, ... 16 cycles.
 #[test]
 fn varyings_of_a_slice_come_one_after_the_other() {
     let both = [Event::Varying, Event::Varying];
@@ -98,7 +98,7 @@ fn varyings_of_a_slice_come_one_after_the_other() {
     check(&four, 16, &[(Stall::Varyings, 4 + 8 + 12 + 16)]);
 }
 
-/// The first lookup has a line to fetch, the second finds it, but has to let the first begin.
+/// The first lookup fetches a line; the second finds it in the cache, but waits until the first begins.
 #[test]
 fn two_threads_share_the_time_that_lookups_take() {
     let lookup = [Event::TmuRequest { unit: 0, swaps: true, lines: 1 }, Event::ThreadSwitch, Event::TmuLoad(0)];
@@ -114,7 +114,7 @@ fn two_threads_share_the_time_that_lookups_take() {
     assert_eq!(time(false), (both, both, 2 * costs::TMU_VECTOR));
 }
 
-/// Four requests wait for the TMU; the sixth has to wait until the second begins.
+/// The TMU's queue holds four requests; the sixth waits until the second begins.
 #[test]
 fn a_full_request_fifo_stalls() {
     let request = Event::TmuRequest { unit: 1, swaps: false, lines: 0 };
@@ -150,23 +150,23 @@ fn semaphores_are_waited_for_and_nobody_waits_for_ever() {
     check(&[(program(11), &[down, EIGHT])], COLD + 32, &[(Stall::Instructions, COLD)]);
 }
 
-/// Sixteen vertices wait until the VCD has put three vectors into the VPM.
+/// Sixteen vertices wait until the VCD has written three vectors to the VPM.
 #[test]
 fn vertices_wait_for_their_attributes() {
     let programs = [(Invocation::Vertices { rows: 3 }, [EIGHT].as_slice())];
     check(&programs, 3 * costs::DMA_VECTOR + COLD + 32, &[(Stall::Instructions, COLD)]);
 }
 
-/// Three lines each way, each of which keeps the port for four cycles.
+/// Three lines in each direction, each of which occupies the port for four cycles.
 #[test]
 fn dma_waits_for_the_port_of_the_vpm() {
     let load = [Event::Dma(Dma::Load), Event::DmaWait(Dma::Load)];
     let found = estimate(QpuTopology::default(), &[(program(0), &load)]);
-    // Lines at 24, 47 and 70, done at 93.
+    // Loads at 24, 47 and 70, complete at 93.
     assert_eq!((found.elapsed, found.stalls.get(Stall::Vpm)), (93, 93));
     assert_eq!((found.vcd_stalls, found.vdw_stalls, found.units.vpm, found.units.loads), (0, 0, 12, 69));
     let both = [Event::Dma(Dma::Load), Event::Dma(Dma::Store), Event::DmaWait(Dma::Load), Event::DmaWait(Dma::Store)];
-    // Stores at 40, 54 and 68: the last load has to wait for two cycles.
+    // Stores at 40, 54 and 68: the last load waits for two cycles.
     let found = estimate(QpuTopology::default(), &[(program(0), &both)]);
     assert_eq!((found.elapsed, found.vcd_stalls, found.vdw_stalls, found.units.stores), (95, 2, 0, 42));
 }
@@ -180,7 +180,7 @@ fn blocks_come_one_after_the_other() {
     assert_eq!(found.elapsed, 2 * block);
 }
 
-/// Two programs that wait for each other, whole and in parts of any size that come in any order.
+/// Two programs that wait for each other, as whole traces and in parts of any size that arrive in any order.
 #[test]
 fn traces_in_parts_are_as_long_as_whole_ones() {
     let up = |number| Event::Semaphore { number, decrement: false };
@@ -206,7 +206,7 @@ fn traces_in_parts_are_as_long_as_whole_ones() {
         let mut random = Random::new(0, seed);
         let mut model = TimingModel::new(QpuTopology::default());
         let mut left = traces();
-        // All programs have a part from the start, as the QPS hands them over.
+        // All programs have a part from the start, as when the QPS passes them on.
         for trace in &mut left {
             model.submit(trace.split_off(random.below(9) as usize));
         }
@@ -260,7 +260,7 @@ fn random_invocation(random: &mut Random) -> Invocation {
     }
 }
 
-/// Programs with any events in any order: the model terminates, and each QPU is idle or occupied at any time.
+/// Programs with random events in random order: the model terminates, and each QPU is idle or occupied at any time.
 #[test]
 fn random_programs_come_to_an_end() {
     for seed in 0..300 {
@@ -282,7 +282,7 @@ fn random_programs_come_to_an_end() {
     }
 }
 
-/// Eight instructions that wait for a line, and 80 more: they wait for ten.
+/// Eight instructions that wait for a cache line, and 80 more, which wait for ten lines.
 #[test]
 fn the_rest_of_a_trace_that_was_cut_goes_on_as_it_began() {
     let mut model = TimingModel::new(QpuTopology::default());

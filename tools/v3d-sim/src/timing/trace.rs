@@ -1,18 +1,17 @@
 //! Traces: the events of one invocation of a program that take time.
 //!
-//! A trace has no values in it, only what the program has accessed and in what order. Timing therefore follows computation, and what is computed does
-//! not depend on it.
+//! A trace contains no values, only the accesses of the program in their order. Timing is therefore computed after the results, and cannot change them.
 
 use super::costs::LINE_BYTES;
 use v3d_hw::qpu::INSTRUCTION_BYTES;
 use v3d_hw::vpm::{LoadSetup, LoadStrideSetup, ReadSetupWord, StoreSetup, StoreStrideSetup, WriteSetupWord};
 use v3d_hw::{BusAddr, Layout};
 
-/// Maximum number of events kept of one invocation; what comes after them is extrapolated.
+/// Maximum number of events kept of one invocation; the time of later ones is extrapolated.
 const MAX_EVENTS: usize = 1 << 18;
-/// Events of a user program that are worth handing over before the program ends.
+/// The number of events of a user program that are passed on before the program ends.
 pub const PART_EVENTS: usize = 1 << 14;
-/// Maximum number of instructions that one event stands for: other programs may be late by as many.
+/// Maximum number of instructions that one event stands for: other programs may be delayed by as many.
 const MAX_EVENT_INSTRUCTIONS: u32 = 32;
 
 /// What a program is invoked for.
@@ -157,7 +156,7 @@ pub struct Trace {
     pub(super) is_open: bool,
     load: (LoadSetup, LoadStrideSetup),
     store: (StoreSetup, StoreStrideSetup),
-    /// Instructions of dropped events.
+    /// Instructions of discarded events.
     dropped: u64,
 }
 
@@ -180,7 +179,7 @@ impl Trace {
         }
     }
 
-    /// Takes the events since the last part was taken as a part; the next part begins here.
+    /// Takes the events since the last part as a new part; the next part begins here.
     pub fn take_part(&mut self) -> Self {
         let next = Self {
             events: Vec::new(),
@@ -207,7 +206,7 @@ impl Trace {
         self.rest = part.rest;
     }
 
-    /// Splits off the first events as a part; the rest continues it.
+    /// Splits off the first events as a part; the rest continues the trace.
     #[cfg(test)]
     pub(super) fn split_off(&mut self, events: usize) -> Self {
         let mut part = self.take_part();

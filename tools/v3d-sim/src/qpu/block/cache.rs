@@ -1,7 +1,7 @@
 //! The code cache: decoded blocks by address, shared between host threads.
 //!
-//! It is to the model what the instruction cache is to the hardware: software that changes code clears it. Drivers clear it before every job and
-//! change nothing, so clearing only sets blocks aside; a block is used again if memory still holds the same words.
+//! The cache corresponds to the instruction cache of the hardware: software that changes code clears it. Drivers clear it before every job without changing
+//! code, so clearing only sets blocks aside; a block is used again if memory still holds the same words.
 
 use super::Block;
 use crate::memory::{Memory, OutOfMemory};
@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Maximum number of instructions in the cache: some 5 MiB, and 3 to 9 MiB more if all of them are translated (80 to 260 bytes each [measured]). A
-/// program that jumps to ever new addresses empties the cache then.
+/// Maximum number of instructions in the cache: about 5 MiB, and 3 to 9 MiB more if all of them are translated (80 to 260 bytes each [measured]). When a
+/// program that jumps to ever new addresses reaches the maximum, the cache is emptied.
 const MAX_CACHED_INSTRUCTIONS: usize = 1 << 15;
 
 /// Decoded blocks by address, shared between host threads.
@@ -44,7 +44,7 @@ impl CodeCache {
         Self { decoded: RwLock::default(), generation: AtomicU64::new(next_generation()), translates_eagerly: false }
     }
 
-    /// An empty cache whose blocks are translated before they are first executed, and not when they have become hot.
+    /// An empty cache whose blocks are translated before they are first executed, instead of when they are hot.
     pub fn translating_eagerly() -> Self {
         Self { translates_eagerly: true, ..Self::new() }
     }
@@ -121,7 +121,7 @@ mod tests {
         check_cleared(None, true);
         check_cleared(Some((0, READS_RA14)), false);
         check_cleared(Some((40, READS_RA14)), false);
-        // Behind the delay slots of the program's end.
+        // After the delay slots of the program's end.
         check_cleared(Some((48, READS_RA14)), true);
     }
 }

@@ -129,7 +129,7 @@ impl Qpu {
     }
 
     /// Starts a group other than a branch, so that only its micro-ops remain to be executed. `false` if the sequencer has to execute it: then nothing has
-    /// changed. `executed`: instructions of this call before the group.
+    /// changed. `executed` is the number of instructions of this call before the group.
     pub(in crate::qpu) fn begin_group(
         &mut self,
         block: &Block,
@@ -157,7 +157,7 @@ impl Qpu {
             return false;
         }
         match group {
-            // What the group needs has been found to be defined; after the switch nothing is.
+            // The values that the group needs are defined; after the switch nothing is.
             Group::Switch => {
                 self.last_switch =
                     instructions.first().is_some_and(|first| first.instruction.signal == Signal::LastThreadSwitch);
@@ -207,7 +207,7 @@ impl Qpu {
         }
     }
 
-    /// Puts the next varying in a register, and its C coefficients where they wait for r5.
+    /// Loads the next varying into a register, and its C coefficients into the registers that hold them for r5.
     #[inline(always)]
     fn take_varying(&mut self, to: RegisterIndex, io: &mut dyn Io) {
         let varying = io.varying().unwrap_or_else(|error| {

@@ -220,7 +220,7 @@ fn decompose(micro_ops: &mut Vec<MicroOp>, instruction: &DecodedInstruction, at:
     if instruction.add_runs {
         let operation = Operation::of_add(instruction.add.op, instruction.add.a == instruction.add.b)?;
         add = part(&instruction.add, operation, instruction.flags == FlagSource::Add, registers::RESULT_ADD, at)?;
-        // An overflowed sum needs a packer that sees more than the result.
+        // An overflowed sum needs a packer that receives more than the result.
         let can_overflow = matches!(operation, Operation::Add | Operation::Sub);
         if can_overflow && matches!(instruction.add.pack, Pack::FileA { .. }) {
             return None;
@@ -269,7 +269,7 @@ fn decompose(micro_ops: &mut Vec<MicroOp>, instruction: &DecodedInstruction, at:
     Some(())
 }
 
-/// Decomposes what one ALU does. A result that is packed or goes to a peripheral waits in `waiting`.
+/// Decomposes the work of one ALU. A result that is packed or goes to a peripheral is held in `waiting`.
 fn part<Op>(
     half: &AluOperation<Op>,
     operation: Operation,

@@ -1,4 +1,4 @@
-//! The reference datapath: each instruction element by element, in the words of the guide.
+//! The reference datapath: executes each instruction element by element, as the guide defines it.
 
 use crate::lanes::{Lanes, Mask};
 use crate::qpu::datapath::{Datapath, Results};

@@ -23,7 +23,7 @@ pub struct Vectorized<V>(PhantomData<V>);
 impl<V: Vectors> Datapath for Vectorized<V> {
     #[inline(always)]
     fn execute(registers: &mut Registers, flags: &mut Flags, instruction: &DecodedInstruction, results: &mut Results) {
-        // An overflowed sum needs a packer that sees more than the result.
+        // An overflowed sum needs a packer that receives more than the result.
         if matches!(instruction.add.op, AddOp::Add | AddOp::Sub) && matches!(instruction.add.pack, Pack::FileA { .. }) {
             return Reference::execute(registers, flags, instruction, results);
         }
