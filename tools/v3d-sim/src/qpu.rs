@@ -17,7 +17,7 @@
 //! - [`block`] decodes whole blocks and keeps them by address in a [`CodeCache`]. It marks instructions that neither wait nor end and that break no rule
 //! - The `sequencer` executes any instruction: it waits for what may stall, reads peripherals, reports broken rules, lets a datapath compute, writes
 //!   peripherals, obeys the signal and advances. An instruction that breaks a rule is reported, and executed as far as its behaviour is defined.
-//! - A [`datapath`] computes: [`Reference`] element by element as the guide defines it, [`Vectorized`](datapath::vector::Vectorized) in the host's
+//! - A [`datapath`] computes: [`Reference`] element by element as the guide defines it, [`Vectorized`] in the host's
 //!   vectors. Both serve the sequencer; `Vectorized` also executes marked instructions, micro-op by micro-op, without it (`block::execution`).
 //! - `translation` turns a hot block into x86-64 code with AVX-512. A micro-op that needs another unit is a call back to its interpretation.
 //!

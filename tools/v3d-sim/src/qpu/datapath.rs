@@ -1,7 +1,7 @@
 //! Datapaths: the computing part of a QPU, as opposed to the controlling sequencer.
 //!
 //! A datapath reads operands from the register array, performs two operations, rotates, packs, sets flags and writes registers. The sequencer
-//! fetches, accesses peripherals, stalls, branches and finds broken rules; it is generic over the [engine](super::engine), which names a datapath.
+//! fetches, accesses peripherals, stalls, branches and finds broken rules; it is generic over the engine (`qpu::engine`), which names a datapath.
 //!
 //! - [`Reference`](reference::Reference): element by element.
 //! - [`Vectorized`](vector::Vectorized): in vectors, compiled for several SIMD levels.

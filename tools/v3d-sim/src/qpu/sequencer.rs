@@ -5,7 +5,7 @@
 //!
 //! 1. `wait`: stalls for semaphore, mutex or scoreboard. No state changes before it returns that the QPU is ready.
 //! 2. [`hazards`]: finds the rules that the instruction breaks together with its neighbours and its place in the program, and reports them.
-//! 3. `perform`: [reads](reads) the ports, has the datapath compute, [writes](writes) peripherals, executes the signal.
+//! 3. `perform`: [reads] the ports, has the datapath compute, [writes] peripherals, executes the signal.
 //! 4. `advance`: counts down the delay slots of [branches](branch), thread switches and the program's end.
 //!
 //! [`recording`] records the events of an instruction for the timing model.
