@@ -30,12 +30,18 @@ struct Capture {
     fragment: &'static [&'static [usize]],
     /// The texture's parameters, in the fragment stage.
     texture: &'static [usize],
+    /// For each attribute of the source its array in the captured shader record.
+    arrays: &'static [u32],
 }
 
-const PLAIN: Capture = Capture { name: "", vertex: &[], fragment: &[], texture: &[0, 1] };
+const PLAIN: Capture = Capture { name: "", vertex: &[], fragment: &[], texture: &[0, 1], arrays: &[0, 1, 2] };
+
+/// The two matrices in the captured vertex program of `gears`, of which that of `lit_textured` has the order.
+const PROJECTION_BEFORE_NORMALS: [usize; 16] = [2, 3, 10, 15, 4, 5, 8, 17, 6, 7, 11, 19, 0, 1, 9, 12];
+const VIEW_AFTER_NORMALS: [usize; 12] = [29, 30, 35, 38, 31, 32, 36, 39, 33, 34, 37, 40];
 
 /// In the captured vertex programs the sums of four products go to w, x, y and z, which the reciprocal and the viewport's scales tell apart, and to varyings.
-const CAPTURES: [Capture; 12] = [
+const CAPTURES: [Capture; 13] = [
     Capture { name: "tri_rgb", ..PLAIN },
     Capture { name: "tri_flat", fragment: &[&[0, 1, 2, 3]], ..PLAIN },
     Capture { name: "tri_persp", ..PLAIN },
@@ -48,21 +54,23 @@ const CAPTURES: [Capture; 12] = [
     Capture { name: "tex_cube", texture: &[27, 28, 29], ..PLAIN },
     Capture { name: "cube_depth", vertex: &[&[2, 3, 11, 13, 4, 5, 10, 15, 6, 7, 12, 17, 0, 1, 8, 9]], ..PLAIN },
     Capture {
+        name: "lit_textured",
+        vertex: &[&PROJECTION_BEFORE_NORMALS, &VIEW_AFTER_NORMALS],
+        fragment: &[&[], &[], &[10, 3, 1, 11, 4, 2, 7, 0, 5]],
+        texture: &[8, 9],
+        arrays: &[0, 2, 1],
+    },
+    Capture {
         name: "gears",
-        vertex: &[
-            &[2, 3, 10, 15, 4, 5, 8, 17, 6, 7, 11, 19, 0, 1, 9, 12],
-            &[29, 30, 35, 38, 31, 32, 36, 39, 33, 34, 37, 40],
-        ],
+        vertex: &[&PROJECTION_BEFORE_NORMALS, &VIEW_AFTER_NORMALS],
         fragment: &[&[], &[], &[14, 16, 13]],
         ..PLAIN
     },
 ];
 
 /// Captures whose sources in WGSL are not drawn here, and why.
-const LEFT_OUT: [(&str, &str); 2] = [
-    ("lit_textured", "two matrices and an array, whose places in the captured streams are not known yet"),
-    ("grid_mesh", "a matrix and a polynomial, whose places in the captured stream are not known yet"),
-];
+const LEFT_OUT: [(&str, &str); 1] =
+    [("grid_mesh", "a matrix and a polynomial, whose places in the captured stream are not known yet")];
 
 /// A job in memory, with room for programs.
 struct Replay<'m> {
@@ -122,10 +130,10 @@ impl Replay<'_> {
     }
 
     /// Whether a shader record has the attributes that these programs read. A frame may be drawn by other programs, too.
-    fn has_attributes(&self, record: u32, arrays: u8, programs: &[Compiled]) -> bool {
+    fn has_attributes(&self, record: u32, arrays: u8, capture: &Capture, programs: &[Compiled]) -> bool {
         let attributes = &programs[0].interface.attributes;
         attributes.len() == usize::from(arrays)
-            && (0..).zip(attributes).all(|(number, attribute)| {
+            && capture.arrays.iter().zip(attributes).all(|(number, attribute)| {
                 let array: AttributeArray = self.bits(record + gl::ATTRIBUTES + gl::ATTRIBUTE_BYTES * number);
                 u32::from(array.bytes_minus_1) + 1 == 4 * attribute.components
             })
@@ -147,12 +155,13 @@ impl Replay<'_> {
             let is_read = |number: &usize| {
                 program.stage == Stage::Vertex || attributes[*number].coordinate_offset_words.is_some()
             };
-            let select = (0..attributes.len()).filter(is_read).fold(0, |bits, number| bits | 1 << number);
+            let select =
+                (0..attributes.len()).filter(is_read).fold(0, |bits, number| bits | 1 << capture.arrays[number]);
             let bytes = 4 * program.interface.attribute_words(program.stage) as u8;
             let new = GlVertex { uniforms, code, attributes_bytes: bytes, attribute_select: select, ..old };
             self.set_bits(record + at, &new);
         }
-        for (number, attribute) in (0..).zip(attributes) {
+        for (number, attribute) in capture.arrays.iter().zip(attributes) {
             let at = record + gl::ATTRIBUTES + gl::ATTRIBUTE_BYTES * number;
             let old: AttributeArray = self.bits(at);
             let offset = |words: u32| 4 * words as u8;
@@ -203,7 +212,7 @@ fn check(capture: &Capture) {
     let mut replaced = 0;
     for record in &records {
         if let Record::GlShaderState(GlShaderState { address, attribute_arrays, .. }) = record
-            && replay.has_attributes(address.0.0, *attribute_arrays, &programs)
+            && replay.has_attributes(address.0.0, *attribute_arrays, capture, &programs)
         {
             replay.replace(address.0.0, capture, &programs);
             replaced += 1;
