@@ -1,4 +1,4 @@
-//! Captured frames drawn by programs of this compiler: the pictures are as near to the references as those of the captured programs.
+//! Captured frames drawn by programs of this compiler, compared with the references of the captures.
 //!
 //! The captured job is loaded, its shader records are given the programs that the capture's source in WGSL becomes, and the model draws. Uniforms are words of
 //! the captured streams, by their meaning.
