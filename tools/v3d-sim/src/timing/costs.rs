@@ -1,14 +1,14 @@
 //! Costs: the timing model's table, in V3D clock cycles, each with its source.
 //!
-//! The guide gives few times. Most of these were measured on boards by others: [imrc] are the measurements at imrc.noip.me/blog/vc4 (Raspberry Pi 2 and
-//! 3, each with its number), [vc4cl] the experiments noted in doe300/VC4CL and the emulator of doe300/VC4C. What stands as a guess is one.
+//! The guide gives few times. Most of these were measured on boards by others: [imrc] are the measurements at imrc.noip.me/blog/vc4 (Raspberry Pi 2 and 3, each
+//! with its number), [vc4cl] the experiments noted in doe300/VC4CL and in the emulator of doe300/VC4C. Guesses are marked as such.
 //!
-//! Times of memory do not follow the V3D's clock on a board. Here they are in its cycles all the same, at 250 MHz: 4 ns each.
+//! On a board the times of memory do not depend on the V3D's clock. Here they are given in V3D cycles, for a clock of 250 MHz: 4 ns each.
 //!
-//! # Held against a board
-//! [gpu_fft.txt] are the run times that Andrew Holme published with GPU_FFT 3.0 [raspberrypi/userland, hello_fft] for a Raspberry Pi 1 whose chip's cache
-//! is in use. The model ran the same programs, through the alias that uses the cache, each up to 2^14 for the second time; 0.015 ms are added for a call,
-//! which is what the published times of one transform have more than those in a batch of ten. Milliseconds for a transform:
+//! # Comparison with a board
+//! [gpu_fft.txt] are the run times that Andrew Holme published with GPU_FFT 3.0 [raspberrypi/userland, hello_fft] for a Raspberry Pi 1 that uses the chip's
+//! cache. The model ran the same programs through the alias that uses the cache; sizes up to 2^14 were run twice, and the second run counts. 0.015 ms are added
+//! for a call, which is the difference between the published times of one transform and of a transform in a batch of ten. Milliseconds for a transform:
 //!
 //! | points | alone, published | modelled | ratio | in a batch of ten, published | modelled | ratio |
 //! |---|---|---|---|---|---|---|
@@ -28,13 +28,13 @@
 //! | 2^21 | 388 | 374.5 | 0.97 | | | |
 //! | 2^22 | 786 | 751.6 | 0.96 | | | |
 //!
-//! With an empty chip's cache, 2^8 takes 0.040 ms, a fifth too much. No figure below was chosen for one of these sizes; those that these times have
-//! confirmed or decided are marked [inferred]. From 2^15 to 2^17 memory is the bottleneck, busy for 85 to 89 % of the time. Past the chip's cache
-//! 2^15 and 2^17 are 2 to 3 % faster; the author's source says that this improves longer transforms, too.
+//! If the chip's cache is empty, 2^8 takes 0.040 ms, which is a fifth too much. No figure below was fitted to one of these sizes; figures that these times have
+//! confirmed or decided are marked [inferred]. From 2^15 to 2^17 memory is the bottleneck, and busy for 85 to 89 % of the time. Without the chip's cache, 2^15
+//! and 2^17 are 2 to 3 % faster; the author's source says that this improves longer transforms, too.
 //!
-//! The guesses matter little, with one exception: half or twice [`SDRAM_LATENCY`] changes 2^11 by 3 to 6 % and 2^15 by less than 1 %,
-//! [`WRITE_BACKLOG`] from 16 to 256 changes none of 2^11, 2^13, 2^15, 2^16 by more than 3 %; twice [`MEMORY_PORT`] makes 2^13 a fifth slower, and the
-//! others not by more than 3 %.
+//! The guesses have little effect, with one exception: halving or doubling [`SDRAM_LATENCY`] changes 2^11 by 3 to 6 % and 2^15 by less than 1 %;
+//! [`WRITE_BACKLOG`] from 16 to 256 changes 2^11, 2^13, 2^15 and 2^16 by at most 3 %; doubling [`MEMORY_PORT`] makes 2^13 a fifth slower, and the others at
+//! most 3 %.
 
 /// An instruction: four elements in each cycle [AG p.16].
 pub const INSTRUCTION: u64 = 4;
@@ -52,28 +52,28 @@ pub const L2_CACHE: (u32, usize) = (32 * 1024, 4);
 
 /// From the L2 cache to one of the first level: three instructions [vc4cl].
 pub const L2_LATENCY: u64 = 12;
-/// From the chip's cache to the V3D's L2: eight instructions were measured from memory [vc4cl]. That they were from the chip's cache is a guess:
-/// no SDRAM is as fast as that.
+/// From the chip's cache to the V3D's L2: eight instructions were measured from memory [vc4cl]. It is a guess that these were from the chip's cache, as no
+/// SDRAM is that fast.
 pub const MEMORY_LATENCY: u64 = 32;
 /// A line on its way to or from memory: 16 bytes a cycle, a guess.
 pub const MEMORY_PORT: u64 = 4;
 /// Bytes of the chip's own L2 cache and its ways: 128 KiB in four, as one of its makers has said [hermanhermitage wiki, "BCM2835 Overview"].
-/// [`LINE_BYTES`] long lines are a guess.
+/// The length of its lines, [`LINE_BYTES`], is a guess.
 pub const SYSTEM_CACHE: (u32, usize) = (128 * 1024, 4);
-/// Writes that may be on their way from there to the SDRAM, in cycles, before the next has to wait: a guess.
+/// Writes from the cache to the SDRAM that may be pending, in cycles, before the next write has to wait: a guess.
 pub const WRITE_BACKLOG: u64 = 64;
-/// From the SDRAM to the chip's cache, beside what the SDRAM itself takes: 80 ns, a guess.
+/// From the SDRAM to the chip's cache, in addition to the SDRAM's own time: 80 ns, a guess.
 pub const SDRAM_LATENCY: u64 = 20;
-/// The SDRAM's bus has 32 bits, twice in each of 400 million cycles a second: 12.8 bytes in one of the V3D's [LPDDR2-800, Raspberry Pi 1].
+/// The SDRAM's bus transfers 32 bits twice in each cycle of 400 MHz: 12.8 bytes in a V3D cycle [LPDDR2-800, Raspberry Pi 1].
 pub const SDRAM_LINE: u64 = 5;
-/// To open another row, beside [`SDRAM_LINE`]: a line of another row of the same bank each 60 ns, which is a usual tRC of LPDDR2. That no bank works while
-/// another opens a row is a simplification. [inferred] to be as much from the sizes from 2^15 on, all of them alike.
+/// To open another row, in addition to [`SDRAM_LINE`]: a line from another row of the same bank takes 60 ns, which is a usual tRC of LPDDR2. It is a
+/// simplification that no bank works while another opens a row. [inferred] from the sizes from 2^15 on, all of which agree.
 pub const SDRAM_ROW: u64 = 10;
 /// Banks of the SDRAM [ISSI IS43LD32128A, an LPDDR2 part of 4 Gbit].
 pub const SDRAM_BANKS: usize = 8;
 /// Bytes of a row: 1024 columns of 32 bits [ISSI IS43LD32128A]. That successive rows are in successive banks is a guess.
 pub const SDRAM_ROW_BYTES: u32 = 4096;
-/// The least that the SDRAM moves: a burst of eight, one of the three lengths that there are; which one boards use is a guess.
+/// The smallest transfer of the SDRAM: a burst of eight, one of three possible lengths; which one boards use is a guess.
 pub const SDRAM_BURST_BYTES: u32 = 32;
 /// Each further line of the same lookup, since lines come one after the other: 8 bytes a cycle, a guess.
 pub const LINE_TRANSFER: u64 = 8;
@@ -107,18 +107,18 @@ pub const TILE_STORE_BYTES: u64 = LINE_BYTES as u64 / LINE_TRANSFER;
 
 /// From a VPM read set-up to its first vector: five instructions [imrc QV56]. The guide says at least three [AG p.56].
 pub const VPM_READ_LATENCY: u64 = 20;
-/// A vector keeps the VPM busy, whoever accesses it: four words a cycle, as the QPU takes them; a guess.
+/// A vector occupies the VPM, whichever unit accesses it: four words a cycle, as the QPU takes them; a guess.
 pub const VPM_VECTOR: u64 = 4;
 /// From the start of a VPM DMA load to its first burst: six instructions [vc4c issue 15]. It begins when the block before is done, as it does for stores.
 pub const DMA_LOAD_LATENCY: u64 = 24;
 /// From the start of a VPM DMA store to its first burst: ten instructions [vc4c issue 15]. It begins when the block before is done: [inferred]
 /// from what GPU_FFT loses from 2^18 on, where it stores rows one by one.
 pub const DMA_STORE_LATENCY: u64 = 40;
-/// A line by DMA into the VPM: 690 MB/s, which others report second hand and without a method; 250 MHz is assumed.
+/// A line by DMA into the VPM: 690 MB/s, reported second-hand and without a method; a clock of 250 MHz is assumed.
 pub const DMA_LOAD_LINE: u64 = 23;
 /// A line by DMA out of the VPM: 1,120 MB/s, of the same source.
 pub const DMA_STORE_LINE: u64 = 14;
-/// A shorter burst of DMA keeps its channel as long as one of so many bytes: a guess.
+/// A shorter burst of DMA occupies its channel as long as one of this many bytes: a guess.
 pub const DMA_BURST_BYTES: u32 = 16;
 /// A vector of attributes, 64 bytes from memory to the VPM: 8 bytes a cycle, a guess.
 pub const DMA_VECTOR: u64 = 8;

@@ -1,10 +1,10 @@
 //! Memory as the V3D sees it: the chip's own L2 cache, which is not the V3D's, and the SDRAM behind it.
 //!
-//! Addresses of the bus aliases at 0, 0x4000_0000 and 0x8000_0000 go through the chip's cache, those at 0xc000_0000 past it. The cache keeps written
-//! lines until they are evicted, and fetches a line that is written in part; both are guesses. The SDRAM serves one access after the other. Each of
-//! its banks has a row open, and opening another row costs time.
+//! Addresses of the bus aliases at 0, 0x4000_0000 and 0x8000_0000 go through the chip's cache; those at 0xc000_0000 bypass it. The cache keeps written lines
+//! until they are evicted, and fetches lines that are written partially; both are guesses. The SDRAM performs one access after the other. Each of its banks has
+//! one row open, and opening another row takes time.
 //!
-//! The V3D's competitors for memory on a board are left out: the ARM, the display's scan-out, refresh.
+//! The model leaves out what competes with the V3D for memory on a board: the ARM, the display's scan-out, and refresh.
 
 use super::cache::Cache;
 use super::costs::{self, LINE_BYTES};
@@ -17,7 +17,7 @@ pub struct Traffic {
     pub busy: u64,
     /// Bytes read or written.
     pub bytes: u64,
-    /// Accesses that had to open another row.
+    /// Accesses for which another row had to be opened.
     pub row_changes: u64,
 }
 
@@ -116,7 +116,7 @@ impl MemorySystem {
         begin.max(sdram.free.saturating_sub(costs::WRITE_BACKLOG))
     }
 
-    /// Looks a line up, in the cache or past it; returns the time at which it is found, or out of the SDRAM.
+    /// Looks up a line in the cache, or bypasses it; returns the time at which the line is found or read from the SDRAM.
     fn fetch(&mut self, address: u32, bytes: u32, time: u64) -> u64 {
         let offset = BusAddr(address).offset();
         let begin = self.enter(time);
