@@ -16,7 +16,7 @@ use crate::link::link;
 use crate::lower::entry::{Entry, find};
 use crate::lower::{Lowering, Source, lower};
 use crate::machine::Machine;
-use crate::schedule::{Scheduled, schedule, schedule_threads};
+use crate::schedule::{Scheduled, schedule, schedule_fragment};
 use crate::select_instructions::{Streams, select_instructions};
 use crate::share_uniforms::schedule_both;
 use crate::ssa::{Op, Program, Step, StreamWord};
@@ -238,16 +238,14 @@ impl Selected {
         Ok(Self { stage, entry, interface, ssa, streams, machine })
     }
 
-    /// Gives its operations an order: for two threads if it looks something up, and half of the registers are enough.
+    /// Gives its operations an order.
     fn schedule(&mut self, options: &Options) -> Result<Scheduled> {
-        if self.stage == Stage::Fragment
-            && !options.one_thread
-            && let Some(scheduled) = schedule_threads(&self.machine)
-        {
-            self.interface.threading = Threading::Dual;
-            return Ok(scheduled);
+        if self.stage != Stage::Fragment || options.one_thread {
+            return schedule(&self.machine);
         }
-        schedule(&self.machine)
+        let (scheduled, threading) = schedule_fragment(&self.machine)?;
+        self.interface.threading = threading;
+        Ok(scheduled)
     }
 
     /// The program.

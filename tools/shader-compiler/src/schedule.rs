@@ -13,12 +13,15 @@
 //! | `stages` | for two threads: which operations come before which switch |
 //! | `threads` | switches of threads |
 
+use std::collections::VecDeque;
+
 use naga::Span;
 use v3d_hw::control_list::Threading;
 
 use crate::diagnostic::{Result, fault};
 use crate::encode::Line;
 use crate::machine::{Block, End, Machine, Work};
+use crate::order::TEXTURE;
 use crate::ssa::StreamWord;
 
 mod obstacles;
@@ -89,10 +92,42 @@ pub(crate) fn schedule_within(machine: &Machine, limit: usize) -> Option<Schedul
     try_orders(machine, Threading::Single, limit, false).ok()?.into_iter().next()
 }
 
+/// Instructions in the time of a lookup whose texels are in memory: 9 if the TMU's cache has them, 3 more from the L2 cache, and 8 from the chip's own [vc4cl].
+const LOOKUP: usize = TEXTURE + 3 + 8;
+
+/// The instructions of a fragment program, for two threads if that takes less time than waiting for lookups as one.
+///
+/// # Errors
+/// There are not enough registers: with the line where that is so.
+pub(crate) fn schedule_fragment(machine: &Machine) -> Result<(Scheduled, Threading)> {
+    let Some(dual) = schedule_threads(machine) else { return Ok((schedule(machine)?, Threading::Single)) };
+    Ok(match schedule_within(machine, dual.lines.len()) {
+        Some(single) if single.lines.len() + waiting(&single.lines) < dual.lines.len() => (single, Threading::Single),
+        _ => (dual, Threading::Dual),
+    })
+}
+
+/// Instructions in whose time a program for one thread waits for lookups.
+fn waiting(lines: &[Line]) -> usize {
+    let (mut asked, mut waited) = (VecDeque::new(), 0);
+    for (at, line) in lines.iter().enumerate() {
+        let accesses = line.instruction.accesses();
+        if accesses.written().any(|write| write.target.starts_lookup()) {
+            asked.push_back(at + waited);
+        }
+        if accesses.signal.loads_tmu().is_some()
+            && let Some(since) = asked.pop_front()
+        {
+            waited += (since + LOOKUP).saturating_sub(at + waited);
+        }
+    }
+    waited
+}
+
 /// The instructions of a fragment program for two threads, of which one goes on while the other waits for a lookup.
 ///
 /// `None` if it has no lookups, or lookups in loops, or if half of the registers are not enough.
-pub(crate) fn schedule_threads(machine: &Machine) -> Option<Scheduled> {
+fn schedule_threads(machine: &Machine) -> Option<Scheduled> {
     let looks_up = |block: &Block| block.operations.iter().any(|operation| operation.work == Work::LoadTexture);
     let is_repeated = |at: usize| {
         let mut later = machine.blocks[at..].iter();

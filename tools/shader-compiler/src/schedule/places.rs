@@ -126,7 +126,7 @@ impl Scheduler<'_> {
     }
 
     /// Whether nothing reads a register after an operation.
-    fn is_last_read(&self, operation: &Operation, register: Register) -> bool {
+    pub(super) fn is_last_read(&self, operation: &Operation, register: Register) -> bool {
         self.left[register.index()] == operation.reads().filter(|read| *read == register).count() as u32
     }
 
@@ -168,10 +168,11 @@ impl Scheduler<'_> {
 
     /// Whether a result is used soon, and by what stands beside values of file A.
     fn outlook(&mut self, work: &Pending<'_>, at: Option<usize>, register: Register) -> Outlook {
-        let (mut deepest, mut prefers_b, mut count) = (0, false, 0u32);
+        let (mut deepest, mut prefers_b, mut count, mut reads) = (0, false, 0u32, 0u32);
         for user in work.users(register).filter(|user| Some(*user) != at) {
             let operation = work.operation(user);
             count += 1;
+            reads += operation.reads().filter(|read| *read == register).count() as u32;
             deepest = deepest.max(work.depth(user));
             for operand in &operation.operands {
                 match operand {
@@ -186,7 +187,7 @@ impl Scheduler<'_> {
                 prefers_b = false;
             }
         }
-        let here_only = count == self.left[register.index()];
+        let here_only = reads == self.left[register.index()];
         let is_soon = |policy: &Policy| (1..=policy.uses).contains(&count) && here_only && deepest <= policy.soon;
         let soon = is_soon(&self.policy);
         self.alike.retain(|other| is_soon(other) == soon);

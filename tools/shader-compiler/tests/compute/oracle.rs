@@ -192,17 +192,17 @@ fn straight_programs_leave_what_is_recorded() {
 
 #[test]
 fn branches_leave_what_is_recorded() {
-    check("branches", 8);
+    check("branches", 4);
 }
 
 #[test]
 fn loops_leave_what_is_recorded() {
-    check("loops", 5);
+    check("loops", 4);
 }
 
 #[test]
 fn functions_leave_what_is_recorded() {
-    check("functions", 4);
+    check("functions", 3);
 }
 
 #[test]
