@@ -167,6 +167,8 @@ pub(crate) struct Lowering<'m> {
     module: &'m Module,
     info: &'m ModuleInfo,
     pub(crate) program: Program,
+    /// What a function returns for elements that never come to a return, because they were discarded or take no part: nothing depends on it.
+    unspecified: Value,
     globals: HashMap<Handle<GlobalVariable>, Global>,
     pub(crate) fields: Vec<Field>,
     pub(crate) textures: Vec<Texture>,
@@ -189,11 +191,14 @@ pub(crate) struct Lowering<'m> {
 impl<'m> Lowering<'m> {
     fn new(source: &Source<'m>, in_memory: InMemory) -> Result<Self> {
         let Source { text, module, info, fast_math, half_color, fragment } = *source;
+        let mut program = Program::default();
+        let unspecified = program.unshared_constant(0);
         let mut lowering = Self {
             source: text,
             module,
             info,
-            program: Program::default(),
+            program,
+            unspecified,
             globals: HashMap::new(),
             fields: Vec::new(),
             textures: Vec::new(),

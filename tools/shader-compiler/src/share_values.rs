@@ -49,6 +49,13 @@ impl Program {
         value
     }
 
+    /// A constant that is never shared, so that it can be told from others.
+    pub(crate) fn unshared_constant(&mut self, bits: u32) -> Value {
+        let value = Value(self.values.len() as u32);
+        self.values.push(Computation { op: Op::Const(bits), span: self.here });
+        value
+    }
+
     /// Where the program stands, to come back to.
     pub(crate) fn mark(&self) -> Mark {
         let (values, steps, loops) = (self.values.len(), self.steps.len(), self.loops.len());

@@ -40,6 +40,10 @@ const PLAIN: Capture = Capture { name: "", vertex: &[], fragment: &[], texture: 
 const PROJECTION_BEFORE_NORMALS: [usize; 16] = [2, 3, 10, 15, 4, 5, 8, 17, 6, 7, 11, 19, 0, 1, 9, 12];
 const VIEW_AFTER_NORMALS: [usize; 12] = [29, 30, 35, 38, 31, 32, 36, 39, 33, 34, 37, 40];
 
+/// Three lights in the captured fragment program of `lit_textured`: from each number a coordinate of the varying is subtracted, which names the axis, and the
+/// squares of three differences are summed, which names the light: (-3, 1, -2), (0, -3, -1) and (2, 2, -1). Their order makes no difference but of rounding.
+const LIGHTS: [usize; 9] = [10, 3, 1, 11, 4, 5, 7, 0, 2];
+
 /// In the captured vertex programs the sums of four products go to w, x, y and z, which the reciprocal and the viewport's scales tell apart, and to varyings.
 const CAPTURES: [Capture; 13] = [
     Capture { name: "tri_rgb", ..PLAIN },
@@ -56,7 +60,7 @@ const CAPTURES: [Capture; 13] = [
     Capture {
         name: "lit_textured",
         vertex: &[&PROJECTION_BEFORE_NORMALS, &VIEW_AFTER_NORMALS],
-        fragment: &[&[], &[], &[10, 3, 1, 11, 4, 2, 7, 0, 5]],
+        fragment: &[&[], &[], &LIGHTS],
         texture: &[8, 9],
         arrays: &[0, 2, 1],
     },

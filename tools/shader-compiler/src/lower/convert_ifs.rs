@@ -120,7 +120,11 @@ impl<'m> Lowering<'m> {
         let mut merged = ways.pop()?;
         while let Some(way) = ways.pop() {
             for (slot, value) in merged.variables.iter_mut().zip(&way.variables) {
-                *slot = self.program.select(way.live, *value, *slot);
+                *slot = match (*value, *slot) {
+                    (value, slot) if value == self.unspecified => slot,
+                    (value, slot) if slot == self.unspecified => value,
+                    (value, slot) => self.program.select(way.live, value, slot),
+                };
             }
             merged.live = self.program.or(way.live, merged.live);
         }

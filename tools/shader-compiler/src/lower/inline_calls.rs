@@ -57,7 +57,7 @@ impl<'m> Lowering<'m> {
         if let Some(result) = &function.result {
             length = self.scalars(result.ty, span)?;
             frame.result = Some(state.variables.len());
-            state.variables.extend(std::iter::repeat_n(zero, length));
+            state.variables.extend(std::iter::repeat_n(self.unspecified, length));
         }
         for (handle, local) in function.local_variables.iter() {
             let span = function.local_variables.get_span(handle);
