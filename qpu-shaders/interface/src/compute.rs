@@ -54,16 +54,16 @@ impl Workgroups {
     /// all.
     pub fn shares(&self, count: [u32; 3], qpus: u32) -> Option<Vec<Share>> {
         let all = count.iter().try_fold(1u32, |product, side| product.checked_mul(*side))?;
-        let turns = all.checked_mul(self.parts)?;
-        let programs = if self.together { self.parts.min(turns) } else { turns.min(qpus) };
+        let iterations = all.checked_mul(self.parts)?;
+        let programs = if self.together { self.parts.min(iterations) } else { iterations.min(qpus) };
         let share = |number: u32| {
-            let at = |number: u32| (u64::from(number) * u64::from(turns) / u64::from(programs)) as u32;
-            let (turn, end) = if self.together { (number, number + all) } else { (at(number), at(number + 1)) };
-            let group = turn / self.parts;
+            let at = |number: u32| (u64::from(number) * u64::from(iterations) / u64::from(programs)) as u32;
+            let (iteration, end) = if self.together { (number, number + all) } else { (at(number), at(number + 1)) };
+            let group = iteration / self.parts;
             Share {
                 first: [group % count[0], group / count[0] % count[1], group / count[0] / count[1]],
-                part: turn % self.parts,
-                turns: end - turn,
+                part: iteration % self.parts,
+                iterations: end - iteration,
                 row: ROWS * number,
                 count,
                 stream: BusAddr(0),
@@ -82,7 +82,7 @@ pub struct Share {
     /// The part of that workgroup to begin with.
     pub part: u32,
     /// Number of iterations.
-    pub turns: u32,
+    pub iterations: u32,
     /// The first of the program's rows of the VPM.
     pub row: u32,
     /// Number of workgroups along three axes.
@@ -161,12 +161,12 @@ mod tests {
     fn check(parts: u32, together: bool, count: [u32; 3], expected: &[([u32; 3], u32, u32)]) {
         let workgroups = Workgroups { size: [16 * parts, 1, 1], parts, together, memory_bytes: 0 };
         let shares = workgroups.shares(count, 3).unwrap();
-        let found: Vec<_> = shares.iter().map(|share| (share.first, share.part, share.turns)).collect();
+        let found: Vec<_> = shares.iter().map(|share| (share.first, share.part, share.iterations)).collect();
         assert_eq!(found, expected);
     }
 
     #[test]
-    fn all_turns_are_somebodys() {
+    fn all_iterations_are_somebodys() {
         check(1, false, [0, 4, 4], &[]);
         check(1, false, [2, 1, 1], &[([0, 0, 0], 0, 1), ([1, 0, 0], 0, 1)]);
         check(2, false, [2, 2, 1], &[([0, 0, 0], 0, 2), ([1, 0, 0], 0, 3), ([0, 1, 0], 1, 3)]);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn more_turns_than_can_be_counted_are_refused() {
+    fn more_iterations_than_can_be_counted_are_refused() {
         let workgroups = Workgroups { size: [64, 1, 1], parts: 4, together: false, memory_bytes: 0 };
         assert_eq!(workgroups.shares([1 << 16, 1 << 15, 1], 12), None);
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use shader_compiler::interface::{
-    Attribute, Buffer, Field, Interface, Number, Stage, Texture, WORDS_BEFORE_TURN, Workgroups,
+    Attribute, Buffer, Field, Interface, Number, Stage, Texture, WORDS_BEFORE_ITERATION, Workgroups,
 };
 use shader_compiler::ssa::{Axis, Sampling, Share, SizeForm, StreamWord, Viewport};
 use shader_compiler::{Compiled, Error, Options, compile};
@@ -311,10 +311,10 @@ fn value_of(interface: &Interface, word: StreamWord) -> (String, bool) {
             let value = match share {
                 Share::First(axis) => format!("share.first[{axis}]"),
                 Share::Part => "share.part".to_owned(),
-                Share::Turns => "share.turns".to_owned(),
+                Share::Iterations => "share.iterations".to_owned(),
                 Share::Row => "share.row".to_owned(),
                 Share::Count(axis) => format!("share.count[{axis}]"),
-                Share::Stream => format!("share.stream.0 + {}", 4 * WORDS_BEFORE_TURN),
+                Share::Stream => format!("share.stream.0 + {}", 4 * WORDS_BEFORE_ITERATION),
             };
             (value, false)
         }

@@ -106,8 +106,8 @@ pub struct Buffer {
     pub stride_bytes: u32,
 }
 
-/// Words of a compute program's stream that it reads once; the others it reads each turn.
-pub const WORDS_BEFORE_TURN: u32 = 6;
+/// Words of a compute program's stream that it reads once; the others it reads each iteration.
+pub const WORDS_BEFORE_ITERATION: u32 = 6;
 
 /// How a compute program's work is divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

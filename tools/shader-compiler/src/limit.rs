@@ -59,7 +59,7 @@ limits! {
     SUBGROUPS = hardware("subgroups", "subgroup operations, ray queries and cooperative matrices do not exist on this GPU");
     OVERRIDE = compiler("override", "an override needs a default value, and cannot be part of a constant expression or a workgroup size");
     FALL_THROUGH = compiler("fall-through", "a case with statements must not fall through into the next one");
-    EXIT_FROM_LOOP = compiler("exit-from-loop", "`return` and `discard` leave only loops of at most 256 turns and 4000 operations: use `break` in others");
+    EXIT_FROM_LOOP = compiler("exit-from-loop", "`return` and `discard` leave only loops of at most 256 iterations and 4000 operations: use `break` in others");
     ENDLESS_LOOP = compiler("endless-loop", "this loop has no exit");
     CALL_DEPTH = compiler("call-depth", "calls are nested too deeply to be inlined");
 
@@ -97,6 +97,6 @@ limits! {
     TEXTURE_KIND = hardware("texture-kind", "the TMU returns floats: textures of integers are not possible");
     TEXTURE_STORE = hardware("texture-store", "textures cannot be written: the TMU only reads");
     TEXTURE_OFFSET = compiler("texture-offset", "an offset in texels must be a constant");
-    LOOKUP_IN_LOOP = compiler("lookup-in-loop", "textures can be looked up only in loops of at most 256 turns and 4000 operations, which are unrolled");
+    LOOKUP_IN_LOOP = compiler("lookup-in-loop", "textures can be looked up only in loops of at most 256 iterations and 4000 operations, which are unrolled");
     CUBE_OFFSET = hardware("cube-offset", "offsets in texels are not possible in cube maps");
 }

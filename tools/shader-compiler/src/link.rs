@@ -1,6 +1,6 @@
 //! Puts begin, end and routines around a compute program.
 //!
-//! A compute program runs once for each 16 invocations of its share, as a loop around all of it: the stream of uniforms begins anew each turn.
+//! A compute program runs once for each 16 invocations of its share, as a loop around all of it: the stream of uniforms begins anew each iteration.
 
 use naga::Span;
 use qpu::{Assembly, Source};
@@ -12,19 +12,19 @@ use crate::routine::{LINK, Routine};
 use crate::schedule::Scheduled;
 use crate::ssa::{Share, StreamWord};
 
-/// Puts begin, end and routines around a program. `parts` is how many turns make a workgroup.
+/// Puts begin, end and routines around a program. `parts` is how many iterations make a workgroup.
 pub(crate) fn link(scheduled: Scheduled, routines: &[Routine], parts: u32) -> Result<Vec<Line>> {
     let mut begin =
-        [Share::First(0), Share::First(1), Share::First(2), Share::Part, Share::Turns, Share::Row].into_iter();
+        [Share::First(0), Share::First(1), Share::First(2), Share::Part, Share::Iterations, Share::Row].into_iter();
     let mut end = [Share::Count(0), Share::Count(1), Share::Stream].into_iter();
     let mut lines = lines("prologue.qasm", include_str!("routine/prologue.qasm"), &[], &mut begin)?;
-    let turn = lines.len();
+    let iteration = lines.len();
     lines.extend(scheduled.lines);
     let text = include_str!("routine/epilogue.qasm");
     lines.extend(self::lines("epilogue.qasm", text, &[("parts", parts)], &mut end)?);
-    // The program's end is three instructions; before them is the branch to the next turn, with three behind it.
+    // The program's end is three instructions; before them is the branch to the next iteration, with three behind it.
     let again = lines.len().saturating_sub(7);
-    set(&mut lines, again, branch(again, turn, BranchCondition::AnyZClear, address_map::NOP));
+    set(&mut lines, again, branch(again, iteration, BranchCondition::AnyZClear, address_map::NOP));
     let mut starts = Vec::new();
     for routine in routines {
         starts.push(lines.len());
@@ -32,7 +32,7 @@ pub(crate) fn link(scheduled: Scheduled, routines: &[Routine], parts: u32) -> Re
         lines.extend(self::lines(name, text, &defines, &mut std::iter::empty())?);
     }
     for (at, routine) in scheduled.calls {
-        let at = turn + at;
+        let at = iteration + at;
         let target = starts.get(routine).copied().unwrap_or(at);
         set(&mut lines, at, branch(at, target, BranchCondition::Always, LINK));
     }

@@ -93,7 +93,7 @@ pub(crate) struct State {
     dead: bool,
 }
 
-/// Elements that have left a function, a loop or a turn of it, with their variables.
+/// Elements that have left a function, a loop or an iteration of it, with their variables.
 #[derive(Clone, Debug)]
 struct Exit {
     live: Value,
@@ -102,7 +102,7 @@ struct Exit {
 
 /// A loop that is being lowered.
 #[derive(Clone, Debug, Default)]
-struct Turn {
+struct Iteration {
     breaks: Vec<Exit>,
     continues: Vec<Exit>,
 }
@@ -114,7 +114,7 @@ struct Frame<'m> {
     arguments: Vec<Lowered>,
     values: HashMap<Handle<Expression>, Lowered>,
     locals: HashMap<Handle<LocalVariable>, usize>,
-    turns: Vec<Turn>,
+    iterations: Vec<Iteration>,
     returns: Vec<Exit>,
     /// First variable of the returned value, if there is one.
     result: Option<usize>,
@@ -143,7 +143,7 @@ pub(crate) struct Source<'m> {
     pub(crate) fragment: Option<&'m Varyings>,
 }
 
-/// Lowers an entry point to the program of a stage: once more for each array of uniforms that turns out to be better read from memory.
+/// Lowers an entry point to the program of a stage: once more for each array of uniforms that is better read from memory.
 pub(crate) fn lower<'m>(source: &Source<'m>, index: usize, stage: Stage) -> Result<(Lowering<'m>, Entry)> {
     let mut in_memory = InMemory::new();
     loop {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use qpu::disassembler::Style;
 
 use crate::compile::Compiled;
-use crate::interface::{Interface, Stage, WORDS_BEFORE_TURN};
+use crate::interface::{Interface, Stage, WORDS_BEFORE_ITERATION};
 use crate::ssa::{Share, StreamWord, Viewport};
 
 /// Column of the comments.
@@ -106,10 +106,10 @@ pub fn word_name(interface: &Interface, word: StreamWord) -> String {
         StreamWord::Share(share) => match share {
             Share::First(axis) => format!("first workgroup along axis {axis}"),
             Share::Part => "first part of it".to_owned(),
-            Share::Turns => "turns".to_owned(),
+            Share::Iterations => "iterations".to_owned(),
             Share::Row => "first row of the VPM".to_owned(),
             Share::Count(axis) => format!("workgroups along axis {axis}"),
-            Share::Stream => format!("address of word {WORDS_BEFORE_TURN}"),
+            Share::Stream => format!("address of word {WORDS_BEFORE_ITERATION}"),
         },
         StreamWord::Constant(bits) => format!("{bits:#x}, as a float {}", f32::from_bits(bits)),
         StreamWord::Texture { texture, parameter, sampling } => {

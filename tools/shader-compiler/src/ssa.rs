@@ -169,7 +169,7 @@ pub enum Op {
     Select(Value, Value, Value),
     /// The value of the element so many places further, within 16.
     Rotate(u8, Value),
-    /// A value that a loop carries from one turn to the next.
+    /// A value that a loop carries from one iteration to the next.
     Carried(u32, u32),
     /// The same behind the loop.
     Left(u32, u32),
@@ -349,12 +349,12 @@ pub enum Share {
     /// Which 16 invocations of it come first.
     Part,
     /// How often the program begins anew.
-    Turns,
+    Iterations,
     /// The first of four rows of the VPM that are this program's.
     Row,
     /// Workgroups along one of three axes.
     Count(u8),
-    /// The address of the stream's first word that is read each turn.
+    /// The address of the stream's first word that is read each iteration.
     Stream,
 }
 
@@ -496,22 +496,22 @@ impl Access {
 /// A loop: it goes on while `again` is not 0 in any element.
 #[derive(Clone, Debug, Default)]
 pub struct Loop {
-    /// What it carries: at the start, and for the next turn.
+    /// What it carries: at the start, and for the next iteration.
     pub carried: Vec<Carried>,
-    /// Elements that take another turn.
+    /// Elements that take another iteration.
     pub again: Option<Value>,
 }
 
 /// A value that a loop carries.
 #[derive(Clone, Copy, Debug)]
 pub struct Carried {
-    /// The value in a turn.
+    /// The value in an iteration.
     pub value: Value,
-    /// Before the first turn.
+    /// Before the first iteration.
     pub init: Value,
-    /// For the next turn, and behind the loop.
+    /// For the next iteration, and behind the loop.
     pub next: Value,
-    /// For the next turn, if nobody looks at the value behind the loop: elements that have left it need not keep theirs.
+    /// For the next iteration, if nobody looks at the value behind the loop: elements that have left it need not keep theirs.
     pub next_inside: Value,
 }
 
@@ -520,9 +520,9 @@ pub struct Carried {
 pub enum Step {
     /// A value is computed.
     Compute(Value),
-    /// A loop's turn begins.
+    /// A loop's iteration begins.
     Begin(u32),
-    /// A loop's turn ends.
+    /// A loop's iteration ends.
     End(u32),
 }
 

@@ -4,7 +4,7 @@
 
 use naga::{Block, SwitchCase, SwitchValue};
 
-use super::{Exit, Frame, Lowering, State, Turn};
+use super::{Exit, Frame, Iteration, Lowering, State};
 use crate::diagnostic::{Result, refuse};
 use crate::limit::Limit;
 use crate::ssa::{Relation, Value};
@@ -56,7 +56,7 @@ impl<'m> Lowering<'m> {
         state: &mut State,
     ) -> Result<()> {
         // A break inside leaves the switch.
-        frame.turns.push(Turn::default());
+        frame.iterations.push(Iteration::default());
         let values: Vec<Option<u32>> = cases.iter().map(|case| case_value(case.value)).collect();
         let mut first = 0;
         let entry = state.clone();
@@ -96,14 +96,14 @@ impl<'m> Lowering<'m> {
             }
             first = last + 1;
         }
-        let turn = frame.turns.pop().unwrap_or_default();
+        let iteration = frame.iterations.pop().unwrap_or_default();
         // `continue` inside of a switch is the surrounding loop's.
-        if let Some(outer) = frame.turns.last_mut() {
-            outer.continues.extend(turn.continues.iter().cloned());
+        if let Some(outer) = frame.iterations.last_mut() {
+            outer.continues.extend(iteration.continues.iter().cloned());
         }
         // Each element comes out of one case, but for those that go elsewhere.
-        let whole = turn.continues.is_empty() && frame.returns.len() == returns;
-        exits.extend(turn.breaks);
+        let whole = iteration.continues.is_empty() && frame.returns.len() == returns;
+        exits.extend(iteration.breaks);
         match self.merge(exits) {
             Some(exit) => {
                 rest.variables = exit.variables;

@@ -48,7 +48,7 @@ impl<'m> Lowering<'m> {
             arguments,
             values: std::collections::HashMap::new(),
             locals: std::collections::HashMap::new(),
-            turns: Vec::new(),
+            iterations: Vec::new(),
             returns: Vec::new(),
             result: None,
         };

@@ -1,38 +1,27 @@
-//! Loops that are not unrolled: variables that change are carried from one turn to the next.
+//! Loops that are not unrolled: variables that change are carried from one iteration to the next.
 
-use naga::{Block, Expression, Handle, Span};
-
-use super::unroll_loops::Budget;
-use super::{Exit, Frame, Lowering, State, Turn};
+use super::unroll_loops::{Budget, LoopParts};
+use super::{Exit, Frame, Iteration, Lowering, State};
 use crate::diagnostic::{Result, refuse};
 use crate::limit::Limit;
 use crate::share_values::Mark;
 use crate::ssa::{Carried, Loop, Op, Step, Value};
-
-/// The parts of a loop in the source.
-#[derive(Clone, Copy)]
-pub(super) struct LoopParts<'m> {
-    pub(super) body: &'m Block,
-    pub(super) continuing: &'m Block,
-    pub(super) break_if: Option<Handle<Expression>>,
-    pub(super) span: Span,
-}
 
 /// Where a program stands before a loop, to come back to.
 struct Standing {
     mark: Mark,
     state: State,
     returns: usize,
-    turns: usize,
+    iterations: usize,
     calls: usize,
     discards: bool,
 }
 
 impl<'m> Lowering<'m> {
-    /// Leaves the loop, the switch or the turn.
-    pub(super) fn leave(&self, frame: &mut Frame<'m>, state: &mut State, list: fn(&mut Turn) -> &mut Vec<Exit>) {
-        if let Some(turn) = frame.turns.last_mut() {
-            list(turn).push(Exit { live: state.live, variables: state.variables.clone() });
+    /// Leaves the loop, the switch or the iteration.
+    pub(super) fn leave(&self, frame: &mut Frame<'m>, state: &mut State, list: fn(&mut Iteration) -> &mut Vec<Exit>) {
+        if let Some(iteration) = frame.iterations.last_mut() {
+            list(iteration).push(Exit { live: state.live, variables: state.variables.clone() });
         }
         state.dead = true;
     }
@@ -46,10 +35,10 @@ impl<'m> Lowering<'m> {
         self.start_over(frame, &before, state);
         // Which variables change is found by trying; then only those are carried.
         let all = vec![true; state.variables.len()];
-        let refusal = match self.turn(frame, parts, state, &all) {
+        let refusal = match self.iteration(frame, parts, state, &all) {
             Ok(changed) => {
                 self.start_over(frame, &before, state);
-                return self.turn(frame, parts, state, &changed).map(drop);
+                return self.iteration(frame, parts, state, &changed).map(drop);
             }
             Err(refusal) => refusal,
         };
@@ -64,22 +53,22 @@ impl<'m> Lowering<'m> {
 
     /// Where the program stands before a loop.
     fn standing(&self, frame: &Frame<'m>, state: &State) -> Standing {
-        let (returns, turns) = (frame.returns.len(), frame.turns.len());
+        let (returns, iterations) = (frame.returns.len(), frame.iterations.len());
         let (state, mark) = (state.clone(), self.program.mark());
-        Standing { mark, state, returns, turns, calls: self.calls, discards: self.discards }
+        Standing { mark, state, returns, iterations, calls: self.calls, discards: self.discards }
     }
 
     /// Forgets what has been tried since then.
     fn start_over(&mut self, frame: &mut Frame<'m>, before: &Standing, state: &mut State) {
         self.program.return_to(&before.mark);
         frame.returns.truncate(before.returns);
-        frame.turns.truncate(before.turns);
+        frame.iterations.truncate(before.iterations);
         state.clone_from(&before.state);
         (self.calls, self.discards) = (before.calls, before.discards);
     }
 
     /// Lowers a loop as one; the answer is which variables change in it.
-    fn turn(
+    fn iteration(
         &mut self,
         frame: &mut Frame<'m>,
         LoopParts { body, continuing, break_if, span }: LoopParts<'m>,
@@ -104,14 +93,14 @@ impl<'m> Lowering<'m> {
         }
         let at_start = inside.variables.clone();
         let returns = frame.returns.len();
-        frame.turns.push(Turn::default());
+        frame.iterations.push(Iteration::default());
         self.block(frame, body, &mut inside)?;
-        let turn = frame.turns.pop().unwrap_or_default();
+        let iteration = frame.iterations.pop().unwrap_or_default();
         if frame.returns.len() > returns {
             return refuse(span, &Limit::EXIT_FROM_LOOP);
         }
-        let mut breaks = turn.breaks;
-        let mut ways = turn.continues;
+        let mut breaks = iteration.breaks;
+        let mut ways = iteration.continues;
         if !inside.dead {
             ways.push(Exit { live: inside.live, variables: inside.variables.clone() });
         }

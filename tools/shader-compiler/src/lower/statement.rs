@@ -3,7 +3,7 @@
 use naga::{Block, Span, Statement};
 use v3d_hw::qpu::AddOp;
 
-use super::loops::LoopParts;
+use super::unroll_loops::LoopParts;
 use super::{Exit, Frame, Lowered, Lowering, Pointer, Space, State};
 use crate::diagnostic::{Result, fault, refuse};
 use crate::limit::Limit;
@@ -48,8 +48,8 @@ impl<'m> Lowering<'m> {
             Statement::Loop { body, continuing, break_if } => {
                 self.repeat(frame, LoopParts { body, continuing, break_if: *break_if, span }, state)?;
             }
-            Statement::Break => self.leave(frame, state, |turn| &mut turn.breaks),
-            Statement::Continue => self.leave(frame, state, |turn| &mut turn.continues),
+            Statement::Break => self.leave(frame, state, |iteration| &mut iteration.breaks),
+            Statement::Continue => self.leave(frame, state, |iteration| &mut iteration.continues),
             Statement::Return { value } => {
                 if let (Some(value), Some(first)) = (value, frame.result) {
                     let scalars = self.scalars_at(frame, *value, state)?;

@@ -1,29 +1,39 @@
-//! Unrolls loops: turn after turn is lowered with what is known of it, mostly the number of the turn.
+//! Unrolls loops: each iteration is lowered with what is known of it, mostly the number of the iteration.
 
-use super::loops::LoopParts;
-use super::{Exit, Frame, Lowering, State, Turn};
+use naga::{Block, Expression, Handle, Span};
+
+use super::{Exit, Frame, Iteration, Lowering, State};
 use crate::diagnostic::Result;
+
+/// The parts of a loop in the source.
+#[derive(Clone, Copy)]
+pub(super) struct LoopParts<'m> {
+    pub(super) body: &'m Block,
+    pub(super) continuing: &'m Block,
+    pub(super) break_if: Option<Handle<Expression>>,
+    pub(super) span: Span,
+}
 
 /// How long a loop may become.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
-    /// Turns.
-    turns: usize,
+    /// Iterations.
+    iterations: usize,
     /// Computations that are added.
     computations: usize,
-    /// Turns from which on elements may not leave the loop one by one: what is left goes on under a mask, and a loop ends when none is left.
-    divergent_turns: usize,
+    /// Iterations from which on elements may not leave the loop one by one: what is left goes on under a mask, and a loop ends when none is left.
+    divergent_iterations: usize,
 }
 
 impl Budget {
     /// Where a loop would do as well.
-    pub(super) const SHORT: Self = Self { turns: 64, computations: 300, divergent_turns: 3 };
+    pub(super) const SHORT: Self = Self { iterations: 64, computations: 300, divergent_iterations: 3 };
     /// Where a loop is not possible.
-    pub(super) const NECESSARY: Self = Self { turns: 256, computations: 4000, divergent_turns: usize::MAX };
+    pub(super) const NECESSARY: Self = Self { iterations: 256, computations: 4000, divergent_iterations: usize::MAX };
 }
 
 impl<'m> Lowering<'m> {
-    /// Lowers turn after turn, if it is known how many there are at most and they are within a budget. The answer is whether that was so.
+    /// Lowers one iteration after the other, if it is known how many there are at most and they are within a budget. The answer is whether that was so.
     pub(super) fn unroll(
         &mut self,
         frame: &mut Frame<'m>,
@@ -33,31 +43,32 @@ impl<'m> Lowering<'m> {
     ) -> Result<bool> {
         let start = self.program.mark();
         let whole = state.live;
-        let is_necessary = budget.divergent_turns == usize::MAX;
+        let is_necessary = budget.divergent_iterations == usize::MAX;
         let mut breaks = Vec::new();
         let first_return = frame.returns.len();
-        for turns in 0.. {
-            if turns > budget.turns || self.program.made_since(&start) > budget.computations {
+        for iterations in 0.. {
+            if iterations > budget.iterations || self.program.made_since(&start) > budget.computations {
                 return Ok(false);
             }
             let returns = frame.returns.len();
-            frame.turns.push(Turn::default());
+            frame.iterations.push(Iteration::default());
             self.block(frame, body, state)?;
-            let turn = frame.turns.pop().unwrap_or_default();
+            let iteration = frame.iterations.pop().unwrap_or_default();
             let divergent = |exit: &Exit| exit.live != whole;
-            if turn.breaks.iter().chain(&turn.continues).any(divergent) && turns > budget.divergent_turns
+            if iteration.breaks.iter().chain(&iteration.continues).any(divergent)
+                && iterations > budget.divergent_iterations
                 || frame.returns[returns..].iter().any(divergent) && !is_necessary
             {
                 return Ok(false);
             }
-            breaks.extend(turn.breaks);
+            breaks.extend(iteration.breaks);
             if is_necessary {
-                // What elements have left with is merged turn by turn, so that not all of it is kept until the end.
+                // What elements have left with is merged after each iteration, so that not all of it is kept until the end.
                 breaks = self.merge(breaks).into_iter().collect();
                 let returned = frame.returns.split_off(first_return);
                 frame.returns.extend(self.merge(returned));
             }
-            let mut ways = turn.continues;
+            let mut ways = iteration.continues;
             if !state.dead {
                 ways.push(Exit { live: state.live, variables: state.variables.clone() });
             }
@@ -67,7 +78,7 @@ impl<'m> Lowering<'m> {
             if let Some(condition) = break_if {
                 let condition = self.scalar(frame, condition, state)?;
                 let known = self.program.constant(condition);
-                if known.is_none() && turns > budget.divergent_turns {
+                if known.is_none() && iterations > budget.divergent_iterations {
                     return Ok(false);
                 }
                 if known != Some(0) {

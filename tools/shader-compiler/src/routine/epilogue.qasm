@@ -1,7 +1,7 @@
-# The end of a turn: on to the next 16 invocations, of this workgroup or of the next one in its row, in the next row, or in the next plane. The branch to the
-# next turn stands 7 instructions before the end; its target comes later. The stream of uniforms begins anew with the first word of a turn.
+# The end of an iteration: on to the next 16 invocations, of this workgroup or of the next one in its row, in the next row, or in the next plane. The branch to the
+# next iteration stands 7 instructions before the end; its target comes later. The stream of uniforms begins anew with the first word of an iteration.
 #
-# parts: turns of a workgroup; 1 if its other parts are other programs'.
+# parts: iterations of a workgroup; 1 if its other parts are other programs'.
 
 .if parts > 1
     mov r0, ra31

@@ -100,7 +100,7 @@ impl Selector<'_> {
         let Some((_, head, before)) = self.open.pop() else { return };
         let mut kept: Vec<Register> =
             data.carried.iter().filter_map(|carried| self.registers.get(&carried.value).copied()).collect();
-        // What is from before the loop is needed in each turn.
+        // What is from before the loop is needed in each iteration.
         let inside = self.machine.blocks[head..].iter().flat_map(|block| &block.operations).chain(&self.block);
         kept.extend(
             inside.flat_map(|operation| operation.reads().collect::<Vec<_>>()).filter(|register| register.0 < before),
@@ -110,7 +110,7 @@ impl Selector<'_> {
         self.end_block(End::Again(head), kept);
     }
 
-    /// Gives a carried register its value for the next turn: by the operation that computes it, if nobody else wants it and the old value is not
+    /// Gives a carried register its value for the next iteration: by the operation that computes it, if nobody else wants it and the old value is not
     /// asked for any more.
     fn assign(&mut self, source: Operand, to: Register) {
         if let Operand::Register(register) = source {

@@ -40,18 +40,18 @@ pub(crate) fn text(program: &Compiled) -> String {
     format!("{}\n{}", program.ssa, qpu::disassemble(&program.words, qpu::disassembler::Style { offsets: true }))
 }
 
-/// The workgroup, part and turns of each program that takes part.
+/// The workgroup, part and iterations of each program that takes part.
 fn shares(program: &Compiled, groups: [u32; 3]) -> Vec<(u32, u32, u32)> {
     let all = groups.iter().product::<u32>();
     let parts = program.interface.workgroups.parts;
     if program.interface.workgroups.together {
         return (0..parts).map(|part| (0, part, all)).collect();
     }
-    let turns = all * parts;
-    let programs = turns.min(QPUS);
+    let iterations = all * parts;
+    let programs = iterations.min(QPUS);
     (0..programs)
         .map(|number| {
-            let (first, end) = (number * turns / programs, (number + 1) * turns / programs);
+            let (first, end) = (number * iterations / programs, (number + 1) * iterations / programs);
             (first / parts, first % parts, end - first)
         })
         .collect()
@@ -80,7 +80,7 @@ pub(crate) fn run(program: &Compiled, groups: [u32; 3], fields: &[Vec<u32>], buf
     programs.reserve_vpm(16);
     let interface = &program.interface;
     let memory_bytes = interface.workgroups.memory_bytes;
-    for (number, (group, part, turns)) in (0..).zip(shares(program, groups)) {
+    for (number, (group, part, iterations)) in (0..).zip(shares(program, groups)) {
         let stream = UNIFORMS + UNIFORM_BYTES * number;
         assert!(4 * interface.stream.len() < UNIFORM_BYTES as usize);
         for (at, &word) in (0..).zip(&interface.stream) {
@@ -101,7 +101,7 @@ pub(crate) fn run(program: &Compiled, groups: [u32; 3], fields: &[Vec<u32>], buf
                     Share::First(1) => group / groups[0] % groups[1],
                     Share::First(_) => group / groups[0] / groups[1],
                     Share::Part => part,
-                    Share::Turns => turns,
+                    Share::Iterations => iterations,
                     Share::Row => 4 * number,
                     Share::Count(axis) => groups[usize::from(axis)],
                     Share::Stream => stream + 24,
