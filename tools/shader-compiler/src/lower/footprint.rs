@@ -13,8 +13,7 @@ use v3d_hw::qpu::AddOp;
 use super::Lowering;
 use super::level_of_detail::Extent;
 use super::lookup::{Detail, Image, Request};
-use crate::diagnostic::{Result, fault, refuse};
-use crate::limit::Limit;
+use crate::diagnostic::{Result, fault};
 use crate::ssa::{Relation, Value};
 
 /// From the lower left against the sun: column and row.
@@ -52,7 +51,6 @@ impl Lowering<'_> {
         let half = self.program.float(0.5);
         let face = match (texture.cube, place) {
             (false, _) => None,
-            (true, _) if offset.is_some() => return refuse(span, &Limit::CUBE_OFFSET),
             (true, [x, y, z]) => Some(self.face([*x, *y, *z])),
             _ => return fault(span, "a direction of another number of components"),
         };

@@ -40,6 +40,7 @@ impl<'m> Lowering<'m> {
                     return refuse(span, &Limit::TEXTURE_ARRAY);
                 }
                 let offset = match offset {
+                    Some(_) if texture.cube => return refuse(span, &Limit::CUBE_OFFSET),
                     Some(offset) => Some(self.offset(frame, offset, state, span)?),
                     None => None,
                 };
@@ -82,7 +83,7 @@ impl<'m> Lowering<'m> {
                     }
                 };
                 let (place, detail) = match offset {
-                    Some(offset) => self.moved(texture, &place, offset, detail, span)?,
+                    Some(offset) => self.moved(texture, &place, offset, detail),
                     None => (place, detail),
                 };
                 self.sample(Request { texture, place: &place, detail, one_texel: texture.depth }, span)

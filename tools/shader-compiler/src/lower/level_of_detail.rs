@@ -3,13 +3,11 @@
 //! Each element has a level of detail of its own here. That the TMU takes more than one for a quad no source says, so that programs had better give the four
 //! elements of a quad the same.
 
-use naga::{DerivativeAxis, Span};
+use naga::DerivativeAxis;
 use v3d_hw::qpu::AddOp;
 
 use super::Lowering;
 use super::lookup::{Detail, Image};
-use crate::diagnostic::{Result, refuse};
-use crate::limit::Limit;
 use crate::ssa::{Axis, Op, Relation, SizeForm, Special, StreamWord, Value};
 
 /// A level and how large it is.
@@ -119,11 +117,7 @@ impl Lowering<'_> {
         place: &[Value],
         offset: [Value; 2],
         detail: Detail,
-        span: Span,
-    ) -> Result<(Vec<Value>, Detail)> {
-        if texture.cube {
-            return refuse(span, &Limit::CUBE_OFFSET);
-        }
+    ) -> (Vec<Value>, Detail) {
         let by_quad = |lowering: &mut Self| {
             let x: Vec<Value> = place.iter().map(|&at| lowering.derivative(DerivativeAxis::X, at)).collect();
             let y: Vec<Value> = place.iter().map(|&at| lowering.derivative(DerivativeAxis::Y, at)).collect();
@@ -147,6 +141,6 @@ impl Lowering<'_> {
             let by = self.program.fmul(offset[axis], inverse[axis]);
             moved.push(self.program.fadd(place[axis], by));
         }
-        Ok((moved, Detail::Exactly(self.float_of(level))))
+        (moved, Detail::Exactly(self.float_of(level)))
     }
 }

@@ -135,6 +135,49 @@ const SOURCES: &[(&Limit, &str, &str)] = &[
         }",
         "textureLoad",
     ),
+    (
+        &Limit::NUMBER_WIDTH,
+        "@fragment fn f(@location(0) x: f32) -> @location(0) vec4<f32> { return vec4(f32(f64(x) * 2.0lf)); }",
+        "f64(x)",
+    ),
+    (
+        &Limit::ATTRIBUTE_COUNT,
+        "struct In { @location(0) a: f32, @location(1) b: f32, @location(2) c: f32, @location(3) d: f32, @location(4) e: f32,
+            @location(5) g: f32, @location(6) h: f32, @location(7) i: f32, @location(8) j: f32 }
+        @vertex fn f(in: In) -> @builtin(position) vec4<f32> { return vec4(in.a, in.j, 0.0, 1.0); }",
+        "f(in: In)",
+    ),
+    (
+        &Limit::VARYING_COUNT,
+        "struct In { @location(0) a: vec4<f32>, @location(1) b: vec4<f32>, @location(2) c: vec4<f32>, @location(3) d: vec4<f32>,
+            @location(4) e: vec4<f32>, @location(5) g: vec4<f32>, @location(6) h: vec4<f32>, @location(7) i: vec4<f32>, @location(8) j: f32 }
+        @fragment fn f(in: In) -> @location(0) vec4<f32> { return in.a; }",
+        "f(in: In)",
+    ),
+    (
+        &Limit::BUILT_IN_INPUT,
+        "enable primitive_index;
+        @fragment fn f(@builtin(primitive_index) n: u32) -> @location(0) vec4<f32> { return vec4(f32(n)); }",
+        "f(@builtin(primitive_index) n: u32)",
+    ),
+    (
+        &Limit::BUILT_IN_OUTPUT,
+        "struct Out { @location(0) color: vec4<f32>, @builtin(sample_mask) mask: u32 }
+        @fragment fn f() -> Out { return Out(vec4(1.0), 3u); }",
+        "f()",
+    ),
+    (
+        &Limit::CUBE_OFFSET,
+        "@group(0) @binding(0) var t: texture_cube<f32>;
+        @group(0) @binding(1) var s: sampler;
+        @fragment fn f(@location(0) x: vec3<f32>) -> @location(0) vec4<f32> { return textureSample(t, s, x, vec3(1)); }",
+        "textureSample",
+    ),
+    (
+        &Limit::SUBGROUPS,
+        "@compute @workgroup_size(16) fn f() { _ = subgroupBallot(true); }",
+        "subgroupBallot",
+    ),
 ];
 
 #[test]
