@@ -143,14 +143,9 @@ pub fn compile_module(
             let parsed = Source { fragment: fragment.as_ref().map(|selected| &selected.entry.varyings), ..parsed };
             programs.extend(compile_vertex(&parsed, vertex)?);
         }
-        if let Some(mut selected) = fragment {
-            let scheduled = selected.schedule(options)?;
-            programs.push(selected.finish(scheduled)?);
-        }
-        if let Some(compute) = compute {
-            let selected = Selected::new(&parsed, compute, Stage::Compute, false, &mut Vec::new())?;
-            let scheduled = schedule(&selected.machine)?;
-            programs.push(selected.finish(scheduled)?);
+        let compute = compute.map(|entry| Selected::new(&parsed, entry, Stage::Compute, false, &mut Vec::new()));
+        for selected in fragment.into_iter().chain(compute.transpose()?) {
+            programs.push(selected.compiled(options)?);
         }
         if programs.is_empty() {
             return mistake(Span::default(), "there is no entry point");
@@ -238,14 +233,16 @@ impl Selected {
         Ok(Self { stage, entry, interface, ssa, streams, machine })
     }
 
-    /// Gives its operations an order.
-    fn schedule(&mut self, options: &Options) -> Result<Scheduled> {
-        if self.stage != Stage::Fragment || options.one_thread {
-            return schedule(&self.machine);
-        }
-        let (scheduled, threading) = schedule_fragment(&self.machine)?;
-        self.interface.threading = threading;
-        Ok(scheduled)
+    /// The program of a stage that is scheduled on its own.
+    fn compiled(mut self, options: &Options) -> Result<Compiled> {
+        let scheduled = if self.stage != Stage::Fragment || options.one_thread {
+            schedule(&self.machine)?
+        } else {
+            let (scheduled, threading) = schedule_fragment(&self.machine)?;
+            self.interface.threading = threading;
+            scheduled
+        };
+        self.finish(scheduled)
     }
 
     /// The program.

@@ -10,6 +10,14 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// One word for lists.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hardware => "hardware",
+            Self::Compiler => "compiler",
+        }
+    }
+
     /// What an error says at the place in the source.
     pub(crate) const fn label(self) -> &'static str {
         match self {

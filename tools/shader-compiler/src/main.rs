@@ -1,4 +1,4 @@
-//! Command `qpuc`: compiles WGSL and shows what becomes of it.
+//! Command `qpuc`: compiles WGSL, GLSL or SPIR-V, and prints statistics or code.
 #![forbid(unsafe_code)]
 
 use std::path::PathBuf;
@@ -12,50 +12,57 @@ use shader_interface::tail::blend::Blend;
 use shader_interface::tail::{Compare, Depth, TailState};
 use v3d_hw::control_list::Threading;
 
-/// Compiles WGSL to programs for VideoCore IV's QPUs
+const EXAMPLES: &str = "Examples:
+  qpuc lit.wgsl                                    instructions, uniforms and threads of each stage
+  qpuc lit.wgsl --emit qasm                        assembly, each instruction with its source line
+  qpuc lit.wgsl --depth less --blend alpha         with the code that a pipeline of this state appends
+  qpuc lit.wgsl --stage fragment --fragment glow   one entry point only
+  qpuc --limits                                    the parts of WGSL that are refused, and why";
+
+/// Compiles shaders in WGSL to programs for VideoCore IV's QPUs
 #[derive(Parser)]
-#[command(name = "qpuc")]
+#[command(name = "qpuc", after_help = EXAMPLES)]
 struct Arguments {
-    /// The source
+    /// The source: WGSL; or GLSL for Vulkan (.vert, .frag, .comp), or SPIR-V (.spv)
     #[arg(required_unless_present = "limits")]
     file: Option<PathBuf>,
-    /// Print what of WGSL is refused, and why
-    #[arg(long)]
+    /// Print the parts of WGSL that are refused, and why
+    #[arg(long, conflicts_with = "file")]
     limits: bool,
-    /// Print a line for each stage; so it is without --emit, too
+    /// Print a line of counts for each stage; this is the default without --emit
     #[arg(long)]
     stats: bool,
-    /// Print what the compiler has made
+    /// Print an intermediate form or the result
     #[arg(long, value_enum)]
     emit: Option<Emit>,
     /// Compile only this stage
     #[arg(long, value_enum)]
     stage: Option<OneStage>,
-    /// Entry point of the vertex stage, else vs_main or the only one
+    /// Entry point of the vertex stage [default: vs_main, or the only one]
     #[arg(long)]
     vertex: Option<String>,
-    /// Entry point of the fragment stage, else fs_main or the only one
+    /// Entry point of the fragment stage [default: fs_main, or the only one]
     #[arg(long)]
     fragment: Option<String>,
-    /// Entry point of the compute stage, else cs_main or the only one
+    /// Entry point of the compute stage [default: cs_main, or the only one]
     #[arg(long)]
     compute: Option<String>,
-    /// Take the special function unit's exponentials and logarithms as they are: 12 good bits
+    /// Use the special function unit's exponentials and logarithms, which are exact to about 12 bits
     #[arg(long)]
     fast_math: bool,
-    /// Give fragment programs a QPU for themselves, also if they look textures up
+    /// Compile fragment programs for one thread per QPU, even if they look textures up
     #[arg(long)]
     one_thread: bool,
-    /// Put the end of a pipeline behind the fragment program: with a depth test, whose depths are kept
+    /// Append the code of a pipeline to the fragment program, with a depth test that also writes depths
     #[arg(long, value_enum)]
     depth: Option<DepthTest>,
-    /// The same: with blending
+    /// Append the code of a pipeline, with blending
     #[arg(long, value_enum)]
     blend: Option<BlendMode>,
-    /// The same: with so many samples a pixel
+    /// Append the code of a pipeline, with this number of samples per pixel
     #[arg(long, value_enum)]
     samples: Option<Samples>,
-    /// The same: for targets of this format, which the colour of a fragment program is left for
+    /// Append the code of a pipeline, for a target of this format
     #[arg(long, value_enum)]
     format: Option<Format>,
 }
@@ -65,7 +72,7 @@ impl Arguments {
         self.format == Some(Format::Rgba16Float)
     }
 
-    /// The pipeline's state whose end is asked for.
+    /// The state of the pipeline whose code is to be appended, if any.
     fn end(&self) -> Option<TailState> {
         if self.depth.is_none() && self.blend.is_none() && self.samples.is_none() && self.format.is_none() {
             return None;
@@ -89,7 +96,7 @@ enum OneStage {
     Compute,
 }
 
-/// Samples a pixel.
+/// Samples per pixel.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Samples {
     #[value(name = "1")]
@@ -98,21 +105,21 @@ enum Samples {
     Four,
 }
 
-/// What a target's pixels are.
+/// The format of a target's pixels.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Four bytes
+    /// 8 bits per channel
     #[value(name = "8888")]
     Rgba8888,
-    /// 16 bits: the same end as 8888, since the tile buffer has bytes, which are shortened as a tile is stored
+    /// 16 bits: the same code as for 8888, because the tile buffer has 8 bits per channel until a tile is stored
     #[value(name = "565")]
     Rgb565,
-    /// Four half floats, which are not clamped to 0 to 1
+    /// Four half floats, which are not clamped
     #[value(name = "rgba16float")]
     Rgba16Float,
 }
 
-/// When a depth passes.
+/// When a fragment passes the depth test.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum DepthTest {
     None,
@@ -143,18 +150,18 @@ impl DepthTest {
     }
 }
 
-/// How colours are mixed.
+/// How the colours of a fragment and of the target are combined.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum BlendMode {
-    /// They replace what is there
+    /// The fragment replaces the target
     None,
-    /// By their alpha
+    /// By the fragment's alpha
     Alpha,
-    /// By their alpha, which they are multiplied with
+    /// By the fragment's alpha, with which its colour is already multiplied
     Premultiplied,
-    /// Their sum
+    /// The sum of both
     Add,
-    /// Their product
+    /// The product of both
     Multiply,
 }
 
@@ -172,15 +179,15 @@ impl BlendMode {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Emit {
-    /// What naga reads
+    /// naga's intermediate representation
     Naga,
-    /// Scalar values
+    /// The compiler's scalar values in SSA form
     Ssa,
-    /// Instructions in their order
+    /// The scheduled instructions with their offsets
     Scheduled,
-    /// Assembly with its interface and the lines of the source
+    /// Assembly with its interface and source lines
     Qasm,
-    /// The words, in hexadecimal digits
+    /// Instruction words in hexadecimal
     Words,
 }
 
@@ -188,7 +195,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let Some(file) = &arguments.file else {
         for limit in Limit::ALL {
-            println!("{:<20} {:<9} {}", limit.name, format!("{:?}", limit.cause).to_lowercase(), limit.message);
+            println!("{:<20} {:<9} {}", limit.name, limit.cause.name(), limit.message);
         }
         return ExitCode::SUCCESS;
     };
@@ -255,14 +262,16 @@ fn emitted(emit: Emit, program: &Compiled, source: &str) -> String {
     }
 }
 
-/// A line of counts. What a pipeline puts behind a fragment program is counted if it was asked for.
+/// A line of counts. The code that a pipeline appends to a fragment program is counted if an option asks for it.
 fn statistics(program: &Compiled) -> String {
     let (name, instructions, uniforms) = (program.stage.name(), program.words.len(), program.interface.stream.len());
-    // A compute program has its QPU for itself.
+    // Compute programs are always single threads.
     let threads = match program.interface.threading {
         _ if program.stage == Stage::Compute => "",
         Threading::Single => ", 1 thread",
         Threading::Dual => ", 2 threads",
     };
-    format!("{name} {instructions} instructions, {uniforms} uniforms{threads}")
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    let (more_instructions, more_uniforms) = (plural(instructions), plural(uniforms));
+    format!("{name} {instructions} instruction{more_instructions}, {uniforms} uniform{more_uniforms}{threads}")
 }
