@@ -33,7 +33,7 @@
 //! | QPS | QPU scheduler |
 //! | QPU | quad processor: 16 lanes of 32 bits, as four quads of four elements |
 //! | quad | 2x2 pixels |
-//! | RHT | rectangle made of two right-angled triangles (OpenVG) |
+//! | RHT | the area between an edge and a vertical line (OpenVG); the guide does not explain the letters |
 //! | SFU | special functions unit: 1/x, 1/sqrt(x), 2^x, log2(x) |
 //! | slice | up to four QPUs with their caches, SFU, TMUs and varyings interpolator |
 //! | TLB | tile buffer: colour, Z, stencil and alpha mask of one tile |
@@ -50,8 +50,9 @@
 //! |---|---|
 //! | `[AG p.N]` | page N (or a section) of Broadcom's *VideoCore IV 3D Architecture Reference Guide*, VideoCoreIV-AG100-R, 16 September 2013 |
 //! | `[linux FILE]` | Linux: `drivers/gpu/drm/vc4`, and the drivers and device trees of the rest of the hardware |
-//! | `[mesa FILE]` | Mesa: the Gallium driver `vc4` and its packet descriptions |
-//! | `[brcm]` | Broadcom's user library for Android, brcm_usrlib: register headers, OpenVG driver (`vg_hw_4.c`), errata (`HW-2806`) |
+//! | `[mesa FILE]` | Mesa: the Gallium driver `vc4` and its packet descriptions; files with `v3dx` are those of the driver for the V3D's successors |
+//! | `[brcm]` | Broadcom's user library for Android, brcm_usrlib: registers, drivers (`vg_hw_4.c`, `glxx_hw_4.c`), errata (`HW-2806`) |
+//! | `[brcm vc5]` | Broadcom's driver for the V3D's successor, in its software for television boxes: `gfx_ez.c` |
 //! | `[vc4asm]` | maazl/vc4asm: documentation, addendum to the guide, issues |
 //! | `[asurati]` | asurati/x03, a system that drives the V3D on boards, and its author's articles |
 //! | `[aros]`, `[reactos]` | the V3D drivers of AROS and of ReactOS |
@@ -60,9 +61,14 @@
 //! | `[hello_fft]` | GPU_FFT in the examples of Raspberry Pi's userland |
 //! | `[vc4cl]`, `[vc4c]` | doe300/VC4CL and doe300/VC4C: notes on experiments, the emulator, issues |
 //! | `[imrc NUMBER]` | measurements of a Raspberry Pi 2 and 3 at imrc.noip.me/blog/vc4 |
+//! | `[bm]`, `[bm FILE]` | f-accomando/bm, a system for the Raspberry Pi Zero W: its notes and reports of its tests, of which only figures are used |
 //! | `[kumaashi]` | kumaashi/RaspberryPI, demos whose shaders were assembled with a newer vc4asm |
-//! | `[PeterLemon]` | PeterLemon/RaspberryPi, demos in assembler that drive the V3D on boards |
+//! | `[PeterLemon]`, `[PeterLemon NAME]` | PeterLemon/RaspberryPi, demos in assembler that drive the V3D on boards; NAME is the demo's folder |
 //! | `[deqp]` | deduced from which tests of dEQP-GLES2, run through Mesa's driver on the model, a Pi 3 fails by Mesa's list `broadcom-rpi3-fails.txt` |
+//! | `[piegpu]`, `[piegpu FILE]` | anight/piegpu, an OpenGL ES 2 server on the Pi Zero W and Zero 2 W: docs/development.md |
+//! | `[rpi-hal]`, `[rpi-hal FILE]` | joeferner/rpi-hal, a hardware layer in Rust with a V3D driver for the Pi 2 and 3: what its author saw on a Pi 3 |
+//! | `[zephyr]` | jetpax/zephyr, a Zephyr with a driver for user programs of the V3D of the Pi Zero 2 W |
+//! | `[mesa CI]` | the lists of expected failures and of skipped tests for the Pi 3 in Mesa's `src/broadcom/ci` |
 //! | `[JayStation]` | JayStation's articles on shaders, VPM and textures of the VideoCore IV |
 //! | `[qemu]` | QEMU 7.2: its source, or what it was seen to do |
 //! | `[silicon]` | values recorded on real boards; the tables and pictures stand in `tools/v3d-sim/tests/vectors` and `silicon` |

@@ -222,5 +222,12 @@ layout! {
     }
 }
 
+/// Rows of RGBA32R textures are at least this many texels apart: tried with widths of 1, 2, 4, 8 and 64 texels [piegpu]. For YUYV422R it was not tried, and
+/// the rule might be 16 bytes, the row of a micro-tile, which is 8 of its texels.
+pub const MIN_RASTER_ROW_TEXELS: u32 = 4;
+
+/// Fewest texels of a YUYV422R texture's rows whose distance does not depend on how [`MIN_RASTER_ROW_TEXELS`] is meant.
+pub const MIN_YUYV_ROW_TEXELS: u32 = 8;
+
 /// The largest width or height of a texture; stored as 0 [AG p.41].
 pub const MAX_SIZE: u32 = 2048;

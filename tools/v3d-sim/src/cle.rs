@@ -7,8 +7,14 @@
 //!
 //! Here a thread runs as soon and as far as it can, thread 0 first: to its end, to a semaphore, or until the PTB needs memory.
 //!
+//! # The end address
+//! A thread runs until its current address "exactly matches" its end address [AG p.62]. That holds wherever it is: a board's thread entered the index data of
+//! an Indexed Primitive List like a sub-list, and where the data began at the end address, it stopped there for good, without any error bit, and with a
+//! return address and one level of nesting in its registers [rpi-hal src/v3d.rs]. Here it stops the same way, and where a sub-list or what follows in it
+//! begins at the end address; both are reported. Whether it stops at an end address *within* index data is not known: that is reported, and the thread goes
+//! on.
+//!
 //! # What the guide leaves open
-//! - Whether the end address counts within sub-lists: here it does not.
 //! - The return stack: the control record allows two levels, the register shows one address [AG p.66, p.86]. Here there are two levels, and the
 //!   register shows the last.
 //! - After an error a thread is "stopped at end" with CTERR set, so that a new end address starts it.
@@ -19,6 +25,7 @@
 //! # Sources
 //! [AG p.62-66], [AG p.85-87].
 
+mod index_data;
 mod registers;
 
 pub use crate::fault::list::{CleError, CleFault};
@@ -35,6 +42,7 @@ use crate::render::{self, Renderer};
 use crate::state::PipelineState;
 use crate::vcm::{self, Stage, VertexShader};
 use crate::vpm::allocator::{AllocationError, Allocator};
+use index_data::IndexData;
 use std::sync::Arc;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{ClippedPrimitive, Lists, MAX_RECORD_BYTES, PrimitiveListFormat, Record};
@@ -75,6 +83,8 @@ struct ListThread {
     current: BusAddr,
     end: BusAddr,
     returns: Vec<BusAddr>,
+    /// The index data that it has entered, like a sub-list.
+    indices: Option<IndexData>,
     run: Run,
     error: bool,
     semaphore: u8,
@@ -94,6 +104,7 @@ impl ListThread {
             current: BusAddr(0),
             end: BusAddr(0),
             returns: Vec::with_capacity(MAX_NESTING),
+            indices: None,
             run: Run::StoppedAtEnd,
             error: false,
             semaphore: 0,
@@ -220,6 +231,10 @@ impl Cle {
             Thread::Binning => self.ptb.is_binning(),
             Thread::Rendering => self.in_frame,
         };
+        if let Some(IndexData { record, .. }) = self.stopped_at_indices(thread) {
+            let why = "where the index data of the record at";
+            return Some(format!("thread {number} has stopped at its end address, {at}, {why} {record} begins"));
+        }
         Some(match list.run {
             Run::Waiting => {
                 let other = 1 - number;
@@ -281,7 +296,10 @@ impl Cle {
         }
         let list = self.thread_mut(thread);
         let at = list.current;
-        if at == list.end && list.returns.is_empty() {
+        if at == list.end {
+            if !list.returns.is_empty() {
+                context.faults.report(CleFault { thread, at, error: CleError::EndInSubList });
+            }
             self.stop(thread, Run::StoppedAtEnd, context);
             return Step::Blocked;
         }
@@ -328,6 +346,9 @@ impl Cle {
             instructions: &mut list.instructions_left,
             vertices: &mut list.records_left,
             parallel: self.render.parallel,
+            undefined: self.render.undefined,
+            watched: self.render.watched,
+            pixel_trace: &mut self.pixel_trace,
         };
         let progress = self.ptb.advance(&mut ptb_context);
         self.events.spill_used |= self.ptb.take_spill_used();
@@ -395,8 +416,10 @@ impl Cle {
             _ => return Err(CleError::WrongList(info.name)),
         }
         let next = at + info.bytes as u32;
+        let list = self.thread_mut(thread);
         // Done first, so that the thread shows the next record if it stops here.
-        self.thread_mut(thread).current = next;
+        list.current = next;
+        list.indices = None;
         match record {
             Record::Nop => {}
             Record::Halt => {
@@ -447,7 +470,7 @@ impl Cle {
                 list.records_left = list.records_left.saturating_sub(tiles);
                 self.ptb.configure(at, mode, context.memory, context.faults);
             }
-            Record::IndexedPrimitiveList(ref data) => self.draw(thread, at, Assembly::indexed(data)?, context)?,
+            Record::IndexedPrimitiveList(ref data) => return self.draw_indexed(thread, at, next, data, context),
             Record::VertexArrayPrimitives(ref data) => self.draw(thread, at, Assembly::array(data)?, context)?,
             Record::VgCoordinateArray(ref data) => {
                 let assembly = Assembly::coordinates(data, self.thread(thread).fan)?;

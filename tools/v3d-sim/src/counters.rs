@@ -5,8 +5,8 @@
 //! the hardware has nothing of the kind.
 
 use crate::timing::memory::Traffic;
-use crate::timing::trace::Trace;
-use crate::timing::{Estimate, QpuTopology, Stall, Stalls, TimingModel, UnitCycles};
+use crate::timing::trace::{Trace, Work};
+use crate::timing::{Estimate, Machine, Stall, Stalls, TimingModel, UnitCycles};
 use std::collections::BTreeMap;
 use v3d_hw::BusAddr;
 use v3d_hw::registers::performance::CounterSource;
@@ -50,8 +50,8 @@ pub struct Counters {
     sources: [u64; SOURCES],
     programs: BTreeMap<u32, ProgramEvents>,
     tiles: BTreeMap<(u8, u8), TileEvents>,
-    /// Traces for the timing model of the counters that these will be merged with.
-    traces: Vec<Trace>,
+    /// Work for the timing model of the counters that these will be merged with.
+    work: Vec<Work>,
     timing: Option<Box<TimingModel>>,
     elapsed: u64,
     units: UnitCycles,
@@ -120,7 +120,7 @@ impl Counters {
     }
 
     /// Starts the timing model, with empty caches.
-    pub fn start_timing(&mut self, machine: QpuTopology) {
+    pub fn start_timing(&mut self, machine: Machine) {
         self.timing = Some(Box::new(TimingModel::new(machine)));
     }
 
@@ -158,9 +158,14 @@ impl Counters {
 
     /// Takes a trace.
     pub fn add_trace(&mut self, trace: Trace) {
+        self.add_work(Work::Program(trace));
+    }
+
+    /// Takes work for the timing model.
+    pub fn add_work(&mut self, work: Work) {
         match &mut self.timing {
-            Some(timing) => timing.submit(trace),
-            None => self.traces.push(trace),
+            Some(timing) => timing.submit_work(work),
+            None => self.work.push(work),
         }
     }
 
@@ -171,9 +176,13 @@ impl Counters {
         }
     }
 
-    /// Takes the traces that no timing model has seen yet.
+    /// Takes the traces that no timing model has seen yet, and drops other work.
     pub fn take_traces(&mut self) -> Vec<Trace> {
-        std::mem::take(&mut self.traces)
+        let traces = std::mem::take(&mut self.work).into_iter().filter_map(|work| match work {
+            Work::Program(trace) => Some(trace),
+            Work::Binned(_) | Work::Move(_) => None,
+        });
+        traces.collect()
     }
 
     /// Advances the timing model through all traces, and counts its estimate.
@@ -222,9 +231,9 @@ impl Counters {
         }
     }
 
-    /// Adds another set's counts, and hands its traces to the timing model.
+    /// Adds another set's counts, and hands its work to the timing model.
     pub fn merge(&mut self, other: Self) {
-        other.traces.into_iter().for_each(|trace| self.add_trace(trace));
+        other.work.into_iter().for_each(|work| self.add_work(work));
         self.elapsed += other.elapsed;
         self.units.merge(&other.units);
         self.traffic.merge(&other.traffic);

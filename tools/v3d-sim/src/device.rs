@@ -9,33 +9,45 @@
 //! - Performance counters need bit 31 of PCTRE, which the guide does not show [linux vc4_perfmon.c].
 //! - QPU interrupts need DBCFG too, which is not in the guide [asurati] [vc4asm].
 //!
-//! # Diagnostics
-//! ERRSTAT's bits are latched until reset. The guide gives only their names; their causes are inferred: VCMBE and VCMRE an index beyond its list's
-//! maximum, VPMERNA and VPMEWNA a vertex program that leaves the rows of its batch, VPMERR and VPMEWR a user program that leaves the reserved rows,
-//! VDWE a store from beyond row 63. L2CARE, VCDE, VPMEAS and VPMEFNA are faults within the hardware, which the model cannot have; VCDI reads 1, since
-//! the VCD is idle whenever a register can be read.
+//! - BMOOM is set from reset until the binner first gets memory: a job that only renders shows PCS 0x104 [bm docs/DRIVERS.md]. Here the first memory is
+//!   that of a Tile Binning Mode Configuration, or what BPOS offers. Whether INTCTL shows OUTOMEM then is open; here it does not.
 //!
-//! DBGE and FDBGO are internal errors and overruns of FIFOs that the model does not have, and read 0. So do the busy and stall signals of FDBGB and
-//! FDBGS, since nothing is in progress when a register is read, and the "ready" signals of FDBGB, FDBGR and FDBGS, whose meaning no source gives.
-//! FWDDISA of BXCF can be written and read; forwarding in the state cache only changes how long binning takes.
+//! # Diagnostics
+//! ERRSTAT's bits are latched until reset. The guide gives only their names. Known is that a coordinate shader that writes more rows than its batch has
+//! raises VPMEWR [bm docs/DRIVERS.md]; the other causes are inferred: VPMERR that it reads more, both of them also a user program that leaves the reserved
+//! rows, VCMBE and VCMRE an index beyond its list's maximum, VDWE a store from beyond row 63. What raises VPMERNA and VPMEWNA is not known, and L2CARE,
+//! VCDE, VPMEAS and VPMEFNA are faults within the hardware: the model raises none of them. VCDI reads 1, since the VCD is idle whenever a register can be
+//! read.
+//!
+//! On boards VCMRE is also raised by NV jobs that draw right. It was seen with 60,000 vertices in one array and with a shader that reads two of three
+//! varyings; which of them raises it was not found out [bm reports], so that neither does here.
+//!
+//! DBGE, FDBGO, FDBGB, FDBGR and FDBGS read 0 until a frame is rendered, as by the guide. Once a frame has drawn something they keep what boards read
+//! while idle: FIFOs that are "full", an `edges_ctrlid` of 3 and some signals of the early Z test, none of which is an error [bm reports]. Boards read
+//! FDBGO as 4 or as 6; why is not known, and here it is 4. After frames in which nothing was drawn FDBGS has another value, measured for draws that were
+//! lost with their vertices [bm reports]; that frames without primitives read the same is a guess. FWDDISA of BXCF can be written and read; forwarding in
+//! the state cache only changes how long binning takes.
 
 pub use crate::fault::register::RegisterFault;
 
 use crate::cle::{self, Budget, Cle};
+use crate::coherence::Coherence;
 use crate::counters::{Counters, needs_timing};
 use crate::fault::{Fault, FaultLog, Signals};
-use crate::memory::Memory;
+use crate::memory::{Limits, Memory};
 use crate::ptb::pool::Overspill;
 use crate::qpu::CodeCache;
 use crate::qpu::qps::Qps;
 use crate::render::pixel_trace::PixelTrace;
 use crate::render::{self, fep::SamplePositions};
-use crate::timing::QpuTopology;
+use crate::timing::Machine;
 use crate::timing::caches::{Caches, Level1};
+use crate::vcm::UndefinedElements;
 use crate::vpm::allocator::{AllocationError, Allocator};
+use std::ops::Range;
 use v3d_hw::registers::cache::{L2cactl, Slcactl};
 use v3d_hw::registers::cle::{Ctncs, Ctnlc};
-use v3d_hw::registers::diagnostic::{Bxcf, Errstat};
+use v3d_hw::registers::diagnostic::{Bxcf, Errstat, Fdbgb, Fdbgo, Fdbgs};
 use v3d_hw::registers::identity::{Ident1, Ident2};
 use v3d_hw::registers::interrupt::{Dbcfg, Intctl};
 use v3d_hw::registers::performance::{CounterSource, Pctre};
@@ -65,6 +77,13 @@ pub struct Config {
     pub watched_pixel: Option<(u32, u32)>,
     /// Estimates cycles, stalls and cache hits even while no performance counter asks for them.
     pub estimate: bool,
+    /// Reports reads of data that a cache may hold in an older state, and accesses to what the CPU caches, see [`coherence`](crate::coherence). The model
+    /// then executes several times more slowly.
+    pub check_coherence: bool,
+    /// What elements of a batch without a vertex contain.
+    pub undefined_elements: UndefinedElements,
+    /// Clock in MHz: how many of its cycles an access to memory takes in the estimate.
+    pub clock_mhz: u32,
 }
 
 impl Default for Config {
@@ -79,6 +98,9 @@ impl Default for Config {
             sample_positions: SamplePositions::Silicon,
             watched_pixel: None,
             estimate: false,
+            check_coherence: false,
+            undefined_elements: UndefinedElements::default(),
+            clock_mhz: Machine::default().clock_mhz,
         }
     }
 }
@@ -95,6 +117,33 @@ const TMUS_PER_SLICE: u8 = 2;
 const SEMAPHORES: u8 = 16;
 /// The defined bits of INTCTL, INTENA and INTDIS.
 const PIPELINE_INTERRUPTS: u32 = 0xf;
+
+/// Whether the last frame drew anything, which the FEP's debug registers show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FrameTraces {
+    /// Quads went through the FEP.
+    Quads,
+    /// None did.
+    Nothing,
+}
+
+impl FrameTraces {
+    /// FDBGS as boards read it while idle.
+    fn signals(self) -> Fdbgs {
+        let idle = Fdbgs {
+            ezreq_fifo_op_valid: true,
+            eztest_anyqf: true,
+            eztest_ip_vlfstall: true,
+            eztest_ip_prstall: true,
+            eztest_ip_qstall: true,
+            ..Fdbgs::default()
+        };
+        match self {
+            Self::Quads => Fdbgs { qxyf_fifo_op_valid: true, qxyf_fifo_op1_valid: true, ..idle },
+            Self::Nothing => Fdbgs { qxyf_fifo_op1_dummy: true, ..idle },
+        }
+    }
+}
 
 /// A performance counter: PCTRn and PCTRSn.
 #[derive(Clone, Copy, Debug, Default)]
@@ -126,12 +175,18 @@ pub struct V3d {
     bxcf: Bxcf,
     vpacntl: u32,
     errors: Errstat,
+    /// What the last frame has left in the FEP; `None` before the first.
+    last_frame: Option<FrameTraces>,
+    /// Quads of all frames so far.
+    quads: u64,
     performance_enables: Pctre,
     performance: [PerformanceCounter; PERFORMANCE_COUNTERS],
     debug_configuration: Dbcfg,
     qpu_interrupt_enables: u16,
     scheduler_control: u32,
     vpm_base: u8,
+    /// Absent while memory is accessed, and if there is no check.
+    coherence: Option<Box<Coherence>>,
 }
 
 impl V3d {
@@ -142,6 +197,7 @@ impl V3d {
             parallel: config.parallel,
             sample_positions: config.sample_positions,
             watched: config.watched_pixel,
+            undefined: config.undefined_elements,
         };
         let mut cle = Cle::new(budget, render);
         cle.allocator = Allocator { kib: config.vpm_kib, ..Allocator::default() };
@@ -161,12 +217,15 @@ impl V3d {
             bxcf: Bxcf::default(),
             vpacntl: 0,
             errors: Errstat { vcdi: true, ..Errstat::default() },
+            last_frame: None,
+            quads: 0,
             performance_enables: Pctre::default(),
             performance: Default::default(),
             debug_configuration: Dbcfg::default(),
             qpu_interrupt_enables: 0,
             scheduler_control: 0,
             vpm_base: 0,
+            coherence: config.check_coherence.then(|| Box::new(Coherence::new(config.slices))),
         };
         device.set_timing();
         device
@@ -188,8 +247,18 @@ impl V3d {
 
     /// Writes the register at a byte offset and executes what the write starts.
     pub fn write(&mut self, memory: &Memory<'_>, offset: u32, value: u32) {
-        if let Some(register) = Register::from_offset(offset) {
-            self.write_register(*memory, register, value);
+        let Some(register) = Register::from_offset(offset) else { return };
+        let Some(mut coherence) = self.coherence.take() else { return self.write_register(*memory, register, value) };
+        coherence.register_written(register, value);
+        self.write_register(Memory::limited(&Limits::watched(*memory, &*coherence)), register, value);
+        coherence.report(&mut self.faults);
+        self.coherence = Some(coherence);
+    }
+
+    /// Sets the physical address ranges that the CPU caches, for [`Config::check_coherence`].
+    pub fn set_cpu_cached(&mut self, ranges: impl IntoIterator<Item = Range<u64>>) {
+        if let Some(coherence) = &mut self.coherence {
+            coherence.set_cpu_cached(ranges);
         }
     }
 
@@ -232,8 +301,8 @@ impl V3d {
         };
         let needed = self.config.estimate || self.performance.iter().enumerate().any(asks);
         if needed && !self.counters.has_timing() {
-            let Config { slices, qpus_per_slice, .. } = self.config;
-            self.counters.start_timing(QpuTopology { slices, qpus_per_slice });
+            let Config { slices, qpus_per_slice, clock_mhz, .. } = self.config;
+            self.counters.start_timing(Machine { slices, qpus_per_slice, clock_mhz });
             self.with_caches(|caches, enabled| caches.l2_enabled = enabled);
         } else if !needed {
             self.counters.stop_timing();
@@ -295,6 +364,9 @@ impl V3d {
             Register::DBQITE => u32::from(self.qpu_interrupt_enables),
             Register::DBQITC => u32::from(self.qps.shared.interrupts),
             Register::ERRSTAT => word(&self.error_status()),
+            Register::FDBGO => word(&Fdbgo { xyrelz_fifo_full: self.last_frame.is_some(), ..Fdbgo::default() }),
+            Register::FDBGB => word(&Fdbgb { edges_ctrlid: self.last_frame.map_or(0, |_| 3), ..Fdbgb::default() }),
+            Register::FDBGS => self.last_frame.map_or(0, |left| word(&left.signals())),
             _ => 0,
         }
     }
@@ -335,6 +407,7 @@ impl V3d {
                 let address = self.cle.ptb.overspill.address;
                 self.cle.ptb.overspill = Overspill { address, bytes: value };
                 self.cle.memory_offered();
+                self.cle.ptb.note_memory(value);
             }
             Register::BXCF => {
                 self.bxcf = Bxcf::from_word(value);
@@ -389,6 +462,11 @@ impl V3d {
         let events = self.cle.take_events();
         self.flushes = self.flushes.wrapping_add(events.flushes as u8);
         self.frames = self.frames.wrapping_add(events.frames as u8);
+        if events.frames > 0 {
+            let quads = self.counters.get(CounterSource::FepQuads);
+            let drew = std::mem::replace(&mut self.quads, quads) != quads;
+            self.last_frame = Some(if drew { FrameTraces::Quads } else { FrameTraces::Nothing });
+        }
         self.interrupts.int_fldone |= events.flushes > 0;
         self.interrupts.int_frdone |= events.frames > 0;
         self.interrupts.int_spilluse |= events.spill_used;
@@ -475,10 +553,8 @@ impl V3d {
             vcmbe: signals.vcm_binner,
             vcmre: signals.vcm_renderer,
             vdwe: shared.store_address,
-            vpmewna: signals.vpm_write_not_allocated,
-            vpmerna: signals.vpm_read_not_allocated,
-            vpmerr: shared.read_range,
-            vpmewr: shared.write_range,
+            vpmerr: signals.vpm_read_range || shared.read_range,
+            vpmewr: signals.vpm_write_range || shared.write_range,
             ..self.errors
         }
     }
@@ -486,7 +562,8 @@ impl V3d {
     fn pipeline_status(&self) -> Pcs {
         let (bmactive, bmbusy) = self.cle.activity(Thread::Binning);
         let (rmactive, rmbusy) = self.cle.activity(Thread::Rendering);
-        Pcs { bmoom: self.cle.is_out_of_memory(), rmbusy, rmactive, bmbusy, bmactive }
+        let bmoom = self.cle.is_out_of_memory() || !self.cle.ptb.has_had_memory();
+        Pcs { bmoom, rmbusy, rmactive, bmbusy, bmactive }
     }
 
     fn write_l2_control(&mut self, word: L2cactl) {

@@ -9,6 +9,7 @@ mod program;
 mod shader;
 
 use crate::job::Job;
+use crate::job::names::Names;
 use crate::memory::Memory;
 use crate::state::PipelineState;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -21,8 +22,8 @@ use v3d_hw::{BusAddr, Field};
 const RECORD_BUDGET: u64 = 1_000_000;
 
 /// Dumps the lists of a job, and all that they lead to.
-pub fn job(job: &Job, memory: Memory<'_>) -> String {
-    let mut dump = Dump::new(memory);
+pub fn job<'a>(job: &'a Job, memory: Memory<'a>) -> String {
+    let mut dump = Dump::new(memory, Names::new(&job.names));
     dump.buffers(job);
     if job.has_bin {
         dump.main_list(Thread::Binning, job.bin_ct0ca, job.bin_ct0ea);
@@ -58,7 +59,7 @@ pub struct Survey {
 
 /// Surveys the lists of a job, in the memory after the job.
 pub fn survey(job: &Job, memory: Memory<'_>) -> Survey {
-    let mut dump = Dump::new(memory);
+    let mut dump = Dump::new(memory, Names::default());
     if job.has_bin {
         dump.main_list(Thread::Binning, job.bin_ct0ca, job.bin_ct0ea);
         dump.sub_lists();
@@ -77,6 +78,11 @@ pub fn survey(job: &Job, memory: Memory<'_>) -> Survey {
     let program_kinds = std::mem::take(&mut dump.programs).into_iter().map(|(at, uses)| (at, kinds(uses))).collect();
     let (draws, vertices) = if job.has_bin { binned } else { (dump.survey.draws, dump.survey.vertices) };
     Survey { draws, vertices, program_kinds, ..dump.survey }
+}
+
+/// A name behind what it is of, if there is one.
+fn named(name: Option<&str>) -> String {
+    name.map_or_else(String::new, |name| format!(", {name:?}"))
 }
 
 /// A sub-list that is not yet in the dump.
@@ -106,6 +112,7 @@ impl ProgramUses {
 #[derive(Debug)]
 struct Dump<'a> {
     memory: Memory<'a>,
+    names: Names<'a>,
     out: String,
     budget: u64,
     sub_lists: VecDeque<SubList>,
@@ -118,9 +125,10 @@ struct Dump<'a> {
 }
 
 impl<'a> Dump<'a> {
-    fn new(memory: Memory<'a>) -> Self {
+    fn new(memory: Memory<'a>, names: Names<'a>) -> Self {
         Self {
             memory,
+            names,
             out: String::new(),
             budget: RECORD_BUDGET,
             sub_lists: VecDeque::new(),
@@ -172,7 +180,8 @@ impl<'a> Dump<'a> {
             Thread::Binning => (0, "binning"),
             Thread::Rendering => (1, "rendering"),
         };
-        self.title(format_args!("thread {number}: {kind} list, {} .. {}", BusAddr(start), BusAddr(end)));
+        let name = named(self.names.pass(BusAddr(start)));
+        self.title(format_args!("thread {number}: {kind} list, {} .. {}{name}", BusAddr(start), BusAddr(end)));
         self.survey.list_bytes += self.list(BusAddr(start), Some(BusAddr(end)), PipelineState::default());
     }
 

@@ -4,6 +4,7 @@
 //! model; whether it stops the unit is visible in the unit's registers.
 
 pub mod binning;
+pub mod coherence;
 pub mod list;
 pub mod qpu;
 pub mod register;
@@ -15,10 +16,11 @@ pub mod vpm;
 
 use crate::memory::OutOfMemory;
 use binning::{PtbError, PtbFault};
+use coherence::CoherenceFault;
 use list::{AssemblyFault, CleError, CleFault};
 use qpu::{QpsFault, QpuFault};
 use register::RegisterFault;
-use rendering::RenderFault;
+use rendering::{RenderError, RenderFault};
 use vertex::VcdFault;
 
 /// Something that software must not do, or that the hardware reports as an error.
@@ -46,9 +48,28 @@ pub enum Fault {
     /// Rendering.
     #[error("render: {0}")]
     Render(#[from] RenderFault),
+    /// Caches that hold something else than memory.
+    #[error("coherence: {0}")]
+    Coherence(#[from] CoherenceFault),
     /// An access outside of memory by a unit that has no type of fault of its own.
     #[error("memory: {0}")]
     Memory(#[from] OutOfMemory),
+}
+
+impl Fault {
+    /// Whether it is only a remark: software does nothing wrong, but boards do something that the model cannot do like them.
+    pub const fn is_remark(&self) -> bool {
+        matches!(
+            self,
+            Self::Ptb(PtbFault { error: PtbError::FarVertex(_), .. })
+                | Self::Render(RenderFault { error: RenderError::Dithered, .. })
+        )
+    }
+
+    /// What it is called in front of its text: "fault" or "remark".
+    pub const fn kind(&self) -> &'static str {
+        if self.is_remark() { "remark" } else { "fault" }
+    }
 }
 
 /// Error signals of units, which end up in ERRSTAT [AG p.100].
@@ -58,10 +79,10 @@ pub struct Signals {
     pub vcm_binner: bool,
     /// VCMRE: an index of the renderer is.
     pub vcm_renderer: bool,
-    /// VPMERNA: a vertex or coordinate shader has read rows outside of its batch.
-    pub vpm_read_not_allocated: bool,
-    /// VPMEWNA: it has written such rows.
-    pub vpm_write_not_allocated: bool,
+    /// VPMERR: a vertex or coordinate shader has read rows outside of its batch.
+    pub vpm_read_range: bool,
+    /// VPMEWR: it has written such rows.
+    pub vpm_write_range: bool,
 }
 
 impl Signals {
@@ -79,8 +100,8 @@ impl Signals {
     pub const fn raise(&mut self, other: Self) {
         self.vcm_binner |= other.vcm_binner;
         self.vcm_renderer |= other.vcm_renderer;
-        self.vpm_read_not_allocated |= other.vpm_read_not_allocated;
-        self.vpm_write_not_allocated |= other.vpm_write_not_allocated;
+        self.vpm_read_range |= other.vpm_read_range;
+        self.vpm_write_range |= other.vpm_write_range;
     }
 }
 

@@ -5,12 +5,14 @@
 
 mod files;
 mod image;
+pub mod names;
 pub mod picture;
 pub mod run;
 
 use crate::memory::{Memory, OutOfMemory, OwnedMemory};
 use crate::render::fep::SamplePositions;
 use files::Files;
+use names::Name;
 use picture::Picture;
 use serde::{Deserialize, Deserializer};
 use std::path::{Path, PathBuf};
@@ -269,6 +271,9 @@ pub struct Job {
     /// Allocations.
     #[serde(default, deserialize_with = "or_default")]
     pub buffers: Vec<Buffer>,
+    /// Names of its pass, draws, programs and uniforms.
+    #[serde(default, deserialize_with = "or_default")]
+    pub names: Vec<Name>,
     /// User programs to run before the lists.
     #[serde(default, deserialize_with = "or_default")]
     pub user_programs: Vec<UserProgram>,

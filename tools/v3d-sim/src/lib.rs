@@ -11,6 +11,7 @@
 //! |---|---|
 //! | [`dump`] | jobs in words |
 //! | [`job`] | job folders: files, execution, pictures |
+//! | [`workload`] | workloads that boards were timed with, and their times |
 //! | [`device`] | the register block, interrupts |
 //! | [`cle`] | control list executor (CLE), both threads |
 //! | [`ptb`] | binner (PTB): clipping, tile lists, tile memory |
@@ -23,6 +24,7 @@
 //! | [`primitive_assembly`] | vertex indices to points, lines, triangles and RHTs |
 //! | [`state`] | pipeline state, as state records set it |
 //! | [`counters`] | performance counters, and counts for each program and tile |
+//! | [`coherence`] | the check of the V3D's and the CPU's caches |
 //! | [`timing`] | the timing model: caches, queues, stalls, and traces of programs |
 //! | [`fault`] | what is undefined or an error, unit by unit |
 //! | `simd` | SIMD dispatch, and vector operations for each SIMD level |
@@ -38,6 +40,7 @@
 #![deny(unsafe_code)]
 
 pub mod cle;
+pub mod coherence;
 pub mod counters;
 pub mod device;
 #[cfg(feature = "jobs")]
@@ -62,6 +65,8 @@ pub mod vcm;
 pub mod vpm;
 #[cfg(feature = "jobs")]
 pub mod whole_file;
+#[cfg(feature = "jobs")]
+pub mod workload;
 
 pub use device::{Config, V3d};
 pub use fault::Fault;

@@ -10,7 +10,8 @@ use std::process::ExitCode;
 
 /// The end of `--help`.
 const EXAMPLES: &str = "\
-A job folder has `job.json` and images of memory: `cargo xtask capture` makes one from a running kernel.
+A job folder has `job.json` and images of memory: `cargo xtask capture` makes one from a running kernel, and the
+argument `--capture DIR` from an example of the renderer.
 
 Examples:
   v3d replay job --out frame.png --compare      the picture, and how far it is from the folder's reference
@@ -18,7 +19,8 @@ Examples:
   v3d stats job --heat-map tiles.png            what each shader, unit and tile costs
   v3d debug job --pixel 120,80                  what made this pixel what it is
   v3d bench                                     frames and QPU instructions a second
-  v3d conform --suite branches                  random programs, in every engine";
+  v3d conform --suite branches                  random programs, in every engine
+  v3d conform timing                            modelled times beside those of boards";
 
 /// A model of the VideoCore IV 3D engine: executes, explains and measures its jobs.
 #[derive(Parser)]

@@ -7,8 +7,10 @@
 //! Bus addresses lose their alias bits and become offsets; accesses beyond the end of memory fail.
 //!
 //! A view can be [limited](Memory::limited) to some ranges of memory, as if the rest did not exist. An access outside of them is the same fault as one beyond
-//! the end: this reveals accesses that a job has no right to.
+//! the end: this reveals accesses that a job has no right to. It can also be [watched](Limits::watched): then each access is noted, with the [`Path`] that it
+//! takes. Both cost time with each access; a view without them does not look for either.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use v3d_hw::BusAddr;
@@ -19,26 +21,77 @@ pub struct Memory<'a> {
     /// Empty if there are limits: then nothing is looked up here, so that every access is checked against them.
     words: &'a [AtomicU32],
     limits: Option<&'a Limits<'a>>,
+    path: Path,
 }
 
-/// Memory of which only some ranges can be accessed.
+/// How an access gets to memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Path {
+    /// Without a cache of the V3D.
+    #[default]
+    Direct,
+    /// Through a slice's instruction cache and L2.
+    Instructions,
+    /// Through a slice's uniforms cache and L2.
+    Uniforms,
+    /// Through the cache of a TMU, one of those whose bits are set, and L2.
+    Textures(u8),
+}
+
+/// Whether an access reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Access {
+    /// It reads.
+    Read,
+    /// It writes.
+    Write,
+}
+
+/// Notes accesses to memory. Host threads call it at once.
+pub trait Watcher: fmt::Debug + Sync {
+    /// An access to these bytes of memory, all of which exist; a write is noted before or after it takes place.
+    fn note(&self, memory: &[AtomicU32], bytes: Range<u64>, access: Access, path: Path);
+}
+
+/// Memory of which only some ranges can be accessed, or in which accesses are noted.
 #[derive(Clone, Debug)]
 pub struct Limits<'a> {
     words: &'a [AtomicU32],
     readable: Vec<Range<u64>>,
     writable: Vec<Range<u64>>,
+    watcher: Option<&'a dyn Watcher>,
 }
 
 impl<'a> Limits<'a> {
     /// Ranges that can be read, and ranges that can be read and written: bytes from offset 0 on. Adjacent ranges count as one.
     pub fn new(memory: Memory<'a>, readable: &[Range<u64>], writable: &[Range<u64>]) -> Self {
         let words = memory.limits.map_or(memory.words, |limits| limits.words);
-        Self { words, readable: merged(readable.iter().chain(writable)), writable: merged(writable.iter()) }
+        let watcher = memory.limits.and_then(|limits| limits.watcher);
+        Self { words, readable: merged(readable.iter().chain(writable)), writable: merged(writable.iter()), watcher }
     }
 
-    /// The word that contains an offset, if `bytes` bytes from it on may be accessed.
-    fn cell(&self, offset: u32, bytes: u32, access: Access) -> Option<&'a AtomicU32> {
-        self.allows(offset.into(), bytes.into(), access).then(|| self.words.get(offset as usize / 4)).flatten()
+    /// The same memory as a view of it, with a watcher of every access.
+    pub fn watched(memory: Memory<'a>, watcher: &'a dyn Watcher) -> Self {
+        let all = 0..memory.bytes();
+        let unwatched = match memory.limits {
+            Some(limits) => limits.clone(),
+            None => Self::new(memory, &[], std::slice::from_ref(&all)),
+        };
+        Self { watcher: Some(watcher), ..unwatched }
+    }
+
+    /// The word that contains an offset, if `bytes` bytes from it on may be accessed, which is noted.
+    fn cell(&self, offset: u32, bytes: u32, access: Access, path: Path) -> Option<&'a AtomicU32> {
+        let (start, length) = (u64::from(offset), u64::from(bytes));
+        let cell = self.allows(start, length, access).then(|| self.words.get(offset as usize / 4)).flatten()?;
+        self.note(start..start + length, access, path);
+        Some(cell)
+    }
+
+    fn note(&self, bytes: Range<u64>, access: Access, path: Path) {
+        if let Some(watcher) = self.watcher {
+            watcher.note(self.words, bytes, access, path);
+        }
     }
 
     fn allows(&self, offset: u64, bytes: u64, access: Access) -> bool {
@@ -66,13 +119,6 @@ fn merged<'r>(ranges: impl Iterator<Item = &'r Range<u64>>) -> Vec<Range<u64>> {
     merged
 }
 
-/// Whether an access reads or writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Access {
-    Read,
-    Write,
-}
-
 /// An access that is not entirely inside of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{bytes} bytes at {address} are outside of memory")]
@@ -86,12 +132,18 @@ pub struct OutOfMemory {
 impl<'a> Memory<'a> {
     /// Memory from bus address offset 0 on. Each word holds four bytes, the lowest address in the lowest bits.
     pub const fn new(words: &'a [AtomicU32]) -> Self {
-        Self { words, limits: None }
+        Self { words, limits: None, path: Path::Direct }
     }
 
     /// Creates a view with limits.
     pub const fn limited(limits: &'a Limits<'a>) -> Self {
-        Self { words: &[], limits: Some(limits) }
+        Self { words: &[], limits: Some(limits), path: Path::Direct }
+    }
+
+    /// The same view, whose accesses take this path.
+    #[inline(always)]
+    pub const fn through(self, path: Path) -> Self {
+        Self { path, ..self }
     }
 
     /// The words, from offset 0 on; none for a limited view.
@@ -118,7 +170,7 @@ impl<'a> Memory<'a> {
 
     #[cold]
     fn limited_cell(self, address: BusAddr, bytes: u32, access: Access) -> Option<&'a AtomicU32> {
-        self.limits?.cell(address.offset() & !(bytes - 1), bytes, access)
+        self.limits?.cell(address.offset() & !(bytes - 1), bytes, access, self.path)
     }
 
     /// The word that contains `address`; the two lowest bits are ignored.
@@ -213,6 +265,9 @@ impl<'a> Memory<'a> {
         let (middle, last) = rest.split_at(words);
         self.write_bytes(at, first)?;
         at += before as u32;
+        if let Some(limits) = self.limits {
+            limits.note(at.into()..u64::from(at) + words as u64, Access::Write, self.path);
+        }
         let all = self.limits.map_or(self.words, |limits| limits.words);
         let cells = all.get(at as usize / 4..).unwrap_or_default();
         for (word, cell) in middle.chunks_exact(4).zip(cells) {

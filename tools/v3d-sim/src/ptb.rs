@@ -21,8 +21,10 @@ pub mod clip;
 mod draw;
 pub mod overlap;
 pub mod pool;
+mod reach;
 pub mod state_cache;
 pub mod tile_list;
+pub mod watch;
 
 pub use crate::fault::binning::{PtbError, PtbFault};
 
@@ -32,7 +34,10 @@ use crate::memory::{Memory, OutOfMemory};
 use crate::primitive_assembly::Assembly;
 use crate::primitive_list::vertices_of;
 use crate::qpu::CodeCache;
+use crate::render::pixel_trace::PixelTrace;
 use crate::state::PipelineState;
+use crate::timing::trace::{Binned, Work};
+use crate::vcm::UndefinedElements;
 use clip::{Clipped, CutVertex};
 use draw::{Draw, Piece, VertexTable};
 use overlap::{Grid, PixelRect};
@@ -65,6 +70,12 @@ pub struct Context<'a> {
     pub vertices: &'a mut u64,
     /// Shade batches on several host threads.
     pub parallel: bool,
+    /// What elements of a batch without a vertex contain.
+    pub undefined: UndefinedElements,
+    /// The watched pixel, if there is one.
+    pub watched: Option<(u32, u32)>,
+    /// Its trace.
+    pub pixel_trace: &'a mut PixelTrace,
 }
 
 /// Progress of the PTB.
@@ -84,6 +95,8 @@ pub struct Ptb {
     /// CLIPDISA of BXCF: nothing is clipped.
     pub clipping_disabled: bool,
     pool: Pool,
+    /// It has got memory since the V3D was reset.
+    has_had_memory: bool,
     bin: Option<Bin>,
     states: StateCache,
     work: Option<PendingWork>,
@@ -116,6 +129,16 @@ impl Ptb {
     /// Bytes left in the pool: BPCS.
     pub const fn pool_remaining(&self) -> u32 {
         self.pool.remaining
+    }
+
+    /// Whether it has got memory, of whatever kind, since the V3D was reset. Before that it counts as out of memory [bm docs/DRIVERS.md].
+    pub const fn has_had_memory(&self) -> bool {
+        self.has_had_memory
+    }
+
+    /// Notes that so many bytes of memory were offered.
+    pub const fn note_memory(&mut self, bytes: u32) {
+        self.has_had_memory |= bytes > 0;
     }
 
     /// Whether overspill memory has been taken since the last call.
@@ -178,15 +201,15 @@ impl Ptb {
         }
         let block_bytes = mode.initial_block_size.bytes();
         let bytes = mode.tile_allocation_bytes;
-        if bytes / block_bytes < grid.tiles() {
-            report(PtbError::TileAllocation { bytes, tiles: grid.tiles(), block_bytes });
+        self.note_memory(bytes);
+        if bytes == 0 {
+            report(PtbError::NoTileAllocation);
         }
         let start = mode.tile_allocation;
-        // Initial blocks may lie beyond the end; but outside of memory silicon does not find lists afterwards [asurati].
+        // Initial blocks may lie beyond the end [PeterLemon Multi_Sample]; but without any memory silicon does not find lists afterwards [asurati].
         let first = if bytes == 0 { 0 } else { block_bytes };
         let list = |tile: u32| TileList::new(start + tile * first, first);
-        let initial = grid.tiles() * first;
-        self.pool = Pool::new(start.0.wrapping_add(initial), bytes.saturating_sub(initial));
+        self.pool = Pool::configured(start.0, bytes, grid.tiles() * first);
         if let Err(error) = initialise_tile_state(memory, mode, grid.tiles()) {
             report(error);
         }
@@ -212,7 +235,8 @@ impl Ptb {
         let data_type = state.list_format.data_type;
         let coordinates = assembly.is_coordinates();
         let drawn = assembly.primitive();
-        // The list format of the draw counts, not the binning list's.
+        // The list format of the draw counts, not the binning list's: lists that draw by coordinates need no record 56 [PeterLemon RHT], though Broadcom's
+        // driver sends one.
         let format =
             PrimitiveListFormat { data_type: if coordinates { ListDataType::Xy } else { data_type }, primitive: drawn };
         let error = if self.bin.is_none() {
@@ -220,8 +244,8 @@ impl Ptb {
         } else if !coordinates && data_type == ListDataType::Xy {
             Some(PtbError::ListFormat(drawn))
         } else {
-            if format.data_type != data_type {
-                faults.report(PtbFault { at, error: PtbError::CoordinateFormat { drawn, data_type } });
+            if state.clip_window.width == 0 || state.clip_window.height == 0 {
+                faults.report(PtbFault { at, error: PtbError::EmptyClipWindow });
             }
             self.states.set_format(format).err().map(PtbError::Field)
         };
@@ -237,11 +261,16 @@ impl Ptb {
             format,
             primitives: Vec::new(),
             next_primitive: 0,
+            number: 0,
             vertices: VertexTable::default(),
             pieces: Vec::new(),
             next_piece: 0,
             tiles: Vec::new(),
             next_tile: 0,
+            lost: false,
+            far_vertex_reported: false,
+            entries: 0,
+            trace: None,
         })));
     }
 
@@ -295,6 +324,15 @@ impl Ptb {
     }
 
     fn advance_draw(&mut self, draw: &mut Draw, context: &mut Context<'_>) -> Result<(), pool::Exhausted> {
+        let result = self.bin_primitives(draw, context);
+        let entries = std::mem::take(&mut draw.entries);
+        if context.counters.has_timing() {
+            context.counters.add_work(Work::Binned(Binned { lines: 0, entries }));
+        }
+        result
+    }
+
+    fn bin_primitives(&mut self, draw: &mut Draw, context: &mut Context<'_>) -> Result<(), pool::Exhausted> {
         loop {
             self.bin_pieces(draw, context)?;
             if *context.vertices == 0 {
@@ -303,6 +341,7 @@ impl Ptb {
             if let Some(&primitive) = draw.primitives.get(draw.next_primitive) {
                 draw.next_primitive += 1;
                 self.make_pieces(draw, primitive, context);
+                draw.number += 1;
             } else if draw.assembly.is_done() || *context.instructions == 0 {
                 return Ok(());
             } else {
@@ -325,6 +364,7 @@ impl Ptb {
                 let written = write_piece(list, piece, format, &self.states, context.memory, &mut blocks);
                 refuse_or_report(written, draw.at, context.faults)?;
                 draw.next_tile += 1;
+                draw.entries += 1;
                 *context.vertices = context.vertices.saturating_sub(1);
                 if *context.vertices == 0 {
                     return Ok(());
@@ -354,10 +394,12 @@ impl Ptb {
         } else {
             draw.clip(primitive, |error| context.faults.report(PtbFault { at, error }))
         };
+        let is_clipped = clipped != Clipped::Whole;
         match clipped {
             Clipped::Whole => draw.pieces.extend(draw.whole(primitive)),
             Clipped::Nothing => {
                 context.counters.add(CounterSource::PtbPrimitivesOutside, 1);
+                watch::note(draw, primitive, true, context);
                 return;
             }
             Clipped::Cut(corners) => {
@@ -373,6 +415,9 @@ impl Ptb {
         }
         if draw.assembly.primitive() == ListPrimitive::Points && draw.point_size(primitive[0]) < MIN_POINT_PX {
             context.faults.report(PtbFault { at, error: PtbError::PointSize });
+        }
+        if context.watched.is_some() {
+            watch::note(draw, primitive, is_clipped, context);
         }
         let window = clip_window(&draw.state);
         if let Some(piece) = draw.pieces.first()

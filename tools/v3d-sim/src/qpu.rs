@@ -60,7 +60,7 @@ pub use io::{Io, IoError, Varying, Wait};
 
 use crate::counters::Counters;
 use crate::fault::FaultLog;
-use crate::lanes::Lanes;
+use crate::lanes::{Lanes, Mask};
 use crate::memory::Memory;
 use crate::simd::vectors::Portable;
 use crate::timing::costs;
@@ -104,6 +104,8 @@ pub struct Launch {
     pub threading: Threading,
     /// Number of the QPU that executes it.
     pub qpu: u8,
+    /// Elements of which nothing is defined: those of a vertex batch that have no vertex. Loops that they keep from ending are reported, and end.
+    pub undefined_elements: Mask,
     /// Records a trace for the timing model, of this invocation.
     pub record: Option<Invocation>,
 }
@@ -146,9 +148,15 @@ pub struct Qpu {
     ending: Option<u32>,
     /// Instructions that are left before the thread is switched.
     switching: Option<u32>,
+    /// It has switched threads.
+    switched: bool,
     last_switch: bool,
     /// Accumulators and flags that a thread switch has left undefined.
     undefined: u8,
+    /// Elements that have no vertex.
+    undefined_elements: Mask,
+    /// Branches that they alone have decided.
+    undefined_branches: u32,
     /// The bits of undefined accumulators that colour packing has not replaced yet.
     undefined_bits: [u32; 6],
     executed: u64,
@@ -195,8 +203,11 @@ impl Qpu {
             jumps: [None; 2],
             ending: Some(0),
             switching: None,
+            switched: false,
             last_switch: false,
             undefined: 0,
+            undefined_elements: 0,
+            undefined_branches: 0,
             undefined_bits: [0; 6],
             executed: 0,
             translated: 0,
@@ -234,7 +245,10 @@ impl Qpu {
         self.jumps = [None; 2];
         self.ending = None;
         self.switching = None;
+        self.switched = false;
         self.last_switch = false;
+        self.undefined_elements = launch.undefined_elements;
+        self.undefined_branches = 0;
         self.undefined = 0;
         self.executed = 0;
         self.translated = 0;
@@ -310,6 +324,11 @@ impl Qpu {
     /// Instructions executed since the program was started.
     pub fn executed(&self) -> u64 {
         self.executed
+    }
+
+    /// Whether the program has switched threads.
+    pub fn has_switched_threads(&self) -> bool {
+        self.switched
     }
 
     /// How many of these were executed in translated code.

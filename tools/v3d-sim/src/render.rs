@@ -54,6 +54,7 @@ use crate::memory::Memory;
 use crate::primitive_list::Primitive;
 use crate::qpu::CodeCache;
 use crate::state::PipelineState;
+use crate::vcm::UndefinedElements;
 use fep::SamplePositions;
 use load::Load;
 use pixel_trace::PixelTrace;
@@ -62,7 +63,7 @@ use std::sync::{Mutex, PoisonError};
 use store::{MoveError, Store};
 use surface::Surface;
 use tlb::ClearValues;
-use unit::{Draw, Op, Start, Unit, UnitResult};
+use unit::{Draw, Op, Start, ThreadUse, Unit};
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{PrimitiveListFormat, Record, TileRenderingMode};
 use v3d_hw::primitive_list::ListPrimitive;
@@ -77,6 +78,8 @@ const WAVE_PRIMITIVES: usize = 1 << 20;
 const WAVE_OPERATIONS: usize = 1 << 16;
 /// Stores from which on a wave is executed: their data wait in the host's memory.
 const WAVE_STORES: usize = 512;
+/// Units of a wave that leave traces before the timing model takes these.
+const TRACED_UNITS: usize = 16;
 /// Shader records from which on a wave is executed.
 const WAVE_VERTEX_SETS: usize = 256;
 
@@ -102,6 +105,8 @@ pub struct Config {
     pub sample_positions: SamplePositions,
     /// The pixel to trace, by column and row in memory.
     pub watched: Option<(u32, u32)>,
+    /// What elements of a batch without a vertex contain.
+    pub undefined: UndefinedElements,
 }
 
 /// The renderer.
@@ -123,6 +128,10 @@ pub struct Renderer {
     code: CodeCache,
     workers: Mutex<Vec<Worker>>,
     frames: u32,
+    /// The frame's two-threaded programs.
+    thread_use: ThreadUse,
+    /// The frame's dithering has been reported.
+    dithering_reported: bool,
     pixel_trace: PixelTrace,
 }
 
@@ -144,6 +153,8 @@ impl Renderer {
             code: CodeCache::default(),
             workers: Mutex::default(),
             frames: 0,
+            thread_use: ThreadUse::default(),
+            dithering_reported: false,
             pixel_trace: PixelTrace::default(),
         }
     }
@@ -176,6 +187,7 @@ impl Renderer {
                 self.finish(context);
                 self.mode = Some(mode);
                 self.other_half = Half::Unused;
+                self.dithering_reported = false;
             }
             Record::ClearColors(colors) => self.clear = colors.into(),
             Record::TileCoordinates(tile) => self.begin_tile(at, (tile.column, tile.row), context),
@@ -234,6 +246,9 @@ impl Renderer {
     ) {
         if primitives.is_empty() {
             return;
+        }
+        if state.clip_window.width == 0 || state.clip_window.height == 0 {
+            context.faults.report(RenderFault { at, error: RenderError::EmptyClipWindow });
         }
         let drawn = self.check_tile().and_then(|()| self.vertices.draw(format, primitives, state));
         match drawn {
@@ -347,6 +362,9 @@ impl Renderer {
             return;
         }
         let Some(mode) = self.mode else { return };
+        if store.dithers(&mode) && !std::mem::replace(&mut self.dithering_reported, true) {
+            context.faults.report(RenderFault { at, error: RenderError::Dithered });
+        }
         let swap = mode.double_buffer && !mode.multisample && !store.keeps_buffer();
         self.push(at, Op::Store { store, clear: self.clear, swap });
         let clears = store.clears();
@@ -367,9 +385,18 @@ impl Renderer {
         }
         if store.ends_frame() {
             self.finish(context);
-            self.frames += 1;
+            self.end_frame(at, context.faults);
         } else {
             self.finish_if_large(context);
+        }
+    }
+
+    /// Ends a frame with the store at `at`.
+    fn end_frame(&mut self, at: BusAddr, faults: &mut FaultLog) {
+        self.frames += 1;
+        self.dithering_reported = false;
+        if let ThreadUse { never: Some(never), switches: Some(switches) } = std::mem::take(&mut self.thread_use) {
+            faults.report(RenderFault { at, error: RenderError::MixedThreading { never, switches } });
         }
     }
 
@@ -388,7 +415,7 @@ impl Renderer {
         }
         let wave = std::mem::take(&mut self.wave);
         self.collected = Collected::default();
-        self.vertices.shade(&self.code, context, self.config.parallel);
+        self.vertices.shade(&self.code, context, &self.config);
         let limit = (*context.budget / wave.len() as u64).max(1);
         let job = WaveJob {
             mode,
@@ -407,17 +434,26 @@ impl Renderer {
             lock(workers).push(worker);
             result
         };
-        let results: Vec<UnitResult> = if self.config.parallel && wave.len() > 1 {
-            wave.into_par_iter().map(execute).collect()
-        } else {
-            wave.into_iter().map(execute).collect()
-        };
+        let (mut results, mut rest) = (Vec::with_capacity(wave.len()), wave.into_iter());
+        let part = if job.record { TRACED_UNITS } else { rest.len() };
+        while rest.len() > 0 {
+            let units: Vec<Unit> = rest.by_ref().take(part).collect();
+            let first = results.len();
+            if self.config.parallel && units.len() > 1 {
+                results.par_extend(units.into_par_iter().map(execute));
+            } else {
+                results.extend(units.into_iter().map(execute));
+            }
+            for result in &mut results[first..] {
+                context.counters.merge(std::mem::take(&mut result.counters));
+            }
+        }
         for result in results {
             // A tile that has used up its share holds a program that does not end.
             let left = context.budget.saturating_sub(result.instructions);
             *context.budget = if result.instructions < limit { left } else { 0 };
-            context.counters.merge(result.counters);
             context.faults.merge(result.faults);
+            self.thread_use.merge(result.thread_use);
             self.pixel_trace.append(result.pixel_trace);
             for (at, stored) in result.stored {
                 if let Err(error) = stored.apply(context.memory) {

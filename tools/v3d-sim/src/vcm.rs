@@ -4,21 +4,26 @@
 //! column for each vertex, and a QPU runs the coordinate shader (binning) or the vertex shader (rendering), which leaves the shaded vertices in
 //! columns as well. In NV mode vertices are already shaded and only fetched.
 //!
+//! A batch may have less than 16 vertices. Its program runs in all elements nevertheless, and those without a vertex contain anything: on boards a loop whose
+//! end depends on them may never end [mesa CI]. Here they contain [noise](UndefinedElements), their results go nowhere, and a loop that
+//! they keep from ending is reported and ended.
+//!
 //! Shading is a pure function of memory, the shader record and the indices: batches may be shaded on any thread in any order.
 //!
 //! # Sources
 //! [AG p.53], [AG p.60-61], [AG p.63], [AG p.79-81]. That attributes of stride 0 are the same for all vertices: [linux vc4_validate.c].
 
 pub mod io;
+pub mod reuse;
 mod vcd;
 
 pub use crate::fault::vertex::VcdFault;
 pub use io::VertexIo;
-pub use vcd::{Batch, fetch, fetch_shaded};
+pub use vcd::{Batch, UndefinedElements, fetch, fetch_shaded};
 
 use crate::counters::Counters;
 use crate::fault::FaultLog;
-use crate::lanes::Lanes;
+use crate::lanes::{ALL, Lanes, Mask};
 use crate::memory::Memory;
 use crate::qpu::{CodeCache, Exit, INSTRUCTION_CYCLES, Launch, Qpu};
 use crate::state::{GlShader, NvShader, Shader};
@@ -47,6 +52,8 @@ pub struct ShadedBatch {
     pub format: Format,
     /// Word n of the vertices, vertex by vertex.
     pub rows: Vec<Lanes>,
+    /// The program wrote more rows than the batch has: VPMEWR.
+    pub overrun: bool,
 }
 
 impl ShadedBatch {
@@ -57,8 +64,12 @@ impl ShadedBatch {
 }
 
 /// The format of a GL shader's output, and its number of words.
+///
+/// A coordinate shader's vertices have clip coordinates only if the record enables clipping: without, boards raise VPMEWR for programs that write them, and
+/// draw nothing [bm docs/DRIVERS.md]. That the rows granted are those of a vertex without clip header follows from that; it was not measured.
 pub fn gl_format(shader: &GlShader, stage: Stage) -> (Format, u32) {
-    let format = Format { clip_header: stage == Stage::Coordinate, point_size: shader.fragment.point_size };
+    let clip_header = stage == Stage::Coordinate && shader.fragment.clipping;
+    let format = Format { clip_header, point_size: shader.fragment.point_size };
     let varyings = if stage == Stage::Vertex { u32::from(shader.fragment.varyings) } else { 0 };
     (format, format.varyings() + varyings)
 }
@@ -78,6 +89,11 @@ pub fn rows_needed(shader: VertexShader<'_>, stage: Stage) -> u32 {
             Stage::Vertex => shader.format().varyings() + u32::from(shader.record.varyings),
         },
     }
+}
+
+/// The elements before the one with this number.
+const fn first_elements(count: usize) -> Mask {
+    if count >= LANES { ALL } else { (1 << count) - 1 }
 }
 
 /// Outputs of shading beside the vertices.
@@ -100,6 +116,10 @@ pub struct Shading<'a> {
     pub code: &'a CodeCache,
     /// Shade batches on several host threads.
     pub parallel: bool,
+    /// What elements without a vertex contain.
+    pub undefined: UndefinedElements,
+    /// Programs leave traces for the timing model.
+    pub record: bool,
 }
 
 /// Batches from which on several host threads are worth their start.
@@ -116,12 +136,11 @@ impl Shading<'_> {
     ) -> Vec<ShadedBatch> {
         let batches = indices.chunks(LANES);
         // Every batch has the same limit, so that their order does not matter.
-        let record = reports.counters.has_timing();
         let limit = (*reports.instructions / batches.len().max(1) as u64).max(1);
         let shade = |worker: &mut VertexWorker, batch: &[u32]| {
             let (mut counters, mut faults, mut left) = (Counters::default(), FaultLog::default(), limit);
             let mut own = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut left };
-            let shaded = self.shade_recorded(worker, shader, stage, batch, record, &mut own);
+            let shaded = self.shade(worker, shader, stage, batch, &mut own);
             (shaded, counters, faults, limit - left)
         };
         let results: Vec<_> = if self.parallel && batches.len() >= PARALLEL_BATCHES {
@@ -149,20 +168,6 @@ impl Shading<'_> {
         indices: &[u32],
         reports: &mut Reports<'_>,
     ) -> ShadedBatch {
-        let record = reports.counters.has_timing();
-        self.shade_recorded(worker, shader, stage, indices, record, reports)
-    }
-
-    /// The same; `record`: the program leaves a trace.
-    fn shade_recorded(
-        &self,
-        worker: &mut VertexWorker,
-        shader: VertexShader<'_>,
-        stage: Stage,
-        indices: &[u32],
-        record: bool,
-        reports: &mut Reports<'_>,
-    ) -> ShadedBatch {
         let report = |fault| reports.faults.report(fault);
         let shader = match shader {
             VertexShader::Nv(shader) => return fetch_shaded(self.memory, shader, stage, indices, report),
@@ -174,20 +179,30 @@ impl Shading<'_> {
             Stage::Vertex => &shader.vertex,
         };
         let (format, words) = gl_format(shader, stage);
-        let batch = fetch(self.memory, shader, stage, indices, report);
+        let mut batch = fetch(self.memory, shader, stage, indices, report);
+        let undefined_elements = match self.undefined {
+            UndefinedElements::Zero => 0,
+            UndefinedElements::Noise => {
+                batch.fill_with_noise(indices);
+                ALL & !first_elements(indices.len())
+            }
+        };
         io.begin(batch.rows.len() as u32, words);
         for (row, attributes) in (0u32..).zip(&batch.rows) {
             if let Ok(row) = io.inputs_mut().row_mut(row) {
                 *row = *attributes;
             }
         }
-        let rows = batch.rows.len() as u32;
-        let work = match stage {
-            Stage::Coordinate => Invocation::Coordinates { rows },
-            Stage::Vertex => Invocation::Vertices { rows },
+        let work = || {
+            let lines = indices.iter().map(|&index| reuse::lines(VertexShader::Gl(shader), stage, index)).sum();
+            match stage {
+                Stage::Coordinate => Invocation::Coordinates { lines },
+                Stage::Vertex => Invocation::Vertices { lines },
+            }
         };
-        let record = record.then_some(work);
-        qpu.start(&Launch { pc: program.code, uniforms: program.uniforms, record, ..Launch::default() });
+        let record = self.record.then(work);
+        let (pc, uniforms) = (program.code, program.uniforms);
+        qpu.start(&Launch { pc, uniforms, undefined_elements, record, ..Launch::default() });
         let exit = qpu.run(io, self.memory, self.code, reports.instructions);
         reports.counters.merge(std::mem::take(&mut qpu.counters));
         reports.counters.add(CounterSource::QpuVertexCycles, qpu.executed() * INSTRUCTION_CYCLES);
@@ -196,7 +211,7 @@ impl Shading<'_> {
         if exit != Exit::Ended {
             reports.faults.report(VcdFault::Endless { code: program.code });
         }
-        ShadedBatch { format, rows: io.outputs().rows().to_vec() }
+        ShadedBatch { format, rows: io.outputs().rows().to_vec(), overrun: io.signals().vpm_write_range }
     }
 }
 

@@ -4,9 +4,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use v3d_hw::BusAddr;
 use v3d_sim::Config;
-use v3d_sim::job::JobFolder;
 use v3d_sim::job::picture::Difference;
-use v3d_sim::job::run::{End, run_folder};
+use v3d_sim::job::run::{End, FolderOutcome, run_folder, run_folder_for_result};
+use v3d_sim::job::{JobError, JobFolder};
+use v3d_sim::vcm::UndefinedElements;
 
 /// The number of captures, so that a lost one is noticed.
 const CAPTURES: usize = 40;
@@ -80,6 +81,26 @@ fn every_capture_looks_like_its_reference() {
     );
 }
 
+/// Elements of a vertex batch without a vertex contain anything: neither memory nor the reports may show what.
+#[test]
+fn noise_in_elements_without_a_vertex_does_not_reach_memory() {
+    for name in ["gears", "strip_fan", "uniform_array_vs_indirect", "loop_mandelbrot", "clip_near"] {
+        let folder = JobFolder::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures").join(name)).unwrap();
+        let [noise, zero] = [UndefinedElements::Noise, UndefinedElements::Zero].map(|undefined_elements| {
+            run_folder(&folder, Config { undefined_elements, ..Config::default() }).unwrap().jobs
+        });
+        for (noise, zero) in noise.iter().zip(&zero) {
+            assert_eq!((&noise.faults, &zero.faults), (&vec![], &vec![]), "{name}");
+            let bytes = noise.memory.view().bytes() as u32;
+            let differs = (0..bytes / 4).find(|n| {
+                let at = BusAddr(4 * n);
+                noise.memory.view().word(at) != zero.memory.view().word(at)
+            });
+            assert_eq!(differs, None, "{name}");
+        }
+    }
+}
+
 /// Tiles are rendered on as many threads as the host has; the result must not depend on their number.
 #[test]
 fn the_number_of_host_threads_does_not_matter() {
@@ -97,4 +118,29 @@ fn the_number_of_host_threads_does_not_matter() {
         let first = words.find(|&at| serial.word(at) != parallel.word(at));
         assert_eq!(first, None, "{}: the first word that differs", folder.name());
     }
+}
+
+/// The memory of a job is gone when nothing needs it any more, and what is kept is the same.
+#[test]
+fn memories_that_nothing_needs_are_not_kept() {
+    let mut gone = 0;
+    for path in folders() {
+        let folder = JobFolder::open(&path).expect("a job folder");
+        if folder.jobs().len() < 2 {
+            continue;
+        }
+        let run = |run: fn(&JobFolder, Config) -> Result<FolderOutcome, JobError>| {
+            run(&folder, Config::default()).expect("its jobs can be loaded")
+        };
+        let (all, some) = (run(run_folder), run(run_folder_for_result));
+        for (number, (all, some)) in all.jobs.iter().zip(&some.jobs).enumerate() {
+            if [folder.result_job(), folder.jobs().len() - 1].contains(&number) {
+                assert!(all.memory.to_bytes() == some.memory.to_bytes(), "{}: job {number}", folder.name());
+            } else {
+                assert_eq!(some.memory.view().bytes(), 0, "{}: job {number}", folder.name());
+                gone += 1;
+            }
+        }
+    }
+    assert!(gone > 0, "no capture has several jobs");
 }

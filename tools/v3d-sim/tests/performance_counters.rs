@@ -124,15 +124,15 @@ fn lookup(shift: u32) -> String {
 
 #[test]
 fn words_looked_up_by_a_tmu() {
-    // One line from memory: 36 + 79 cycles.
-    let near = [(TmuQuads, 16), (TmuCacheMisses, 1), (QpuTmuStallCycles, 115), (L2CacheMisses, 3)];
+    // One line from memory: 46 + 79 cycles.
+    let near = [(TmuQuads, 16), (TmuCacheMisses, 1), (QpuTmuStallCycles, 125), (L2CacheMisses, 3)];
     check(&lookup(2), &[DATA], 1, &near);
     // The second time, the line is still in the cache.
-    check(&lookup(2), &[DATA], 2, &[(TmuQuads, 32), (TmuCacheMisses, 1), (QpuTmuStallCycles, 115 + 36)]);
+    check(&lookup(2), &[DATA], 2, &[(TmuQuads, 32), (TmuCacheMisses, 1), (QpuTmuStallCycles, 125 + 46)]);
     // Across the end of a line: the second line follows 8 cycles later.
-    check(&lookup(2), &[DATA + 4], 1, &[(TmuCacheMisses, 2), (QpuTmuStallCycles, 123)]);
+    check(&lookup(2), &[DATA + 4], 1, &[(TmuCacheMisses, 2), (QpuTmuStallCycles, 133)]);
     // Sixteen lines.
-    let far = [(TmuQuads, 16), (TmuCacheMisses, 16), (QpuTmuStallCycles, 115 + 15 * 8), (L2CacheMisses, 18)];
+    let far = [(TmuQuads, 16), (TmuCacheMisses, 16), (QpuTmuStallCycles, 125 + 15 * 8), (L2CacheMisses, 18)];
     check(&lookup(6), &[DATA], 1, &far);
 }
 
@@ -244,10 +244,12 @@ fn counting_changes_nothing_but_counts() {
             [InstructionCacheMisses, UniformsCacheMisses, TmuCacheMisses, L2CacheHits, L2CacheMisses]
                 .map(|source| counters.get(source));
         assert_eq!(instructions + uniforms + textures, hits + misses, "{name}");
-        assert_eq!(4 * counters.get(InstructionCacheHits), counters.get(QpuInstructionCycles), "{name}");
+        // Vertices that are shaded again for another tile are fetched, but counted once.
+        let executing = 4 * counters.get(InstructionCacheHits);
+        assert!(executing >= counters.get(QpuInstructionCycles), "{name}");
         // Each QPU is idle, executes or waits.
         let waiting: u64 = counters.programs().map(|(_, events)| events.stalls.total()).sum();
-        let all = counters.get(QpuIdleCycles) + counters.get(QpuInstructionCycles) + waiting;
+        let all = counters.get(QpuIdleCycles) + executing + waiting;
         assert_eq!(all, 12 * counters.elapsed_cycles(), "{name}");
         let shading = counters.get(QpuVertexCycles) + counters.get(QpuFragmentCycles);
         assert_eq!(shading, counters.get(QpuInstructionCycles) + waiting, "{name}");

@@ -68,6 +68,8 @@ fn after_reset() {
             // The guide says 0, but drivers rely on the cache without enabling it [linux vc4_v3d.c].
             Some(Register::L2CACTL) => 1,
             Some(Register::ERRSTAT) => IDLE,
+            // BMOOM: the binner has had no memory [bm docs/DRIVERS.md].
+            Some(Register::PCS) => 0x100,
             _ => 0,
         };
         assert_eq!(machine.v3d.read(&machine.owned.view(), offset), expected, "offset {offset:#x}");
@@ -169,14 +171,14 @@ fn an_index_beyond_the_maximum_is_an_error_of_the_vcm() {
 fn vertex_programs_that_leave_their_rows_are_errors_of_the_vpm() {
     // One row of attributes and 7 of coordinates; the set-ups are for 32-bit rows from row 0 on.
     for (source, expected) in [
-        ("mov -, vpm\nmov -, vpm", Errstat { vpmerna: true, ..Errstat::default() }),
-        (&"mov vpm, 0\n".repeat(8), Errstat { vpmewna: true, ..Errstat::default() }),
+        ("mov -, vpm\nmov -, vpm", Errstat { vpmerr: true, ..Errstat::default() }),
+        (&"mov vpm, 0\n".repeat(8), Errstat { vpmewr: true, ..Errstat::default() }),
         (&"mov vpm, 0\n".repeat(7), Errstat::default()),
     ] {
         let mut machine = Machine::new();
         let setup = "ldi vr_setup, 0x00201a00\nldi vw_setup, 0x00001a00\nnop\nnop\nnop\n";
         machine.program(0x3000, &format!("{setup}{source}\nthrend\nnop\nnop"));
-        machine.put(0x2000 + gl::FRAGMENT, GlFragment::default());
+        machine.put(0x2000 + gl::FRAGMENT, GlFragment { clipping: true, ..GlFragment::default() });
         let program =
             GlVertex { code: BusAddr(0x3000), attributes_bytes: 4, attribute_select: 1, ..GlVertex::default() };
         machine.put(0x2000 + gl::VERTEX, program);

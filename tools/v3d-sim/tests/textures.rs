@@ -499,6 +499,32 @@ fn fifos_overflow() {
     );
 }
 
+/// Widths 1, 2, 4, 8 and 64 were tried on a board [piegpu].
+#[test]
+fn rows_of_raster_textures_are_at_least_four_texels_apart() {
+    for width in [1u16, 2, 4, 8, 64] {
+        let pitch = u32::from(width.max(4));
+        let mut texture = Texture::new(TextureType::Rgba32R, width, 8);
+        for row in 0..8 {
+            for column in 0..u32::from(width) {
+                texture = texture.bytes(BASE + 4 * (row * pitch + column), &(100 * row + column).to_le_bytes());
+            }
+        }
+        for row in 0..8 {
+            let last = width - 1;
+            let s = all((f32::from(last) + 0.5) / f32::from(width));
+            let t = all((row as f32 + 0.5) / 8.0);
+            let found = texture.lookup([s, t, all(0.0), all(0.0)]);
+            assert_eq!(found, Lanes::splat(100 * row + u32::from(last)), "width {width}, row {row}");
+        }
+    }
+    // Nobody has tried that with the other raster type.
+    let fault = |texture: &Texture| texture.try_lookup(&mut Tmu::new(), quads(1.0));
+    assert_eq!(fault(&Texture::new(TextureType::Yuyv422R, 4, 4)), Err(TmuFault::YuyvRow(4)));
+    assert_eq!(fault(&Texture::new(TextureType::Yuyv422R, 4, 1)), Ok(()));
+    assert_eq!(fault(&Texture::new(TextureType::Yuyv422R, 8, 4)), Ok(()));
+}
+
 #[test]
 fn misuse_has_a_name() {
     let fault = |texture: &Texture| texture.try_lookup(&mut Tmu::new(), quads(1.0)).unwrap_err();

@@ -14,8 +14,8 @@ use v3d_sim::memory::OwnedMemory;
 use v3d_sim::primitive_list::{self, Primitive};
 use v3d_sim::qpu::CodeCache;
 use v3d_sim::state::{GlShader, PipelineState};
-use v3d_sim::timing::{QpuTopology, Stall};
-use v3d_sim::vcm::{Reports, ShadedBatch, Shading, Stage, VertexShader};
+use v3d_sim::timing::{Machine, Stall};
+use v3d_sim::vcm::{Reports, ShadedBatch, Shading, Stage, UndefinedElements, VertexShader};
 use v3d_sim::{Config, Memory, Register, V3d};
 
 const COORDINATE_CODE: u32 = 0x1000;
@@ -91,7 +91,7 @@ fn memory() -> OwnedMemory {
     put_program(memory, COORDINATE_CODE, COORDINATE_SHADER);
     put_program(memory, VERTEX_CODE, VERTEX_SHADER);
     memory.set_word(BusAddr(UNIFORMS), 16f32.to_bits()).unwrap();
-    put(memory, RECORD + gl::FRAGMENT, GlFragment { varyings: 1, ..Default::default() });
+    put(memory, RECORD + gl::FRAGMENT, GlFragment { varyings: 1, clipping: true, ..Default::default() });
     let program = |code, select, bytes| GlVertex {
         uniforms: BusAddr(UNIFORMS),
         code: BusAddr(code),
@@ -130,7 +130,8 @@ fn shade(owned: &OwnedMemory, stage: Stage, indices: &[u32], parallel: bool) -> 
     let (shader, code) = (shader(memory), CodeCache::new());
     let (mut counters, mut faults, mut instructions) = (Counters::default(), FaultLog::default(), 1_000_000);
     let mut reports = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut instructions };
-    let shading = Shading { memory, code: &code, parallel };
+    let undefined = UndefinedElements::default();
+    let shading = Shading { memory, code: &code, parallel, undefined, record: false };
     let batches = shading.shade_all(VertexShader::Gl(&shader), stage, indices, &mut reports);
     assert_eq!(faults.faults(), []);
     (batches, 1_000_000 - instructions)
@@ -181,10 +182,11 @@ fn cycles_of_vertex_shading_are_counted() {
     let count = |clock: bool| {
         let (mut counters, mut faults, mut instructions) = (Counters::default(), FaultLog::default(), 1_000_000);
         if clock {
-            counters.start_timing(QpuTopology::default());
+            counters.start_timing(Machine::default());
         }
         let mut reports = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut instructions };
-        let shading = Shading { memory: owned.view(), code: &code, parallel: true };
+        let undefined = UndefinedElements::default();
+        let shading = Shading { memory: owned.view(), code: &code, parallel: true, undefined, record: clock };
         let indices: Vec<u32> = (0..20).collect();
         shading.shade_all(VertexShader::Gl(&shader), Stage::Vertex, &indices, &mut reports);
         counters.settle();
@@ -205,7 +207,8 @@ fn a_shader_without_end_is_reported() {
     let shader = shader(owned.view());
     let (mut counters, mut faults, mut instructions) = (Counters::default(), FaultLog::default(), 5000);
     let mut reports = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut instructions };
-    let shading = Shading { memory: owned.view(), code: &CodeCache::new(), parallel: true };
+    let undefined = UndefinedElements::default();
+    let shading = Shading { memory: owned.view(), code: &CodeCache::new(), parallel: true, undefined, record: false };
     shading.shade_all(VertexShader::Gl(&shader), Stage::Coordinate, &[1, 2, 3], &mut reports);
     assert_eq!(faults.faults().len(), 1);
     assert_eq!(instructions, 0);
@@ -214,13 +217,6 @@ fn a_shader_without_end_is_reported() {
 const TILE_ALLOCATION: u32 = 0x8_0000;
 
 fn bin(owned: &OwnedMemory, records: &[Record]) -> Vec<Vec<Primitive>> {
-    let (tiles, faults) = bin_with_faults(owned, records);
-    assert_eq!(faults, [""; 0]);
-    tiles
-}
-
-/// The same; also returns the reports.
-fn bin_with_faults(owned: &OwnedMemory, records: &[Record]) -> (Vec<Vec<Primitive>>, Vec<String>) {
     let mode = TileBinningMode {
         auto_initialise: true,
         width_tiles: 2,
@@ -242,8 +238,8 @@ fn bin_with_faults(owned: &OwnedMemory, records: &[Record]) -> (Vec<Vec<Primitiv
         v3d.write(&owned.view(), register.offset(), value);
     }
     assert_eq!(v3d.read(&owned.view(), Register::BFC.offset()), 1);
-    let faults = v3d.take_faults().iter().map(ToString::to_string).collect();
-    ((0..4).map(|tile| follow(owned.view(), TILE_ALLOCATION + 32 * tile)).collect(), faults)
+    assert_eq!(v3d.take_faults(), []);
+    (0..4).map(|tile| follow(owned.view(), TILE_ALLOCATION + 32 * tile)).collect()
 }
 
 fn follow(memory: Memory<'_>, start: u32) -> Vec<Primitive> {
@@ -324,12 +320,9 @@ fn vg_primitives_are_binned_by_their_coordinates() {
     );
     let rhts: Vec<[u32; 3]> = tiles[0].iter().map(|rht| rht.vertices).collect();
     assert_eq!(rhts, [[points[0], points[1], 0], [points[2], points[3], 0]]);
-    // Some published demos lack record 56; the model reports that, and draws them.
-    let records = [VgInlineShader::default().into(), array(VgPrimitiveType::Triangles, 6).into()];
-    let (tiles, faults) = bin_with_faults(&owned, &records);
+    // Published demos lack record 56, and draw on boards [PeterLemon Triangle].
+    let tiles = bin(&owned, &[VgInlineShader::default().into(), array(VgPrimitiveType::Triangles, 6).into()]);
     assert_eq!(tiles, [vec![triangle(0)], vec![], vec![], vec![triangle(3)]]);
-    assert_eq!(faults.len(), 1, "{faults:?}");
-    assert!(faults[0].contains("triangles are drawn by coordinates while the primitive list format"), "{faults:?}");
 }
 
 #[test]
@@ -369,4 +362,123 @@ fn indices_that_no_list_can_hold_are_reported() {
     let faults: Vec<String> = v3d.take_faults().iter().map(ToString::to_string).collect();
     assert_eq!(faults.len(), 1, "{faults:?}");
     assert_eq!(follow(owned.view(), TILE_ALLOCATION).len(), 2);
+}
+
+/// Shades vertices with a program in place of the vertex shader; returns the words of the vertices, and what is reported.
+fn shade_with(
+    owned: &OwnedMemory,
+    program: &str,
+    indices: &[u32],
+    undefined: UndefinedElements,
+) -> (Vec<[u32; 4]>, Vec<String>) {
+    put_program(owned.view(), VERTEX_CODE, program);
+    let (shader, code) = (shader(owned.view()), CodeCache::new());
+    let (mut counters, mut faults, mut instructions) = (Counters::default(), FaultLog::default(), 1_000_000);
+    let mut reports = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut instructions };
+    let shading = Shading { memory: owned.view(), code: &code, parallel: false, undefined, record: false };
+    let batches = shading.shade_all(VertexShader::Gl(&shader), Stage::Vertex, indices, &mut reports);
+    let word = |i: usize| [0, 1, 2, 3].map(|n| batches[i / 16].word(i % 16, n));
+    let faults = faults.take().iter().map(ToString::to_string).collect();
+    ((0..indices.len()).map(word).collect(), faults)
+}
+
+/// A loop of as many iterations as the third attribute says.
+const LOOP: &str = "
+    ldi vr_setup, 0x00301a00
+    ldi vw_setup, 0x00001a00
+    mov r3, 0
+    nop
+    mov -, vpm
+    mov -, vpm
+    mov r0, vpm
+:loop
+    sub.setf r0, r0, 1
+    brr.anynn -, :loop
+    add.ifnn r3, r3, 1
+    nop
+    nop
+    mov vpm, r3
+    mov vpm, r3
+    mov vpm, r3
+    mov vpm, r3
+    thrend
+    nop
+    nop
+";
+
+/// Memory with numbers of iterations as the third attribute, and what the loop is to give for some vertices.
+fn iterations(indices: &[u32]) -> (OwnedMemory, Vec<[u32; 4]>) {
+    let owned = memory();
+    for index in 0..256 {
+        owned.view().set_word(BusAddr(COLORS + 4 * index), index * 37 % 101).unwrap();
+    }
+    (owned, indices.iter().map(|index| [index * 37 % 101; 4]).collect())
+}
+
+/// On boards all 16 elements of a batch take part, also those without a vertex, and these contain anything: such a loop may never end [mesa CI].
+#[test]
+fn a_loop_that_elements_without_a_vertex_would_prolong_is_reported() {
+    let told = "elements of the batch that have no vertex have decided 16384 branches";
+    for count in [1, 5, 15, 16, 17, 32] {
+        let indices: Vec<u32> = (0..count).collect();
+        let (owned, expected) = iterations(&indices);
+        let (vertices, faults) = shade_with(&owned, LOOP, &indices, UndefinedElements::Noise);
+        assert_eq!(vertices, expected, "{count} vertices");
+        let is_partial = count % 16 != 0;
+        assert_eq!(faults.iter().any(|fault| fault.contains(told)), is_partial, "{count} vertices: {faults:?}");
+        let (vertices, faults) = shade_with(&owned, LOOP, &indices, UndefinedElements::Zero);
+        assert_eq!((vertices, faults), (expected, vec![]), "{count} vertices");
+    }
+}
+
+#[test]
+fn a_loop_with_a_limit_for_all_elements_is_not_reported() {
+    let limited = LOOP.replace("mov r0, vpm", "mov r0, vpm\n    ldi r1, 101\n    min r0, r0, r1");
+    assert_ne!(limited, LOOP);
+    let indices: Vec<u32> = (0..5).collect();
+    let (owned, expected) = iterations(&indices);
+    assert_eq!(shade_with(&owned, &limited, &indices, UndefinedElements::Noise), (expected, vec![]));
+}
+
+/// A lookup at the address that the third attribute gives.
+const FETCH: &str = "
+    ldi vr_setup, 0x00301a00
+    ldi vw_setup, 0x00001a00
+    nop
+    nop
+    mov -, vpm
+    mov -, vpm
+    mov t0s, vpm
+    nop
+    ldtmu0
+    mov vpm, r4
+    mov vpm, r4
+    mov vpm, r4
+    mov vpm, r4
+    thrend
+    nop
+    nop
+";
+
+#[test]
+fn addresses_of_elements_without_a_vertex_are_reported_where_they_leave_memory() {
+    let owned = memory();
+    for index in 0..16 {
+        owned.view().set_word(BusAddr(COLORS + 4 * index), POSITIONS + 20 * index).unwrap();
+    }
+    let indices: Vec<u32> = (0..3).collect();
+    let expected: Vec<[u32; 4]> = indices.iter().map(|&index| [position(index)[0].to_bits(); 4]).collect();
+    let (vertices, faults) = shade_with(&owned, FETCH, &indices, UndefinedElements::Noise);
+    assert_eq!(vertices, expected);
+    assert_eq!(faults.len(), 1, "{faults:?}");
+    assert!(
+        faults[0].contains("elements of the batch that have no vertex make a TMU read wherever they say"),
+        "{faults:?}"
+    );
+    // Without them, or by an address of a vertex, it is another matter.
+    let all: Vec<u32> = (0..16).collect();
+    assert_eq!(shade_with(&owned, FETCH, &all, UndefinedElements::Noise).1, [""; 0]);
+    owned.view().set_word(BusAddr(COLORS + 4), 0x3000_0000).unwrap();
+    let (_, faults) = shade_with(&owned, FETCH, &indices, UndefinedElements::Noise);
+    assert!(faults[0].contains("a TMU reads outside of memory"), "{faults:?}");
 }

@@ -104,6 +104,7 @@ pub(crate) fn case(u: &mut Unstructured<'_>) -> Result<Case> {
             rb15: Lanes::ELEMENT_NUMBERS.map(|i| ra15.wrapping_mul(i)),
             threading,
             qpu: (ra15 >> 8) as u8 % 12,
+            undefined_elements: if ra15 >> 28 == 3 { (ra15 >> 12) as u16 } else { 0 },
             record: None,
         });
     }

@@ -1,5 +1,6 @@
 //! The executor's registers: CTnCS, CTnCA, CTnEA, CTnRA0, CTnLC, CTnPC [AG p.85-87].
 
+use super::index_data::IndexData;
 use super::{Cle, ListThread, Run};
 use v3d_hw::BusAddr;
 use v3d_hw::registers::Thread;
@@ -13,7 +14,7 @@ impl Cle {
         Ctncs {
             ctrsta: false,
             ctsema: list.semaphore,
-            ctrtsd: list.returns.len() as u8,
+            ctrtsd: list.returns.len() as u8 + u8::from(self.indices(thread).is_some()),
             ctrun: list.is_running(),
             ctsubs: matches!(list.run, Run::StoppedAtHalt | Run::Waiting),
             cterr: list.error,
@@ -65,6 +66,7 @@ impl Cle {
         }
         list.current = address;
         list.returns.clear();
+        list.indices = None;
         list.run = Run::StoppedAtEnd;
         true
     }
@@ -84,6 +86,10 @@ impl Cle {
         let budget = self.budget;
         let list = self.thread_mut(thread);
         if list.run == Run::StoppedAtEnd && list.current != list.end {
+            if let Some(IndexData { record, stopped_with: Some(_), .. }) = list.indices.take() {
+                // The end address has moved away from the index data: they are read now.
+                list.current = record;
+            }
             list.run = Run::Running;
             list.error = false;
             list.records_left = budget.records;
@@ -94,7 +100,8 @@ impl Cle {
 
     /// Reads CTnRA0: the address on top of the return stack.
     pub fn return_address(&self, thread: Thread) -> BusAddr {
-        self.thread(thread).returns.last().copied().unwrap_or_default()
+        let from_sub_list = || self.thread(thread).returns.last().copied();
+        self.return_from_indices(thread).or_else(from_sub_list).unwrap_or_default()
     }
 
     /// The counters of CTnLC: flushes and returns.
@@ -114,11 +121,15 @@ impl Cle {
         }
     }
 
-    /// Reads CTnPC: primitives that remain of the primitive list in progress. Only the binner can stop in the middle of one.
+    /// Reads CTnPC: primitives that remain of the primitive list in progress. Only the binner can stop in the middle of one; both threads can stop at the
+    /// start of index data.
     pub fn primitives_left(&self, thread: Thread) -> u32 {
-        match thread {
-            Thread::Binning => u32::try_from(self.ptb.remaining()).unwrap_or(u32::MAX),
-            Thread::Rendering => 0,
-        }
+        let stopped_with = self.stopped_at_indices(thread).and_then(|indices| indices.stopped_with);
+        let left = match (stopped_with, thread) {
+            (Some(primitives), _) => primitives,
+            (None, Thread::Binning) => self.ptb.remaining(),
+            (None, Thread::Rendering) => 0,
+        };
+        u32::try_from(left).unwrap_or(u32::MAX)
     }
 }

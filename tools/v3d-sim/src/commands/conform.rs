@@ -1,5 +1,7 @@
 //! `v3d conform`: random QPU programs and texture lookups, executed by all engines and by the reference, and compared.
 
+mod timing;
+
 use anyhow::{Context, Result, anyhow, ensure};
 use std::io::Write;
 use std::ops::Range;
@@ -9,7 +11,10 @@ use v3d_sim::tmu::conformance as lookups;
 
 /// Options of the command.
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// One suite only: add, mul, conditions, pack, rotate, immediates, branches, peripherals, threads or words (of programs); texture-sizes,
     /// texture-filters, texture-wraps, texture-cubes, texture-children or texture-parameters (of lookups)
     #[arg(long, value_name = "NAME", value_parser = suite)]
@@ -17,6 +22,13 @@ pub(crate) struct Arguments {
     /// Which cases of each suite
     #[arg(long, value_name = "LO..HI", default_value = "0..10000", value_parser = range)]
     range: Range<u64>,
+}
+
+/// Comparisons of another kind.
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Compare the timing model with what boards took for the same workloads
+    Timing(timing::Arguments),
 }
 
 /// A suite of programs or of lookups.
@@ -51,6 +63,9 @@ impl Suite {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if let Some(Command::Timing(arguments)) = &arguments.command {
+        return timing::run(arguments);
+    }
     let mut out = std::io::stdout().lock();
     writeln!(out, "{:18} {:>10} {:>14} {:>14}", "suite", "cases", "instructions", "with faults")?;
     writeln!(out, "{:18} {:>10} {:>14}", "", "", "or lookups")?;

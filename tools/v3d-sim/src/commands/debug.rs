@@ -5,8 +5,10 @@ use anyhow::{Context, Result, ensure};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use v3d_hw::BusAddr;
 use v3d_sim::Config;
 use v3d_sim::job::JobFolder;
+use v3d_sim::job::names::Names;
 use v3d_sim::job::run::End;
 use v3d_sim::render::pixel_trace::Event;
 
@@ -40,9 +42,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let config = super::config(&folder, arguments.limits, false, &mut out)?;
     let outcome = run_jobs(&folder, Config { watched_pixel: Some(arguments.pixel), ..config })?;
     let (x, y) = arguments.pixel;
-    for (number, job) in outcome.jobs.iter().enumerate() {
-        writeln!(out, "job {number}: pixel {x}, {y}")?;
-        let mut last = None;
+    for (number, (described, job)) in folder.jobs().iter().zip(&outcome.jobs).enumerate() {
+        let names = Names::new(&described.names);
+        let pass = names.pass(BusAddr(described.render_ct1ca)).map(|name| format!(" ({name})")).unwrap_or_default();
+        writeln!(out, "job {number}{pass}: pixel {x}, {y}")?;
+        let (mut last, mut last_line) = (None, None);
         for entry in job.pixel_trace.entries() {
             if arguments.brief && matches!(entry.event, Event::Instruction { .. } | Event::LeftOut(_)) {
                 continue;
@@ -50,13 +54,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             if last.replace(entry.at) != Some(entry.at) {
                 writeln!(out, "record at {}", entry.at)?;
             }
-            writeln!(out, "    {}", entry.event)?;
+            let name = match &entry.event {
+                Event::Program { code, .. } => names.program(*code),
+                Event::Covered { shader: Some(shader), .. }
+                | Event::Clipped { shader: Some(shader), .. }
+                | Event::OutsideWindow { shader: Some(shader), .. }
+                | Event::Culled { shader: Some(shader), .. } => names.draw(*shader),
+                Event::Instruction { pc, .. } => {
+                    let line = names.line(*pc);
+                    if let Some(line) = line.filter(|_| line != last_line) {
+                        writeln!(out, "      {line}")?;
+                    }
+                    last_line = line;
+                    None
+                }
+                _ => None,
+            };
+            let name = name.map(|name| format!(", {name:?}")).unwrap_or_default();
+            writeln!(out, "    {}{name}", entry.event)?;
         }
         if job.pixel_trace.entries().is_empty() {
             writeln!(out, "    in no tile that the job renders")?;
         }
         for fault in &job.faults {
-            writeln!(out, "fault: {fault}")?;
+            writeln!(out, "{}: {fault}", fault.kind())?;
         }
         if job.end != End::Done {
             writeln!(out, "job {number}: {}", job.end)?;

@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             writeln!(out, "{why}")?;
         }
         for fault in &outcome.faults {
-            writeln!(out, "fault: {fault}")?;
+            writeln!(out, "{}: {fault}", fault.kind())?;
         }
         out.write_all(dump::job(job, outcome.memory.view()).as_bytes())?;
     }

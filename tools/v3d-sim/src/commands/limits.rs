@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use v3d_sim::Config;
 use v3d_sim::job::run::{FolderOutcome, run_folder};
 use v3d_sim::job::{JobError, JobFolder};
+use v3d_sim::vcm::UndefinedElements;
 
 /// Time after which, and interval at which, a progress message is printed.
 const EACH: Duration = Duration::from_secs(5);
@@ -22,21 +23,40 @@ pub(crate) struct Limits {
     /// Maximum number of control records, list items and vertices of one list before it counts as endless
     #[arg(long, value_name = "N", default_value_t = Config::default().record_budget, value_parser = clap::value_parser!(u64).range(1..))]
     records: u64,
+    /// Let elements of a vertex batch that have no vertex be 0, and do not report what depends on them; without it they contain noise
+    #[arg(long)]
+    zero_undefined_elements: bool,
 }
 
 impl Limits {
     /// The Pi's V3D with these limits.
     pub(super) fn config(self) -> Config {
-        Config { instruction_budget: self.instructions, record_budget: self.records, ..Config::default() }
+        let undefined_elements =
+            if self.zero_undefined_elements { UndefinedElements::Zero } else { UndefinedElements::Noise };
+        Config {
+            instruction_budget: self.instructions,
+            record_budget: self.records,
+            undefined_elements,
+            ..Config::default()
+        }
     }
 }
 
-/// Runs the jobs of a folder; prints progress messages to standard error if it takes long.
+/// Runs the jobs of a folder, and keeps the memory of each; prints progress messages to standard error if it takes long.
 pub(super) fn run_jobs(folder: &JobFolder, config: Config) -> Result<FolderOutcome, JobError> {
+    run_jobs_by(run_folder, folder, config)
+}
+
+/// The same, by a function that runs them.
+pub(super) fn run_jobs_by(
+    run: fn(&JobFolder, Config) -> Result<FolderOutcome, JobError>,
+    folder: &JobFolder,
+    config: Config,
+) -> Result<FolderOutcome, JobError> {
     let (done, is_done) = channel();
     std::thread::scope(|scope| {
         scope.spawn(move || show_life(&is_done, EACH, config, &mut std::io::stderr()));
-        let outcome = run_folder(folder, config);
+        let outcome = run(folder, config);
         drop::<std::sync::mpsc::Sender<()>>(done);
         outcome
     })

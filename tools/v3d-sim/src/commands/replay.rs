@@ -1,6 +1,6 @@
 //! `v3d replay`: runs the jobs of a folder, and compares or saves the result.
 
-use super::limits::{Limits, run_jobs};
+use super::limits::{Limits, run_jobs_by};
 use anyhow::{Context, Result, bail};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use v3d_hw::BusAddr;
 use v3d_sim::Config;
 use v3d_sim::job::picture::Difference;
-use v3d_sim::job::run::FolderOutcome;
+use v3d_sim::job::run::{FolderOutcome, run_folder, run_folder_for_result};
 use v3d_sim::job::{ExpectedDifference, JobFolder};
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::whole_file;
@@ -47,7 +47,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut out = std::io::stdout().lock();
     let config = super::config(&folder, arguments.limits, arguments.silicon_samples, &mut out)?;
     let config = Config { parallel: !arguments.serial, estimate: arguments.stats, ..config };
-    let outcome = run_jobs(&folder, config)?;
+    // Statistics look at the memory of each job.
+    let run = if arguments.stats { run_folder } else { run_folder_for_result };
+    let outcome = run_jobs_by(run, &folder, config)?;
     report(&outcome, &mut out)?;
     super::write_left_out(&folder, &outcome, &mut out)?;
     if arguments.stats {
@@ -99,7 +101,7 @@ fn write_memory(path: &Path, memory: &OwnedMemory, base: u32) -> io::Result<()> 
 fn report(outcome: &FolderOutcome, out: &mut impl Write) -> Result<()> {
     for (number, job) in outcome.jobs.iter().enumerate() {
         for fault in &job.faults {
-            writeln!(out, "job {number}: fault: {fault}")?;
+            writeln!(out, "job {number}: {}: {fault}", fault.kind())?;
         }
         writeln!(out, "job {number}: {}", job.end)?;
     }

@@ -6,11 +6,13 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use v3d_hw::BusAddr;
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::tile_buffer::tile_size_px;
 use v3d_sim::Config;
 use v3d_sim::counters::{Counters, TileEvents};
 use v3d_sim::dump::{self, Survey};
+use v3d_sim::job::names::Names;
 use v3d_sim::job::picture::Picture;
 use v3d_sim::job::run::{FolderOutcome, Outcome};
 use v3d_sim::job::{Job, JobFolder};
@@ -115,7 +117,8 @@ pub(crate) fn tables(folder: &JobFolder, outcome: &FolderOutcome) -> Result<Stri
     let mut out = String::new();
     writeln!(out, "{}", super::title(folder))?;
     for (number, (job, outcome)) in folder.jobs().iter().zip(&outcome.jobs).enumerate() {
-        writeln!(out, "\njob {number}: {}", outcome.end)?;
+        let pass = Names::new(&job.names).pass(BusAddr(job.render_ct1ca)).map(|name| format!(" ({name})"));
+        writeln!(out, "\njob {number}{}: {}", pass.unwrap_or_default(), outcome.end)?;
         job_tables(job, outcome, &mut out)?;
     }
     Ok(out)
@@ -142,9 +145,10 @@ fn job_tables(job: &Job, outcome: &Outcome, out: &mut String) -> Result<()> {
         writeln!(out, "{:>14} pixels shaded of {frame}: each {overdraw:.2} times", sum.pixels)?;
     }
 
-    programs(counters, &survey, out)?;
+    programs(counters, &survey, &Names::new(&job.names), out)?;
     units(counters, out)?;
-    list_units(counters, &survey, sum.primitives, out)?;
+    let (cycles, bytes) = (survey.list_bytes * costs::LIST_BYTE, survey.list_bytes);
+    writeln!(out, "\n{cycles:>14}         CLE: reading {bytes} bytes of lists, on its own, not in that time; a guess")?;
 
     writeln!(out, "\n{:>14} counted", "events")?;
     for source in CounterSource::ALL {
@@ -166,7 +170,7 @@ fn counted(count: u64, one: &'static str, many: &'static str) -> String {
 }
 
 /// The cost of each program. Cycles and stalls are estimates of the timing model.
-fn programs(counters: &Counters, survey: &Survey, out: &mut String) -> Result<()> {
+fn programs(counters: &Counters, survey: &Survey, names: &Names<'_>, out: &mut String) -> Result<()> {
     let all: u64 = counters.programs().map(|(_, events)| events.cycles).sum();
     writeln!(
         out,
@@ -188,6 +192,9 @@ fn programs(counters: &Counters, survey: &Survey, out: &mut String) -> Result<()
             percent(events.stalls.total(), events.cycles),
             events.tmu_quads,
         )?;
+        if let Some(name) = names.program(code) {
+            writeln!(out, "{:18} {name}", "")?;
+        }
         let waits = waits(&events.stalls);
         if !waits.is_empty() {
             writeln!(out, "{:18} waits for {waits}", "")?;
@@ -213,24 +220,28 @@ fn units(counters: &Counters, out: &mut String) -> Result<()> {
     let Config { slices, qpus_per_slice, .. } = Config::default();
     let (slices, each) = (u64::from(slices), u64::from(qpus_per_slice));
     let elapsed = counters.elapsed_cycles();
-    let UnitCycles { tmus, vpm, loads, stores } = counters.unit_cycles();
+    let UnitCycles { tmus, vpm, loads, stores, ptb, pse, tlb } = counters.unit_cycles();
     let idle = counters.get(CounterSource::QpuIdleCycles);
     writeln!(out, "\n{:>14} {:>6}  of the estimated time", "cycles", "share")?;
     let mut line = |cycles: u64, unit: &str, what: String| {
         writeln!(out, "{cycles:>14} {:>6}  {unit}{what}", percent(cycles, elapsed))
     };
-    line(elapsed, "all", ": from the first program's start to the end of the last".to_owned())?;
+    line(elapsed, "all", ": from the start to the end of all work".to_owned())?;
     let busy = (elapsed * slices * each).saturating_sub(idle) / (slices * each);
     line(busy, "QPUs", format!(": each of the {} on average, waiting included", slices * each))?;
     let executing = counters.get(CounterSource::QpuInstructionCycles) / (slices * each);
     let Traffic { busy: memory, bytes, row_changes } = counters.memory_traffic();
+    let stored = counters.tile_bytes_stored();
     let fep = counters.get(CounterSource::FepQuads) * costs::FEP_QUAD;
     let units = [
         (executing, "QPUs", ": executing instructions".to_owned()),
+        (ptb, "PTB", ": writing primitives to tile lists".to_owned()),
+        (pse, "PSE", ": setting up primitives".to_owned()),
         (fep, "FEP", ": a quad each cycle".to_owned()),
+        (tlb, "TLB", format!(": loading and storing tiles, {stored} bytes stored")),
         (tmus / (2 * slices), "TMUs", format!(": each of the {} on average", 2 * slices)),
         (vpm, "VPM", ": a vector at a time".to_owned()),
-        (loads, "VCD, VDR", ": attributes and DMA into the VPM".to_owned()),
+        (loads, "VCD, VDR", ": vertices and DMA into the VPM".to_owned()),
         (stores, "VDW", ": DMA out of the VPM".to_owned()),
         (memory, "memory", format!(": {bytes} bytes for caches and DMA, another row {row_changes} times")),
     ];
@@ -242,23 +253,6 @@ fn units(counters: &Counters, out: &mut String) -> Result<()> {
     if let Some(unit) = busiest.filter(|_| elapsed > 0) {
         writeln!(out, "{:>21}  the busiest unit: {unit}", "")?;
     }
-    Ok(())
-}
-
-/// Cycles of the units that the timing model leaves out, each on its own.
-fn list_units(counters: &Counters, survey: &Survey, primitives: u64, out: &mut String) -> Result<()> {
-    let tile_lists: u64 = survey.tile_list_bytes.values().sum();
-    let stored = counters.tile_bytes_stored();
-    writeln!(
-        out,
-        "\n{:>14}         on its own, not in that time; the costs of a byte and of a primitive are guesses",
-        "cycles"
-    )?;
-    let mut line = |cycles: u64, unit: &str, what: String| writeln!(out, "{cycles:>14}         {unit}: {what}");
-    line(survey.list_bytes * costs::LIST_BYTE, "CLE", format!("reading {} bytes of lists", survey.list_bytes))?;
-    line(tile_lists * costs::LIST_BYTE, "PTB", format!("writing {tile_lists} bytes of tile lists"))?;
-    line(primitives * costs::PSE_PRIMITIVE, "PSE", format!("setting up {primitives} primitives in tiles"))?;
-    line(stored / costs::TILE_STORE_BYTES, "TLB", format!("storing {stored} bytes of tiles"))?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 //! A program is shown up to the delay slots of its end. The uniforms are those of a run without branches; a program that branches may read others, or
 //! fewer.
 
-use super::{Dump, ProgramUses};
+use super::{Dump, ProgramUses, named};
 use crate::qpu::block;
 use qpu_text::Text;
 use v3d_hw::qpu::accesses::{Accesses, Read, Write};
@@ -83,10 +83,17 @@ impl Dump<'_> {
         let kinds: Vec<_> = uses.uses.iter().map(|(kind, _)| *kind).collect();
         let mut kinds = kinds;
         kinds.dedup();
-        self.title(format_args!("{} at {start}", kinds.join(", ")));
+        let name = named(self.names.program(start));
+        self.title(format_args!("{} at {start}{name}", kinds.join(", ")));
         let memory = self.memory;
         let (mut readers, mut tmu_writes) = (Vec::new(), [0; 2]);
+        let mut last = None;
         for (at, word, instruction) in instructions(memory, start) {
+            let line = self.names.line(at);
+            if let Some(line) = line.filter(|_| line != last) {
+                self.line(format_args!("                {line}"));
+            }
+            last = line;
             let (text, accesses) = (Text(word), instruction.accesses());
             let shown = shown(&accesses);
             if shown.is_empty() {
@@ -97,11 +104,11 @@ impl Dump<'_> {
             add_readers(at, &accesses, &mut tmu_writes, &mut readers);
         }
         for &(kind, uniforms) in &uses.uses {
-            self.uniforms(kind, BusAddr(uniforms), &readers);
+            self.uniforms(kind, (start, BusAddr(uniforms)), &readers);
         }
     }
 
-    fn uniforms(&mut self, kind: &str, start: BusAddr, readers: &[Reader]) {
+    fn uniforms(&mut self, kind: &str, (code, start): (BusAddr, BusAddr), readers: &[Reader]) {
         if readers.is_empty() {
             return;
         }
@@ -115,12 +122,13 @@ impl Dump<'_> {
                     return;
                 }
             };
+            let name = named(self.names.uniform(code, number as u32));
             match *reader {
                 Reader::Operand(by) => {
-                    self.line(format_args!("{at}  {word:#010x} {:<14?} read at {by}", f32::from_bits(word)));
+                    self.line(format_args!("{at}  {word:#010x} {:<14?} read at {by}{name}", f32::from_bits(word)));
                 }
                 Reader::Parameter { at: by, unit, number } => {
-                    self.line(format_args!("{at}  {word:#010x} TMU {unit}, parameter {number}, taken at {by}"));
+                    self.line(format_args!("{at}  {word:#010x} TMU {unit}, parameter {number}, taken at {by}{name}"));
                     let fields = match number {
                         0 => Parameter0::FIELDS,
                         1 => Parameter1::FIELDS,

@@ -1,6 +1,6 @@
 //! Dumps of shader records.
 
-use super::Dump;
+use super::{Dump, named};
 use crate::state::{Attribute, GlShader, NvShader, VgShader};
 use v3d_hw::control_list::GlShaderState;
 use v3d_hw::shader_record::{GlFragment, GlVertex, NvShaderRecord, VgShaderRecord, gl};
@@ -34,9 +34,10 @@ impl Dump<'_> {
     }
 
     pub(super) fn shader_record(&mut self, at: BusAddr, record: &Record) {
+        let name = named(self.names.draw(at));
         match record {
             Record::Gl(state) => {
-                self.title(format_args!("GL shader record at {at}"));
+                self.title(format_args!("GL shader record at {at}{name}"));
                 self.part::<GlFragment>(at + gl::FRAGMENT);
                 self.part::<GlVertex>(at + gl::VERTEX);
                 self.part::<GlVertex>(at + gl::COORDINATE);
@@ -46,7 +47,7 @@ impl Dump<'_> {
                 }
             }
             Record::Nv => {
-                self.title(format_args!("NV shader record at {at}"));
+                self.title(format_args!("NV shader record at {at}{name}"));
                 self.part::<NvShaderRecord>(at);
                 if let Ok(shader) = NvShader::read(self.memory, at) {
                     let uses = self.programs.entry(shader.record.code.0).or_default();
@@ -54,7 +55,7 @@ impl Dump<'_> {
                 }
             }
             Record::Vg => {
-                self.title(format_args!("VG shader record at {at}"));
+                self.title(format_args!("VG shader record at {at}{name}"));
                 self.part::<VgShaderRecord>(at);
                 if let Ok(shader) = VgShader::read(self.memory, at) {
                     let uses = self.programs.entry(shader.fragment.code.0).or_default();

@@ -35,6 +35,17 @@ pub enum CleError {
     /// Sub-lists are nested too deep.
     #[error("sub-lists are nested deeper than 2 levels")]
     Nesting,
+    /// The index data of a primitive list begins at the list's end address [rpi-hal src/v3d.rs].
+    #[error(
+        "its index data begins at the list's end address: the thread stops there, without an error bit, before the first index; leave bytes between them"
+    )]
+    EndAtIndexData,
+    /// The end address lies within the index data of a primitive list.
+    #[error("the list's end address lies within its index data: whether the thread stops there is not known")]
+    EndInIndexData,
+    /// A sub-list has come to the end address.
+    #[error("this place in a sub-list is the list's end address: the thread stops here, without an error bit")]
+    EndInSubList,
     /// A semaphore is incremented beyond its maximum.
     #[error("the other thread's semaphore is incremented beyond 7")]
     Semaphore,

@@ -33,6 +33,16 @@ pub enum QpuError {
     /// It, or a uniform, is outside of memory.
     #[error("{0}")]
     Memory(#[from] OutOfMemory),
+    /// So many branches of a vertex or coordinate shader were decided by elements without a vertex alone, which take part and contain anything. From here
+    /// on branches follow the elements that have a vertex.
+    #[error(
+        "elements of the batch that have no vertex have decided {0} branches: they contain anything, so that a loop that waits for them may never end on \
+         boards; give it an end that is the same for all vertices"
+    )]
+    UndefinedBranch(u32),
+    /// Elements without a vertex, which contain anything, make a TMU read at an address that is not in memory.
+    #[error("elements of the batch that have no vertex make a TMU read wherever they say: {0}; limit the address")]
+    UndefinedAddress(OutOfMemory),
     /// A uniform is read, but the program has no uniforms or has used them up; the value is 0.
     #[error("a uniform is read beyond the end of the stream")]
     UniformsExhausted,

@@ -48,12 +48,45 @@ pub enum RenderError {
         "early Z is on in a multisampled tile whose Z was loaded in full resolution: silicon tests wrongly (HW-2905)"
     )]
     EarlyZAfterLoad,
+    /// Early Z has not seen a change of Z, and rejects what the Z test would draw [bm docs/DRIVERS.md].
+    #[error(
+        "early Z rejects pixels that the Z test would draw: primitives before it have changed Z without early-Z updates, so silicon compares with an old depth"
+    )]
+    EarlyZOutOfDate,
     /// The rasteriser's oversampling does not fit the tile buffer's.
     #[error("the rasteriser's oversample mode is reserved or does not fit the rendering mode")]
     Oversample,
     /// Vertices cannot be fetched or shaded.
     #[error(transparent)]
     Vertices(#[from] VertexError),
+    /// An RHT whose edge has points on both sides of the X boundary.
+    #[error(
+        "the edge of an RHT crosses the RHT X boundary: what silicon draws is not known, and nothing is drawn here"
+    )]
+    RhtBoundary,
+    /// A clip window without an area; see [`PtbError::EmptyClipWindow`](super::binning::PtbError::EmptyClipWindow).
+    #[error(
+        "primitives are drawn in an empty clip window, which does not keep them away on boards: leave the draw out"
+    )]
+    EmptyClipWindow,
+    /// A store with dithering, whose pattern is not known. A board moved components by up to two steps, and red 0 became 2 of 31 [piegpu]; here the pattern
+    /// adds less than a step.
+    #[error(
+        "colours are dithered to 565 by a pattern that is not known: boards move components by up to 2 of 31 or 63 steps, the model by less than one"
+    )]
+    Dithered,
+    /// One program of the frame switches threads and another never does, though both are declared two-threaded. Boards run the latter when they are alone;
+    /// a job with both hung [bm docs/DRIVERS.md].
+    #[error(
+        "the programs at {never} and {switches} are both declared two-threaded, but the former ends without a thread switch: boards hang if one frame has \
+         both kinds; declare it single-threaded"
+    )]
+    MixedThreading {
+        /// The program that never switches.
+        never: BusAddr,
+        /// The one that does.
+        switches: BusAddr,
+    },
     /// The list and the shader are of different kinds.
     #[error("a list of coordinates needs a VG shader, and a list of indices a GL or NV shader")]
     ListKind,
@@ -63,9 +96,6 @@ pub enum RenderError {
     /// The budget of instructions is used up.
     #[error("the fragment shader does not end within the budget of instructions")]
     OutOfBudget,
-    /// The program did not take its varyings from the FIFO.
-    #[error("the fragment shader ends with {0} varyings unread")]
-    VaryingsUnread(usize),
 }
 
 /// The error of storing or loading a tile.

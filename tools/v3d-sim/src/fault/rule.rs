@@ -59,8 +59,9 @@ rules! {
     NoSwapTooLate "TMU swapping is disabled less than three instructions before a TMU write",
     /// A TMU or VPM is written in some elements only; the access happens all the same, with undefined data [vc4asm].
     ConditionalPeripheral "a conditional write to a TMU, the SFU or the VPM does not hold in all elements",
-    /// The scoreboard is waited for in the first two instructions.
-    ScoreboardTooEarly "the scoreboard is waited for in the first two instructions",
+    /// The scoreboard is waited for in the first instruction. The guide forbids it in the second, too (HW-2796: then pixels may go to the previous tile), but
+    /// most programs of Broadcom's own compiler wait there [brcm], and so do demos that draw on boards [PeterLemon FillColor].
+    ScoreboardTooEarly "the scoreboard is waited for in the first instruction",
     /// The instruction that ends the program writes to a register file.
     EndWritesRegister "the instruction that signals the program's end writes to a register file",
     /// Register 14 is accessed in the last three instructions.
@@ -73,8 +74,6 @@ rules! {
     LostInThreadSwitch "an accumulator or flag is read that a thread switch has left undefined",
     /// A thread switch after the one that was signalled as the last.
     SwitchAfterLast "a thread switch follows the last one",
-    /// A thread switch in a program that is not threaded.
-    SwitchUnthreaded "a thread switch in a program that runs as the only thread",
     /// Registers 16 to 31 are accessed by one of two threads: they are the other thread's.
     OtherThreadsRegister "registers 16 to 31 belong to the other thread",
     /// The odd branch target register of HW-2780; bit 45 is also the flag update bit.

@@ -60,4 +60,7 @@ pub enum TmuFault {
     /// A raster texture whose width is not a power of two [AG p.109 HW-2898]. It is read with the padding of the next power of two.
     #[error("raster texture of width {0}, which is not a power of two (HW-2898)")]
     RasterWidth(u32),
+    /// Rows of YUYV422R whose distance is not known: rows of RGBA32R have at least 4 texels, which are 16 bytes [piegpu]. Here they have 4 texels.
+    #[error("a texture of type YUYV422R of width {0}: how far apart its rows are is known from 8 texels on")]
+    YuyvRow(u32),
 }

@@ -72,7 +72,7 @@ pub struct Outcome {
     pub pixel_trace: PixelTrace,
     /// Counts.
     pub counters: Counters,
-    /// The final memory.
+    /// The final memory. It is empty if [`run_folder_for_result`] has not kept it.
     pub memory: OwnedMemory,
 }
 
@@ -90,12 +90,32 @@ impl FolderOutcome {
     }
 }
 
-/// Runs the jobs of a folder in turn, until one does not end.
+/// Runs the jobs of a folder in turn, until one does not end, and keeps the memory of each.
 pub fn run_folder(folder: &JobFolder, config: Config) -> Result<FolderOutcome, JobError> {
-    let (mut memories, mut ends) = (Vec::new(), Vec::new());
+    run_and_keep(folder, config, |_| true)
+}
+
+/// The same, but keeps only the memory of the job whose picture is the result, and that of the last job: a folder may have hundreds of jobs, each with an
+/// image of many MiB. A memory from which a later job takes regions is there until that job has been run.
+pub fn run_folder_for_result(folder: &JobFolder, config: Config) -> Result<FolderOutcome, JobError> {
+    run_and_keep(folder, config, |number| number == folder.result_job())
+}
+
+fn run_and_keep(
+    folder: &JobFolder,
+    config: Config,
+    is_kept: impl Fn(usize) -> bool,
+) -> Result<FolderOutcome, JobError> {
+    let last_uses = last_uses(folder);
+    let (mut memories, mut ends): (Vec<OwnedMemory>, Vec<_>) = (Vec::new(), Vec::new());
     for (number, job) in folder.jobs().iter().enumerate() {
         let memory = folder.image(job)?;
         folder.carry_over(number, memory.view(), &memories)?;
+        for (earlier, memory) in memories.iter_mut().enumerate() {
+            if !is_kept(earlier) && last_uses.get(earlier).is_none_or(|&last| last <= number) {
+                *memory = OwnedMemory::new(0);
+            }
+        }
         let mut device = V3d::new(config);
         let end = run_job(&mut device, memory.view(), job);
         memories.push(memory);
@@ -111,6 +131,19 @@ pub fn run_folder(folder: &JobFolder, config: Config) -> Result<FolderOutcome, J
         .map(|((end, faults, pixel_trace, counters), memory)| Outcome { end, faults, pixel_trace, counters, memory })
         .collect();
     Ok(FolderOutcome { jobs })
+}
+
+/// For each job the number of the last one that takes regions of its memory, or 0.
+fn last_uses(folder: &JobFolder) -> Vec<usize> {
+    let mut last = vec![0; folder.jobs().len()];
+    for (number, job) in folder.jobs().iter().enumerate() {
+        for carry in &job.carry {
+            if let Some(last) = last.get_mut(carry.from_job) {
+                *last = number;
+            }
+        }
+    }
+    last
 }
 
 /// Runs a job on memory that has been loaded.

@@ -2,11 +2,14 @@
 
 use super::clip::{self, ClipCoordinates, Clipped, CutVertex, Viewport};
 use super::overlap::Point;
+use super::reach::Reach;
 use super::{Context, PtbError, PtbFault};
+use crate::counters::Counters;
 use crate::primitive_assembly::Assembly;
 use crate::primitive_list::vertices_of;
 use crate::state::{PipelineState, point_size_px};
-use crate::vcm::{Reports, Shading, Stage, VcdFault, VertexShader};
+use crate::timing::trace::{Binned, Trace, Work};
+use crate::vcm::{Reports, Shading, Stage, VcdFault, VertexShader, reuse};
 use std::collections::HashMap;
 use std::sync::Arc;
 use v3d_hw::control_list::{ClippedPrimitive, PrimitiveListFormat};
@@ -24,11 +27,20 @@ pub(super) struct Draw {
     pub(super) format: PrimitiveListFormat,
     pub(super) primitives: Vec<[u32; 3]>,
     pub(super) next_primitive: usize,
+    /// Number of the current primitive in the draw.
+    pub(super) number: usize,
     pub(super) vertices: VertexTable,
     pub(super) pieces: Vec<Piece>,
     pub(super) next_piece: usize,
     pub(super) tiles: Vec<u32>,
     pub(super) next_tile: usize,
+    /// The vertices had no room: nothing is drawn.
+    pub(super) lost: bool,
+    pub(super) far_vertex_reported: bool,
+    /// Primitives written to tile lists, for the timing model.
+    pub(super) entries: u32,
+    /// The trace of a batch of vertices, if the timing model runs.
+    pub(super) trace: Option<Trace>,
 }
 
 /// Shaded coordinates of a vertex.
@@ -96,22 +108,58 @@ impl Draw {
             self.primitives.clear();
             return;
         };
-        let new = self.vertices.add(&self.primitives, vertices_of(self.assembly.primitive()));
-        let shading = Shading { memory: context.memory, code: context.code, parallel: context.parallel };
-        let report = &mut Reports { counters: context.counters, faults, instructions: context.instructions };
+        let corners = vertices_of(self.assembly.primitive());
+        let new = self.vertices.add(&self.primitives, corners);
+        let record = context.counters.has_timing();
+        let Context { memory, code, parallel, undefined, .. } = *context;
+        let shading = Shading { memory, code, parallel, undefined, record };
+        let mut counters = Counters::default();
+        let report = &mut Reports { counters: &mut counters, faults, instructions: context.instructions };
         let batches = shading.shade_all(shader, Stage::Coordinate, &new, report);
+        let trace = counters.take_traces().into_iter().next();
+        context.counters.merge(counters);
+        if record {
+            self.trace = trace.or(self.trace.take());
+            let primitives = self.primitives.iter().map(|vertices| &vertices[..corners]);
+            for batch in reuse::batches(shader, Stage::Coordinate, primitives) {
+                context.counters.add_work(match &self.trace {
+                    Some(trace) => Work::Program(trace.for_vertices(batch.lines)),
+                    None => Work::Binned(Binned { lines: batch.lines, entries: 0 }),
+                });
+            }
+        }
+        if matches!(shader, VertexShader::Gl(gl) if !gl.fragment.clipping) && batches.iter().any(|batch| batch.overrun)
+        {
+            self.lost = true;
+            faults.report(PtbFault { at, error: PtbError::ClippingOff });
+        }
+        if self.lost {
+            self.primitives.clear();
+        }
+        // Only what no clipper sees can be too far outside.
+        let reach = match shader {
+            VertexShader::Nv(nv) if !nv.record.clipping && !self.far_vertex_reported => Reach::of(&self.state),
+            _ => None,
+        };
         for (batch, indices) in batches.iter().zip(new.chunks(LANES)) {
             self.vertices.format = batch.format;
-            for vertex in 0..indices.len() {
+            for (vertex, &index) in indices.iter().enumerate() {
                 let word = |n| batch.word(vertex, n);
                 let float = |n| f32::from_bits(word(n));
+                let xy = ScreenXy::from_word(word(batch.format.screen_xy()));
+                if !self.far_vertex_reported
+                    && let Some(far) = reach.and_then(|reach| reach.check(index, xy))
+                {
+                    self.far_vertex_reported = true;
+                    faults.report(PtbFault { at, error: far.into() });
+                }
                 self.vertices.coordinates.push(Coordinates {
                     clip: if batch.format.clip_header {
                         [0, 1, 2, 3].map(|i| float(Format::CLIP + i))
                     } else {
                         [0.0; 4]
                     },
-                    xy: ScreenXy::from_word(word(batch.format.screen_xy())),
+                    xy,
                     z: float(batch.format.screen_z()),
                     reciprocal_w: float(batch.format.reciprocal_w()),
                     point_size: batch.format.point_size().map_or(0.0, float),
@@ -126,6 +174,11 @@ impl Draw {
             return Coordinates { xy: ScreenXy::from_word(vertex), ..Default::default() };
         }
         self.vertices.get(vertex)
+    }
+
+    /// Number of vertices of a primitive.
+    pub(super) fn corners(&self) -> usize {
+        vertices_of(self.assembly.primitive())
     }
 
     /// Clips a primitive if clipping is enabled.

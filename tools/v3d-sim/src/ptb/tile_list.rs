@@ -233,7 +233,7 @@ mod tests {
             let owned = OwnedMemory::new(0x40_0000);
             let memory = owned.view();
             // Overspill memory out of reach of relative branches.
-            let mut pool = Pool::new(0x1100, 0x800);
+            let mut pool = Pool::configured(0x1100, 0x800, 0);
             let mut overspill = Overspill { address: 0x30_0000, bytes: 0x8000 };
             let mut blocks = Blocks { pool: &mut pool, overspill: &mut overspill, block_bytes };
             let mut list = TileList::new(BusAddr(0x1020), 32);
@@ -273,7 +273,7 @@ mod tests {
     fn without_memory_a_list_still_ends() {
         let owned = OwnedMemory::new(0x2000);
         let memory = owned.view();
-        let (mut pool, mut overspill) = (Pool::new(0x1100, 0), Overspill::default());
+        let (mut pool, mut overspill) = (Pool::configured(0x1100, 0, 0), Overspill::default());
         let mut blocks = Blocks { pool: &mut pool, overspill: &mut overspill, block_bytes: 128 };
         let mut list = TileList::new(BusAddr(0x1020), 32);
         let mut written = Vec::new();

@@ -14,7 +14,7 @@ pub mod micro_op;
 pub use cache::CodeCache;
 
 use crate::fault::rule::Rules;
-use crate::memory::{Memory, OutOfMemory};
+use crate::memory::{Memory, OutOfMemory, Path};
 use crate::qpu::isa::instruction::{DecodedInstruction, Destination, Kind};
 use crate::qpu::isa::touches::Touches;
 use micro_op::MicroOp;
@@ -246,6 +246,7 @@ impl Block {
 
 /// Fetches the instruction word at an address.
 pub(crate) fn fetch(memory: Memory<'_>, at: BusAddr) -> Result<u64, OutOfMemory> {
+    let memory = memory.through(Path::Instructions);
     let (low, high) = (memory.word(at)?, memory.word(BusAddr(at.0.wrapping_add(4)))?);
     Ok(u64::from(high) << 32 | u64::from(low))
 }

@@ -120,6 +120,7 @@ fn run_case(suite: Suite, case: u64) -> Result<Outcome, String> {
         rb15: random.lanes(),
         threading: if suite == Suite::Threads { Threading::Threaded } else { Threading::Single },
         qpu: random.below(12) as u8,
+        undefined_elements: 0,
         record: None,
     };
     if random.one_in(4) {
@@ -128,6 +129,10 @@ fn run_case(suite: Suite, case: u64) -> Result<Outcome, String> {
         launch.uniforms_limit = random.one_in(2).then(|| random.below(20));
     }
     let varyings = PREAMBLE as u32 + random.below(40);
+    if random.one_in(8) {
+        // Branches follow the other elements.
+        launch.undefined_elements = random.below(u32::from(u16::MAX)) as u16;
+    }
     let launches = vec![launch];
     let case = Case { words, launches, data, varyings, refused: 10, busy: false, budgets: vec![BUDGET] };
     let reference = case.check(&[Engine::Baseline, Engine::Fast, Engine::Translated, Engine::Traced])?;

@@ -229,7 +229,7 @@ impl Qpu {
         }
 
         let taken = match instruction.kind {
-            Kind::Branch { condition, .. } => self.branch_holds(condition),
+            Kind::Branch { condition, .. } => self.branch_is_taken(condition),
             _ => true,
         };
         let target = self.branch_target(instruction, &broken);
@@ -322,6 +322,7 @@ impl Qpu {
             }
         } else if matches!(instruction.signal, Signal::ThreadSwitch | Signal::LastThreadSwitch) {
             self.switching = Some(THREAD_DELAY_SLOTS);
+            self.switched = true;
             self.last_switch |= instruction.signal == Signal::LastThreadSwitch;
         }
         match &mut self.ending {

@@ -70,7 +70,8 @@ impl Engine for Translated {
             let (limit, resumes) = match code {
                 Some(Some(code)) => match code.segment(at) {
                     Some(segment) => {
-                        if qpu.may_run_block(block, at) {
+                        // The sequencer reports branches that depend on elements without a vertex.
+                        if qpu.undefined_elements == 0 && qpu.may_run_block(block, at) {
                             let before = *budget;
                             let next = entry::run(qpu, block, code, segment, io, memory, budget);
                             if *budget != before {

@@ -24,8 +24,9 @@ pub use crate::fault::rendering::TileBufferError;
 pub use batch::{Batch, NewQuad};
 
 use super::cap::CoverageReading;
+use super::pixel_trace::Event;
 use super::pse::{Coefficients, PixelSteps};
-use super::tlb::{self, Outcome, Passing, Shape, StencilTest, Tlb, ZTest, gather, scatter};
+use super::tlb::{Outcome, Passing, Shape, StencilTest, Tlb, ZTest, gather, scatter, test_sample};
 use crate::counters::Counters;
 use crate::lanes::{ALL, Lanes, Mask};
 use crate::qpu::{Io, IoError, Varying, Wait};
@@ -90,6 +91,33 @@ pub struct FragmentIo<'a> {
     read: Cursor,
     written: Cursor,
     written_all: usize,
+    /// What becomes of the watched element, if there is one.
+    pub(super) fate: Option<Fate>,
+}
+
+/// What a program does with one element.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fate {
+    /// The element.
+    pub element: usize,
+    /// Tests of its samples, as events of the pixel.
+    pub tests: Vec<Event>,
+    /// The program has written it.
+    pub written: bool,
+    /// The program has tested or written others, but not it.
+    pub left_out: bool,
+}
+
+impl Fate {
+    /// That of an element at the start.
+    pub const fn new(element: usize) -> Self {
+        Self { element, tests: Vec::new(), written: false, left_out: false }
+    }
+
+    /// Whether the program has discarded it.
+    pub const fn is_discarded(&self) -> bool {
+        self.left_out && self.tests.is_empty() && !self.written
+    }
 }
 
 impl<'a> FragmentIo<'a> {
@@ -113,12 +141,40 @@ impl<'a> FragmentIo<'a> {
             read: Cursor::default(),
             written: Cursor::default(),
             written_all: 0,
+            fate: None,
         }
     }
 
-    /// Number of varyings that the program has not read.
-    pub fn unread_varyings(&self) -> usize {
-        self.state.varyings.saturating_sub(self.next_varying)
+    /// Notes the tests of the watched element that a write of Z makes, before it does.
+    #[cold]
+    fn note_tests(&mut self, value: &Lanes, mask: Mask) {
+        let Some(fate) = &mut self.fate else { return };
+        let element = fate.element;
+        let (Some(&flags), Some(&z)) = (self.batch.flags.0.get(element), value.0.get(element)) else { return };
+        if mask >> element & 1 == 0 {
+            fate.left_out = true;
+            return;
+        }
+        let Some(quad) = self.batch.quads.get(element / 4) else { return };
+        let stencil = if self.batch.reverse >> element & 1 == 0 { &self.front } else { &self.back };
+        let shape = self.tlb.shape();
+        for sample in (0..shape.samples()).filter(|sample| !shape.multisample || flags >> sample & 1 == 1) {
+            let index = self.tlb.zs_index(quad.pixel + element % 4, sample);
+            let Some(&zs) = self.tlb.zs.get(index) else { continue };
+            let z = z & 0xff_ffff;
+            let outcome = test_sample(&mut { zs }, z, self.state.z_test, stencil.as_ref());
+            fate.tests.push(Event::Tested { sample, z, zs, outcome });
+        }
+    }
+
+    /// Notes whether a write of colour reaches the watched element.
+    #[cold]
+    fn note_write(&mut self, mask: Mask) {
+        let Some(fate) = &mut self.fate else { return };
+        match self.batch.flags.0.get(fate.element) {
+            Some(flags) if mask >> fate.element & 1 == 1 && flags & 0xf != 0 => fate.written = true,
+            _ => fate.left_out = true,
+        }
     }
 
     /// Moves quads along x (0) or y (1) to the coordinates in their first elements.
@@ -176,6 +232,9 @@ impl<'a> FragmentIo<'a> {
     /// Writes a word of colour to one sample (or to all) of the pixels.
     #[inline]
     fn write_color(&mut self, value: &Lanes, mask: Mask, sample: Option<usize>, word: usize) {
+        if self.fate.is_some() {
+            self.note_write(mask);
+        }
         SimdDispatch::new().run(ColorWrite { io: self, value, mask, sample, word });
     }
 
@@ -310,7 +369,7 @@ impl SimdTask for DepthTest<'_, '_> {
     fn run<V: Vectors>(self) {
         let Self { io, value, mask } = self;
         let shape = io.tlb.shape();
-        let (passing, update) = (io.state.passing, io.state.z_test.update);
+        let (passing, z_test) = (io.state.passing, io.state.z_test);
         let z = value.map(|z| z & 0xff_ffff);
         let reached = io.samples_reached::<V>(mask);
         let mut left = Lanes::default();
@@ -322,10 +381,16 @@ impl SimdTask for DepthTest<'_, '_> {
             let passed = passing.of::<V>(&z, &zs) & !V::zero(&tested);
             let with_sample = left.zip(tested, |left, tested| left | tested);
             V::blend(&mut left, &with_sample, passed);
-            if update && passed != 0 {
+            if z_test.update && passed != 0 {
+                let Tlb { zs: stored, early, .. } = &mut *io.tlb;
+                if let Some(early) = early.written_with(stored, z_test) {
+                    let mut depths = gather(early, word_indices);
+                    V::blend(&mut depths, &z.map(|z| z << 8), passed);
+                    scatter(early, word_indices, 0..io.batch.count, &depths);
+                }
                 let new = z.zip(zs, |z, zs| z << 8 | zs & 0xff);
                 V::blend(&mut zs, &new, passed);
-                scatter(&mut io.tlb.zs, word_indices, 0..io.batch.count, &zs);
+                scatter(stored, word_indices, 0..io.batch.count, &zs);
             }
         }
         let tested = !V::zero(&reached);
@@ -407,6 +472,9 @@ impl Io for FragmentIo<'_> {
     fn tlb_z(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
         let shape = self.tlb.shape();
         let (front, back, z_test) = (self.front, self.back, self.state.z_test);
+        if self.fate.is_some() {
+            self.note_tests(value, mask);
+        }
         if front.is_none() && back.is_none() && !self.batch.moved {
             SimdDispatch::new().run(DepthTest { io: self, value, mask });
             return Ok(());
@@ -428,14 +496,14 @@ impl Io for FragmentIo<'_> {
                 if shape.multisample {
                     for sample in (0..4).filter(|sample| flags >> sample & 1 == 1) {
                         let index = self.tlb.zs_index(pixel, sample);
-                        match tlb::test_sample(&mut self.tlb.zs[index], z, z_test, stencil) {
+                        match self.tlb.test_sample(index, z, z_test, stencil) {
                             Outcome::Passed => left |= 1 << sample,
                             Outcome::ZFailed => stencil_passed = true,
                             Outcome::StencilFailed => {}
                         }
                     }
                 } else {
-                    match tlb::test_sample(&mut self.tlb.zs[pixel], z, z_test, stencil) {
+                    match self.tlb.test_sample(pixel, z, z_test, stencil) {
                         Outcome::Passed => left = flags,
                         Outcome::ZFailed => stencil_passed = true,
                         Outcome::StencilFailed => {}
@@ -616,12 +684,12 @@ mod tests {
             CompareFunction::GreaterOrEqual,
             CompareFunction::Always,
         ];
-        let mut changed = 0;
+        let (mut changed, mut early_changed) = (0, 0);
         for round in 0..4000 {
             let shape = Shape::new(next(2) == 1, next(4) == 0, false);
             let function = functions[round % 8];
             let state = FragmentState {
-                z_test: ZTest { function, update: next(4) != 0 },
+                z_test: ZTest { function, update: next(4) != 0, early_update: next(2) == 0 },
                 passing: function.into(),
                 varyings: 0,
                 vg_mask: false,
@@ -630,6 +698,11 @@ mod tests {
             };
             let mut tlb = Tlb::new(shape);
             tlb.zs.iter_mut().for_each(|zs| *zs = next(4) << 8 | next(256));
+            if next(2) == 0 {
+                tlb.early.written_with(&tlb.zs, ZTest { early_update: false, update: true, ..state.z_test });
+                tlb.zs.iter_mut().for_each(|zs| *zs = next(4) << 8 | next(256));
+            }
+            let before = tlb.early.words().copied();
             let at_once = batch(&mut next, shape);
             let one_by_one = Batch { moved: true, ..at_once.clone() };
             let z = Lanes(std::array::from_fn(|_| next(4) | next(2) << 24));
@@ -641,12 +714,16 @@ mod tests {
                 io.tlb_z(&z, masks[0]).unwrap();
                 io.tlb_color_all(&color, masks[1]).unwrap();
                 io.tlb_color_ms(&color.map(|color| !color), masks[0]).unwrap();
-                (tlb.zs, tlb.color, batch.flags, counters)
+                // Without updates silicon keeps the depths, with updates it follows Z.
+                let early = tlb.early.words().map(|words| words.map(|word| word >> 8));
+                (tlb.zs, tlb.color, early, batch.flags, counters)
             });
             assert!(results[0] == results[1], "round {round}: {function:?}, {shape:?}");
             changed += usize::from(results[0].0 != tlb.zs) + usize::from(results[0].1 != tlb.color);
+            early_changed += usize::from(results[0].2 != before.map(|words| words.map(|word| word >> 8)));
         }
         assert!(changed > 4000, "the suite changes something: {changed}");
+        assert!(early_changed > 800, "the suite changes early depths: {early_changed}");
     }
 
     /// A quad's varying is that of its own primitive, and 0 where there is no quad.

@@ -6,7 +6,7 @@
 use super::pixel;
 use super::store::{FULL_BUFFER_BYTES, FULL_DUMP_BYTES, MoveError, buffer_bits, tile_rect};
 use super::surface::{Run, Surface, tiling_of};
-use super::tlb::{SAMPLES, Tlb};
+use super::tlb::{SAMPLES, Shape, Tlb};
 use crate::memory::Memory;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{LoadFullResolution, LoadGeneral, PixelFormat, TileBufferSelect, TileRenderingMode};
@@ -21,6 +21,14 @@ pub enum Load {
 }
 
 impl Load {
+    /// Whether each sample is moved, not only a value for each pixel.
+    pub fn moves_samples(&self) -> bool {
+        match self {
+            Self::FullResolution(_) => true,
+            Self::General(load) => load.buffer == TileBufferSelect::Full,
+        }
+    }
+
     fn surface(load: &LoadGeneral, mode: &TileRenderingMode) -> Option<Surface> {
         Some(Surface {
             address: load.address.0,
@@ -50,6 +58,19 @@ impl Load {
             Self::General(load) if load.buffer == TileBufferSelect::Full => dump(load.address.0),
             Self::General(load) => Self::surface(load, mode).map_or((0, 0), |surface| surface.extent()),
         }
+    }
+
+    /// Contiguous pieces of memory that it reads for the tile at column and row.
+    pub fn pieces(&self, mode: &TileRenderingMode, tile: (u8, u8), shape: Shape) -> u32 {
+        let Some(surface) = self.image(mode) else { return u32::from(self.moves_samples()) };
+        let mut runs = Vec::new();
+        surface.runs(tile_rect(tile, (shape.width_px, shape.height_px)), |run| {
+            let start = u64::from(run.address.offset());
+            runs.push((start, start + u64::from(run.pixels * run.rows * surface.bits / 8)));
+        });
+        runs.sort_unstable();
+        let mut end = None;
+        runs.iter().filter(|run| end.replace(run.1) != Some(run.0)).count() as u32
     }
 
     /// Whether it restores Z and stencil of all samples.
@@ -139,6 +160,9 @@ fn image(
             }
         }
     });
+    if load.buffer == TileBufferSelect::ZStencil {
+        tlb.early.follow();
+    }
     result
 }
 
@@ -164,6 +188,9 @@ fn restore(
             }
             address = address + FULL_BUFFER_BYTES;
         }
+    }
+    if zs {
+        tlb.early.follow();
     }
     if vg_mask {
         let mut bytes = [0; SAMPLES];
@@ -243,5 +270,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Tile (1, 0) of an image: rows of a raster image, two rows of two adjacent 4 KiB tiles of a T-format image, rows of micro-tiles of an LT image.
+    #[test]
+    fn pieces_are_contiguous_memory() {
+        for (format, width, height, expected) in [
+            (MemoryFormat::Raster, 640, 360, 64),
+            (MemoryFormat::Raster, 640, 40, 40),
+            (MemoryFormat::TFormat, 640, 360, 2),
+            (MemoryFormat::LtFormat, 640, 360, 16),
+        ] {
+            let mode = TileRenderingMode { width, height, ..TileRenderingMode::from_bits(0) };
+            let buffer = TileBufferSelect::Color;
+            let load = Load::General(LoadGeneral { buffer, format, ..LoadGeneral::from_bits(0) });
+            let found = load.pieces(&mode, (1, 0), Shape::new(false, false, false));
+            assert_eq!(found, expected, "{format:?} {width}x{height}");
+        }
+        let full = Load::FullResolution(LoadFullResolution::from_bits(0));
+        assert_eq!(full.pieces(&TileRenderingMode::from_bits(0), (0, 0), Shape::new(false, false, false)), 1);
     }
 }

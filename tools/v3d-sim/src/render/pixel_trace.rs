@@ -4,7 +4,7 @@
 //! pixel's element: registers, flags and peripherals. All other pixels are rendered as usual; the picture is the same.
 
 use super::WaveJob;
-use super::tlb::Tlb;
+use super::tlb::{Outcome, Tlb};
 use crate::lanes::{Lanes, Mask};
 use crate::qpu::block;
 use crate::qpu::datapath::reference::Reference;
@@ -54,6 +54,15 @@ pub struct Value {
     pub bits: u32,
 }
 
+/// Planes that primitives are clipped at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClipPlanes {
+    /// Z = -W.
+    pub near: bool,
+    /// Z = W.
+    pub far: bool,
+}
+
 /// An event of the pixel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
@@ -78,11 +87,40 @@ pub enum Event {
         z: u32,
         /// W.
         w: f32,
+        /// Address of the draw's shader record; none if it is inline.
+        shader: Option<BusAddr>,
+    },
+    /// The binner clips a primitive away here.
+    Clipped {
+        /// Number of the primitive in its draw.
+        primitive: usize,
+        /// The planes that it crosses, or is behind.
+        planes: ClipPlanes,
+        /// As of [`Event::Covered`].
+        shader: Option<BusAddr>,
+    },
+    /// A primitive would cover the pixel, which is outside of the clip window.
+    OutsideWindow {
+        /// Number of the primitive in its draw.
+        primitive: usize,
+        /// As of [`Event::Covered`].
+        shader: Option<BusAddr>,
+    },
+    /// A primitive would cover the pixel's centre, but faces the wrong way.
+    Culled {
+        /// Number of the primitive in its list.
+        primitive: usize,
+        /// Whether the primitive is back facing.
+        reverse: bool,
+        /// As of [`Event::Covered`].
+        shader: Option<BusAddr>,
     },
     /// The depth limits exclude it.
     OutsideZLimits,
     /// Early Z rejects it.
     Hidden,
+    /// Early Z rejects it, though the Z test would not: the depth that early Z compares with is out of date.
+    WronglyHidden,
     /// A program starts shading it.
     Program {
         /// Address of its first instruction.
@@ -107,6 +145,19 @@ pub enum Event {
     LeftOut(u64),
     /// The coverage pipe has added a primitive to its coverage, which replaces depth and stencil.
     CoverageAccumulated(Vec<Sample>),
+    /// The program has made the tests of a sample.
+    Tested {
+        /// Number of the sample.
+        sample: usize,
+        /// The depth that is tested, 24 bits.
+        z: u32,
+        /// Depth in 31:8 and stencil in 7:0 that it is tested against.
+        zs: u32,
+        /// The outcome.
+        outcome: Outcome,
+    },
+    /// The program has left the pixel out: it has neither tested nor written it, while it did so with others or could have.
+    Discarded,
     /// The program has ended; the pixel's new content.
     Shaded(Vec<Sample>),
     /// The tile is stored.
@@ -382,15 +433,47 @@ impl fmt::Display for Event {
         match self {
             Self::TileBegins { column, row } => write!(f, "tile column {column}, row {row} begins"),
             Self::Loaded(samples) => write!(f, "loaded: {}", Listed(samples, "; ")),
-            Self::Covered { primitive, mask, reverse, z, w } => {
+            Self::Covered { primitive, mask, reverse, z, w, .. } => {
                 let face = if *reverse { "back" } else { "front" };
                 write!(
                     f,
                     "primitive {primitive} of the list covers it: {face} facing, samples {mask:#06b}, depth {z:#08x}, W {w}"
                 )
             }
+            Self::Clipped { primitive, planes, .. } => {
+                let at = match (planes.near, planes.far) {
+                    (true, true) => "the near and the far plane",
+                    (true, false) => "the near plane",
+                    (false, true) => "the far plane",
+                    (false, false) => "the guard band",
+                };
+                write!(f, "primitive {primitive} of the draw is clipped here, at {at}: not drawn")
+            }
+            Self::OutsideWindow { primitive, .. } => {
+                write!(
+                    f,
+                    "primitive {primitive} of the draw covers it, outside of the clip window (scissor): not drawn"
+                )
+            }
+            Self::Culled { primitive, reverse, .. } => {
+                let face = if *reverse { "back" } else { "front" };
+                write!(f, "primitive {primitive} of the list covers it, and is culled, being {face} facing: not drawn")
+            }
+            Self::Tested { sample, z, zs, outcome } => {
+                let (depth, stencil) = (zs >> 8, zs & 0xff);
+                let against = format!("depth {z:#08x} against {depth:#08x}, stencil {stencil:#04x}");
+                match outcome {
+                    Outcome::Passed => write!(f, "sample {sample} passes the tests: {against}"),
+                    Outcome::ZFailed => write!(f, "sample {sample} fails the depth test: {against}: not drawn"),
+                    Outcome::StencilFailed => write!(f, "sample {sample} fails the stencil test: {against}: not drawn"),
+                }
+            }
+            Self::Discarded => f.write_str("its program leaves it out, by discard or an alpha test: not drawn"),
             Self::OutsideZLimits => f.write_str("outside of the limits of Z: not drawn"),
             Self::Hidden => f.write_str("hidden, as early Z finds: not drawn"),
+            Self::WronglyHidden => {
+                f.write_str("not hidden, but rejected by early Z, whose depth is out of date: not drawn")
+            }
             Self::Program { code, element } => write!(f, "shaded by the program at {code}, in element {element}"),
             Self::Instruction { pc, word, read, written, flags } => {
                 let text = Text(*word);

@@ -12,8 +12,13 @@
 //! - A pixel or sample exactly on an edge belongs to the primitive on whose left or low-row side the edge is (a top-left rule with the lowest row as
 //!   top). Silicon's rule is not known; no recorded picture has such a pixel.
 //! - A flat varying takes the value of the last vertex, as in OpenGL.
-//! - An RHT is the area between its edge and the vertical line at the RHT X boundary, to the right of the edge. The guide explains neither the
-//!   letters nor the boundary.
+//! - An RHT is the area between its edge and the vertical line at the RHT X boundary, which is in 1/16 pixel. The guide explains neither the letters
+//!   nor the boundary; demos that are published as working have a boundary to the left of all edges, and names for the vertices that fit no other area
+//!   [PeterLemon RHT]. To the right of the edges, the boundary works in the same way here. What an edge gives that crosses it is not known: nothing is
+//!   drawn, and the model reports it.
+//! - The implicit varyings of points and lines precede the shader's own for NV shaders as well. For GL shaders Mesa's driver says so. Eight published demos
+//!   give the vertices of lines and points colours, declare three varyings and read three [PeterLemon VertexColor]: here these are implicit ones first, so
+//!   that the colours are not those which the sources name. What boards show of them is not known.
 //! - A line is widened along y if it is longer in x than in y, otherwise along x, as in OpenGL. Its one implicit varying runs from 0 to 1 across the
 //!   width.
 //! - Depth offset is OpenGL's: factor times the greater slope of Z in x and y, plus units of 2^-24.
@@ -270,6 +275,8 @@ pub enum Discarded {
     Degenerate,
     /// Its facing is not drawn.
     Culled,
+    /// The edge of an RHT crosses the X boundary.
+    CrossesBoundary,
 }
 
 impl SetupState {
@@ -394,16 +401,27 @@ impl SetupState {
         Ok(primitive)
     }
 
-    /// Sets up an RHT. Its edge faces forward if it runs down, that is if the area to its right is on its left-hand side.
+    /// Sets up an RHT. Its edge faces forward if the area is on its left-hand side: if it runs down with the boundary to its right, or up with the boundary to
+    /// its left.
     pub fn rht(&self, vertices: [Vertex<'_>; 2]) -> Result<Primitive, Discarded> {
         let [v0, v1] = vertices;
         let (low, high) = if v0.y <= v1.y { (v0, v1) } else { (v1, v0) };
-        let right = self.rht_boundary;
-        if low.y == high.y || right <= low.x.min(high.x) {
+        let (left, right) = (low.x.min(high.x), low.x.max(high.x));
+        let boundary = self.rht_boundary;
+        if low.y == high.y || (left == right && left == boundary) {
             return Err(Discarded::Degenerate);
         }
-        let mut primitive = Primitive::convex(&[(low.x, low.y), (right, low.y), (right, high.y), (high.x, high.y)]);
-        let forward = (v0.y > v1.y) != self.configuration.clockwise;
+        if left < boundary && boundary < right {
+            return Err(Discarded::CrossesBoundary);
+        }
+        let to_the_right = boundary >= right;
+        let (start, end) = ((low.x, low.y), (high.x, high.y));
+        let mut primitive = Primitive::convex(&if to_the_right {
+            [start, (boundary, low.y), (boundary, high.y), end]
+        } else {
+            [(boundary, low.y), start, end, (boundary, high.y)]
+        });
+        let forward = ((v0.y > v1.y) == to_the_right) != self.configuration.clockwise;
         if !(if forward { self.configuration.forward_facing } else { self.configuration.reverse_facing }) {
             return Err(Discarded::Culled);
         }
@@ -549,8 +567,31 @@ mod tests {
             }
         }
         assert_eq!(setup.rht([low, low]), Err(Discarded::Degenerate));
-        let behind = SetupState { rht_boundary: 100, ..SetupState::plain() };
-        assert_eq!(behind.rht([low, high]), Err(Discarded::Degenerate));
+    }
+
+    /// As in [PeterLemon RHT]: the boundary is the left side of the area, and the edge its right one.
+    #[test]
+    fn an_rht_may_lie_to_the_left_of_its_edge() {
+        let setup = SetupState { rht_boundary: 80, ..SetupState::plain() };
+        let (low, high) = (vertex(160, 160, 0.5, 1.0, &[]), vertex(320, 320, 0.5, 1.0, &[]));
+        let up = setup.rht([low, high]).unwrap();
+        let down = setup.rht([high, low]).unwrap();
+        assert!(!up.reverse && down.reverse, "an edge that runs up has the area on its left-hand side");
+        for (x, y, expected) in
+            [(90, 240, true), (230, 240, true), (250, 240, false), (70, 240, false), (90, 330, false)]
+        {
+            for primitive in [&up, &down] {
+                let inside = primitive.edges().iter().all(|e| e.a * x + e.b * y + e.c >= 0);
+                assert_eq!(inside, expected, "({x}, {y})");
+            }
+        }
+        let at = |boundary| SetupState { rht_boundary: boundary, ..SetupState::plain() }.rht([low, high]);
+        assert_eq!(at(161), Err(Discarded::CrossesBoundary));
+        assert_eq!(at(319), Err(Discarded::CrossesBoundary));
+        assert!(at(160).is_ok() && at(320).is_ok());
+        let vertical = vertex(160, 320, 0.5, 1.0, &[]);
+        let on = SetupState { rht_boundary: 160, ..SetupState::plain() };
+        assert_eq!(on.rht([low, vertical]), Err(Discarded::Degenerate));
     }
 
     /// All four directions of a line have their area inside.

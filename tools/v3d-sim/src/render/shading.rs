@@ -2,22 +2,25 @@
 //!
 //! # Inferences
 //! - Batches hold quads of one primitive list. How far silicon's batches reach across lists is not known, and no picture shows it.
+//! - A program may end before it has read all varyings of its record: what is left is gone. The guide demands that all are read [AG p.51], but a program
+//!   that reads two of three draws right on boards [bm].
 
 use super::cap::{self};
 use super::early_z;
 use super::fep::{CoveredBlock, Rasterising, Sampling, pixel_in_block};
-use super::fragment::{Batch, FragmentIo, FragmentState, NewQuad, quads_in};
+use super::fragment::{Batch, Fate, FragmentIo, FragmentState, NewQuad, quads_in};
 use super::pixel_trace::{self, Event};
-use super::pse::{Coefficients, Primitive};
+use super::pse::{Coefficients, PixelRect, Primitive};
 use super::tlb::Tlb;
 use super::unit::UnitResult;
 use super::{RenderError, RenderFault, WaveJob};
 use crate::lanes::{Lanes, Mask};
+use crate::ptb::watch::covers;
 use crate::qpu::{self, Exit, Launch, Qpu};
 use crate::simd::SimdTask;
 use crate::simd::vectors::Vectors;
 use crate::state::Fragment;
-use crate::timing::trace::Invocation;
+use crate::timing::trace::{FrontWork, Invocation};
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{CoverageUpdate, Threading};
 use v3d_hw::qpu::LANES;
@@ -34,8 +37,10 @@ pub(super) struct Shading<'a, 'j> {
     pub(super) first: usize,
     /// Number of the current primitive in its list.
     pub(super) index: usize,
-    /// Quads found up to the last batch.
-    pub(super) rasterised: u64,
+    /// What led to the next batch, for the timing model.
+    pub(super) front: &'a mut FrontCount,
+    /// Address of the draw's shader record.
+    pub(super) shader: Option<BusAddr>,
     pub(super) fragment: Fragment,
     pub(super) state: FragmentState,
     pub(super) early_z: bool,
@@ -49,6 +54,23 @@ pub(super) struct Shading<'a, 'j> {
     pub(super) job: &'a WaveJob<'j>,
     pub(super) budget: &'a mut u64,
     pub(super) result: &'a mut UnitResult,
+}
+
+/// Counts what the units in front of the QPUs do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FrontCount {
+    pub(super) lines: u32,
+    pub(super) primitives: u32,
+    /// Quads found until the counts were taken last.
+    quads: u64,
+}
+
+impl FrontCount {
+    /// Takes the counts; `quads` have been found so far.
+    pub(super) fn take(&mut self, quads: u64) -> FrontWork {
+        let Self { lines, primitives, quads: before } = std::mem::replace(self, Self { quads, ..Self::default() });
+        FrontWork { lines, primitives, quads: (quads - before) as u32 }
+    }
 }
 
 /// A primitive that is being rasterised into batches.
@@ -103,11 +125,16 @@ impl Shading<'_, '_> {
                 self.shade();
                 visible = self.visible::<V>(first, block, &masks);
             }
+            let wrongly = if self.early_z && self.tlb.early.words().is_some() {
+                self.report_wrongly_hidden(first, block, &masks, &visible.0, lane)
+            } else {
+                0
+            };
             if let Some(watched) = watched
                 && masks.0[watched] != 0
                 && visible.0.0[watched] == 0
             {
-                self.record(Event::Hidden);
+                self.record(if wrongly >> watched & 1 == 1 { Event::WronglyHidden } else { Event::Hidden });
             }
             let pixels = visible.1 >> lane & 0xf;
             if pixels == 0 {
@@ -137,6 +164,24 @@ impl Shading<'_, '_> {
         (visible, !V::zero(&visible))
     }
 
+    /// Reports a quad, given by its first element, if early Z rejects some of it that the Z test would not; returns those elements.
+    #[cold]
+    pub(super) fn report_wrongly_hidden(
+        &mut self,
+        pixel: usize,
+        block: &CoveredBlock,
+        masks: &Lanes,
+        visible: &Lanes,
+        lane: usize,
+    ) -> Mask {
+        let wrongly = early_z::wrongly_hidden(self.tlb, self.state.z_test, pixel, &block.z, masks, visible);
+        let wrongly = wrongly & 0xf << lane;
+        if wrongly != 0 {
+            self.result.faults.report(RenderFault { at: self.at, error: RenderError::EarlyZOutOfDate });
+        }
+        wrongly
+    }
+
     /// Records that a primitive covers the watched pixel, an element of a block.
     #[cold]
     pub(super) fn record_covered(
@@ -152,9 +197,21 @@ impl Shading<'_, '_> {
             reverse: primitive.reverse,
             z: block.z.0[element],
             w: f32::from_bits(block.w.0[element]),
+            shader: self.shader,
         });
         if masks.0[element] == 0 {
             self.record(Event::OutsideZLimits);
+        }
+    }
+
+    /// Records that a triangle is culled that covers the watched pixel, which the window has to contain.
+    #[cold]
+    pub(super) fn record_culled(&mut self, corners: [(i32, i32); 3], window: PixelRect, reverse: bool) {
+        let Some((x, y)) = self.job.watched else { return };
+        let is_inside = (i64::from(window.x0)..i64::from(window.x1)).contains(&i64::from(x))
+            && (i64::from(window.y0)..i64::from(window.y1)).contains(&i64::from(y));
+        if is_inside && covers(&corners.map(|(x, y)| (i64::from(x), i64::from(y))), (x, y)) {
+            self.record(Event::Culled { primitive: self.index, reverse, shader: self.shader });
         }
     }
 
@@ -202,6 +259,7 @@ impl Shading<'_, '_> {
                 Threading::Single => qpu::Threading::Single,
             },
             qpu: 0,
+            undefined_elements: 0,
             record: self.job.record.then(|| self.invocation()),
         };
         self.qpu.start(&launch);
@@ -209,15 +267,20 @@ impl Shading<'_, '_> {
         if let Some((element, _)) = watched {
             self.record(Event::Program { code: self.fragment.code, element });
         }
-        let UnitResult { counters, faults, pixel_trace, .. } = &mut *self.result;
+        let UnitResult { counters, faults, pixel_trace, thread_use, .. } = &mut *self.result;
         let mut io = FragmentIo::new(self.tlb, self.batch, &self.coefficients, counters, self.state);
+        io.fate = watched.map(|(element, _)| Fate::new(element));
         let exit = match watched {
             None => self.qpu.run(&mut io, self.job.memory, self.job.code, self.budget),
             Some((element, _)) => pixel_trace.run(self.at, element, self.qpu, &mut io, self.job, self.budget),
         };
-        let unread = io.unread_varyings();
+        if let Some(fate) = io.fate.take() {
+            let is_discarded = fate.is_discarded();
+            let events = fate.tests.into_iter().chain(is_discarded.then_some(Event::Discarded));
+            events.for_each(|event| pixel_trace.record(self.at, event));
+        }
         let error = match exit {
-            Exit::Ended if unread > 0 => Some(RenderError::VaryingsUnread(unread)),
+            // Varyings that it has not read are dropped: programs that leave some draw on boards [bm] [PeterLemon Line].
             Exit::Ended => None,
             Exit::Stalled => Some(RenderError::Deadlock),
             Exit::OutOfBudget => Some(RenderError::OutOfBudget),
@@ -226,6 +289,9 @@ impl Shading<'_, '_> {
             faults.report(RenderFault { at: self.at, error });
         }
         faults.merge(self.qpu.take_faults());
+        if launch.threading == qpu::Threading::Threaded && exit == Exit::Ended {
+            thread_use.note(self.fragment.code, self.qpu.has_switched_threads());
+        }
         if let Some((_, pixel)) = watched {
             let samples = pixel_trace::samples(self.tlb, pixel, self.state.vg_mask);
             self.record(Event::Shaded(samples));
@@ -236,8 +302,7 @@ impl Shading<'_, '_> {
     /// The invocation of the batch, for the timing model.
     #[cold]
     pub(super) fn invocation(&mut self) -> Invocation {
-        let found = self.result.counters.get(CounterSource::FepQuads);
-        let rasterised = found - std::mem::replace(&mut self.rasterised, found);
+        let front = self.front.take(self.result.counters.get(CounterSource::FepQuads));
         let (x, y) = self.tile;
         // A tile is at least 32 pixels wide and high, and has at most 1024 quads.
         let tile = (((y as u32 / 32) << 7) | (x as u32 / 32)) * 1024;
@@ -246,7 +311,7 @@ impl Shading<'_, '_> {
             quads,
             varyings: self.state.varyings as u32,
             threaded: self.fragment.threading == Threading::Dual,
-            rasterised: rasterised as u32,
+            front,
         }
     }
 

@@ -78,9 +78,30 @@ impl Store {
         }
     }
 
+    /// Whether each sample is moved, not only a value for each pixel.
+    pub fn moves_samples(&self) -> bool {
+        match self {
+            Self::Resolved { .. } => false,
+            Self::FullResolution(_) => true,
+            Self::General(store) => store.buffer == TileBufferSelect::Full,
+        }
+    }
+
     /// Whether the two buffers of double-buffer mode keep their roles.
     pub fn keeps_buffer(&self) -> bool {
         matches!(self, Self::General(store) if store.disable_swap)
+    }
+
+    /// Whether it dithers colours to 565. 64-bit colours are stored as they are.
+    pub fn dithers(&self, mode: &TileRenderingMode) -> bool {
+        let dithers = match self {
+            Self::Resolved { .. } => mode.color_format == FrameBufferFormat::Bgr565Dithered,
+            Self::General(store) => {
+                store.buffer == TileBufferSelect::Color && store.pixel_format == PixelFormat::Bgr565Dithered
+            }
+            Self::FullResolution(_) => false,
+        };
+        dithers && !mode.color_64_bit
     }
 
     /// The image that it writes, if it writes one.

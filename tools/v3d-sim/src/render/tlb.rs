@@ -11,6 +11,7 @@
 //! Comparison functions and stencil operations [AG p.49-50]; sizes [AG p.46]. That the first colour of Clear Colors goes to even and the second to
 //! odd columns is inferred: the guide only says that there are two [AG p.71], and drivers set both alike [linux vc4_render_cl.c].
 
+use super::early_z::EarlyDepths;
 use crate::lanes::{ALL, Lanes, Mask};
 use crate::simd::vectors::Vectors;
 use std::ops::Range;
@@ -141,6 +142,8 @@ pub struct Tlb {
     pub color: Box<[u32; SAMPLES]>,
     /// Depth and stencil of each sample: depth in 31:8.
     pub zs: Box<[u32; SAMPLES]>,
+    /// The depths that early Z compares with.
+    pub early: EarlyDepths,
     /// Alpha mask of each sample.
     pub vg_mask: Box<[u8]>,
 }
@@ -152,6 +155,7 @@ impl Tlb {
             shape,
             color: Box::new([0; SAMPLES]),
             zs: Box::new([0; SAMPLES]),
+            early: EarlyDepths::default(),
             vg_mask: vec![0; SAMPLES].into_boxed_slice(),
         }
     }
@@ -186,6 +190,20 @@ impl Tlb {
     /// Fills depth and stencil.
     pub fn clear_zs(&mut self, values: &ClearValues) {
         self.zs.fill(values.z << 8 | u32::from(values.stencil));
+        self.early.follow();
+    }
+
+    /// Tests a sample by its index in the Z buffer, and updates it. `z` has 24 bits.
+    pub fn test_sample(&mut self, index: usize, z: u32, z_test: ZTest, stencil: Option<&StencilTest>) -> Outcome {
+        let mut zs = self.zs[index];
+        let outcome = test_sample(&mut zs, z, z_test, stencil);
+        if outcome == Outcome::Passed
+            && let Some(early) = self.early.written_with(&self.zs, z_test)
+        {
+            early[index] = z << 8;
+        }
+        self.zs[index] = zs;
+        outcome
     }
 
     /// Fills the alpha mask.
@@ -288,6 +306,8 @@ pub struct ZTest {
     pub function: CompareFunction,
     /// Samples that pass are written.
     pub update: bool,
+    /// Such a write also updates the depths of early Z.
+    pub early_update: bool,
 }
 
 /// Stencil configuration of one facing.
@@ -360,7 +380,7 @@ mod tests {
     use v3d_hw::layout::Layout;
     use v3d_hw::tile_buffer::{StencilSelect, StencilWriteMask};
 
-    const ALWAYS: ZTest = ZTest { function: CompareFunction::Always, update: true };
+    const ALWAYS: ZTest = ZTest { function: CompareFunction::Always, update: true, early_update: true };
 
     fn stencil(function: CompareFunction, op: StencilOp, reference: u8, mask: u8, write_mask: u8) -> StencilTest {
         let configuration = StencilConfiguration {
@@ -394,7 +414,7 @@ mod tests {
     #[test]
     fn depth_is_kept_if_updates_are_off() {
         let mut zs = 0x1234_5678;
-        let test = ZTest { function: CompareFunction::Less, update: false };
+        let test = ZTest { function: CompareFunction::Less, update: false, early_update: true };
         assert_eq!(test_sample(&mut zs, 0x111111, test, None), Outcome::Passed);
         assert_eq!(zs, 0x1234_5678);
         assert_eq!(test_sample(&mut zs, 0x111111, ZTest { update: true, ..test }, None), Outcome::Passed);

@@ -119,6 +119,33 @@ impl Unit {
     }
 }
 
+/// How programs that are declared two-threaded make use of it; of several programs the one with the lowest address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadUse {
+    /// A program that ended without a thread switch.
+    pub never: Option<BusAddr>,
+    /// A program that switched threads.
+    pub switches: Option<BusAddr>,
+}
+
+impl ThreadUse {
+    /// Adds an execution of a program that is declared two-threaded.
+    pub fn note(&mut self, program: BusAddr, has_switched: bool) {
+        let place = if has_switched { &mut self.switches } else { &mut self.never };
+        *place = lowest(*place, Some(program));
+    }
+
+    /// Adds those of another unit.
+    pub fn merge(&mut self, other: Self) {
+        self.never = lowest(self.never, other.never);
+        self.switches = lowest(self.switches, other.switches);
+    }
+}
+
+fn lowest(a: Option<BusAddr>, b: Option<BusAddr>) -> Option<BusAddr> {
+    a.into_iter().chain(b).min_by_key(|address| address.0)
+}
+
 /// Results of a unit.
 #[derive(Debug, Default)]
 pub struct UnitResult {
@@ -134,6 +161,8 @@ pub struct UnitResult {
     pub pixels: u64,
     /// Trace of the watched pixel.
     pub pixel_trace: PixelTrace,
+    /// Its two-threaded programs.
+    pub thread_use: ThreadUse,
     /// The tile buffer and its tile, if they are needed.
     pub kept: Option<(Buffers, (u8, u8))>,
 }

@@ -10,11 +10,14 @@
 pub use crate::fault::rendering::VertexError;
 
 use super::pse::Vertex;
-use super::{Context, RenderError};
+use super::{Config, Context, RenderError};
+use crate::counters::Counters;
 use crate::memory::Memory;
-use crate::primitive_list::Primitive;
+use crate::primitive_list::{Primitive, vertices_of};
 use crate::qpu::CodeCache;
 use crate::state::{PipelineState, Shader, point_size_px};
+use crate::timing::trace::Trace;
+use crate::vcm::reuse::{self, VertexBatch};
 use crate::vcm::{Reports, ShadedBatch, Shading, Stage, VertexShader};
 use std::collections::HashMap;
 use v3d_hw::Layout;
@@ -83,6 +86,8 @@ struct Set {
     positions: Vec<Position>,
     varyings: Vec<f32>,
     varyings_each: usize,
+    /// The trace of the first batch, if the timing model runs.
+    trace: Option<Trace>,
 }
 
 impl Set {
@@ -96,6 +101,7 @@ impl Set {
             positions: Vec::new(),
             varyings: Vec::new(),
             varyings_each,
+            trace: None,
         }
     }
 
@@ -209,19 +215,33 @@ impl Vertices {
     }
 
     /// Shades all vertices with a slot.
-    pub fn shade(&mut self, code: &CodeCache, context: &mut Context<'_>, parallel: bool) {
-        let shading = Shading { memory: context.memory, code, parallel };
+    pub fn shade(&mut self, code: &CodeCache, context: &mut Context<'_>, config: &Config) {
+        let Config { parallel, undefined, .. } = *config;
+        let record = context.counters.has_timing();
+        let shading = Shading { memory: context.memory, code, parallel, undefined, record };
         for set in &mut self.sets {
             let Some(shader) = VertexShader::of(Some(&set.shader)) else { continue };
             set.positions.resize(set.indices.len(), Position::default());
             set.varyings.resize(set.indices.len() * set.varyings_each, 0.0);
-            let mut reports =
-                Reports { counters: context.counters, faults: context.faults, instructions: context.budget };
+            let mut counters = Counters::default();
+            let mut reports = Reports { counters: &mut counters, faults: context.faults, instructions: context.budget };
             let batches = shading.shade_all(shader, Stage::Vertex, &set.indices, &mut reports);
+            set.trace = counters.take_traces().into_iter().next();
+            context.counters.merge(counters);
             for (first, batch) in (0..set.indices.len()).step_by(LANES).zip(&batches) {
                 set.fill(first, batch);
             }
         }
+    }
+
+    /// The batches in which a list's vertices are fetched, and the trace of a batch's program if there is one.
+    pub fn batches(&self, list: &DrawList) -> (Vec<VertexBatch>, Option<&Trace>) {
+        let Some(set) = list.set.and_then(|set| self.sets.get(set)) else { return (Vec::new(), None) };
+        let Some(shader) = VertexShader::of(Some(&set.shader)) else { return (Vec::new(), None) };
+        let count = vertices_of(list.primitive);
+        let index = |slot: u32| set.indices.get(slot as usize).copied().unwrap_or(0);
+        let corners: Vec<[u32; 3]> = list.corners.iter().map(|corners| corners.map(index)).collect();
+        (reuse::batches(shader, Stage::Vertex, corners.iter().map(|corners| &corners[..count])), set.trace.as_ref())
     }
 
     /// Removes all vertices.

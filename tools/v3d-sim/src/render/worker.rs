@@ -5,7 +5,7 @@ use super::fep::{CoveredBlock, Rasterising, Sampling};
 use super::fragment::{Batch, FragmentState};
 use super::pixel_trace::{self, Event, Sample};
 use super::pse::{Coefficients, Discarded, PixelRect, SetupState};
-use super::shading::{Drawing, MAX_COEFFICIENTS, Shading};
+use super::shading::{Drawing, FrontCount, MAX_COEFFICIENTS, Shading};
 use super::store::{Store, Stored, tile_rect};
 use super::tlb::{ClearValues, Shape, Tlb, ZTest};
 use super::unit::{Buffers, Draw, Op, Start, Unit, UnitResult};
@@ -13,6 +13,8 @@ use super::{RenderError, RenderFault, WaveJob};
 use crate::counters::TileEvents;
 use crate::qpu::{self, Qpu};
 use crate::simd::SimdDispatch;
+use crate::timing::trace::{TileMove, Work};
+use crate::vcm::reuse::VertexBatch;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{Oversample, TileBufferSelect, TileRenderingMode};
 use v3d_hw::primitive_list::ListPrimitive;
@@ -29,6 +31,7 @@ pub struct Worker {
     coefficients: Vec<Coefficients>,
     clipped: Vec<f32>,
     blocks: Vec<CoveredBlock>,
+    front: FrontCount,
 }
 
 impl Worker {
@@ -42,6 +45,7 @@ impl Worker {
             coefficients: Vec::new(),
             clipped: Vec::new(),
             blocks: Vec::new(),
+            front: FrontCount::default(),
         }
     }
 
@@ -65,6 +69,7 @@ impl Worker {
             }
         }
         self.tlb.set_shape(shape_of(&job.mode));
+        self.front = FrontCount::default();
         let mut budget = job.limit;
         for (at, op) in unit.ops {
             let done = match op {
@@ -77,6 +82,8 @@ impl Worker {
                 Op::Load(load) => {
                     defined = true;
                     let done = load.execute(&job.mode, tile, &mut self.tlb, job.memory).map_err(RenderError::from);
+                    let pieces = if job.record { load.pieces(&job.mode, tile, self.tlb.shape()) } else { 0 };
+                    self.move_tile(load.moves_samples(), pieces, false, job, &result);
                     self.record(at, tile, job, &mut result, Event::Loaded);
                     done
                 }
@@ -108,6 +115,7 @@ impl Worker {
                     result.stored.push((at, stored));
                     if stores_something(&store) {
                         self.record(at, tile, job, &mut result, Event::Stored);
+                        self.move_tile(store.moves_samples(), 0, swap, job, &result);
                     }
                     self.clear_after(&store, &clear);
                     self.record(at, tile, job, &mut result, Event::Cleared);
@@ -137,6 +145,18 @@ impl Worker {
             result.kept = Some((Buffers { current, other: self.other.take() }, tile));
         }
         result
+    }
+
+    /// Passes a load or store on to the timing model: of each sample, or of each pixel. A load reads a number of contiguous pieces of memory.
+    fn move_tile(&mut self, samples: bool, pieces: u32, swap: bool, job: &WaveJob<'_>, result: &UnitResult) {
+        if !job.record {
+            return;
+        }
+        let shape = self.tlb.shape();
+        let each = if samples && shape.multisample { 4 } else { 1 };
+        let front = self.front.take(result.counters.get(CounterSource::FepQuads));
+        let quads = (shape.pixels() * each / 4) as u32;
+        self.qpu.counters.add_work(Work::Move(TileMove { front, quads, pieces, swap }));
     }
 
     /// Adds an event of the watched pixel, if it is in the tile, made of the pixel's content.
@@ -246,14 +266,18 @@ impl Worker {
         };
         let fragment_state = FragmentState {
             passing: configuration.depth_test.into(),
-            z_test: ZTest { function: configuration.depth_test, update: configuration.z_updates },
+            z_test: ZTest {
+                function: configuration.depth_test,
+                update: configuration.z_updates,
+                early_update: configuration.early_z_updates,
+            },
             varyings: usize::from(fragment.varyings) + implicit,
             vg_mask: job.mode.vg_mask,
             coverage: CoverageReading::of(&configuration),
             tile: (whole_tile.x0, whole_tile.y0),
         };
         let vertices = job.vertices;
-        let Self { qpu, tlb, batch, coefficients, clipped, blocks, .. } = self;
+        let Self { qpu, tlb, batch, coefficients, clipped, blocks, front, .. } = self;
         let z_limits = (f64::from(state.z_clipping.minimum), f64::from(state.z_clipping.maximum));
         coefficients.clear();
         batch.clear();
@@ -265,7 +289,8 @@ impl Worker {
             coefficients: Vec::new(),
             first: 0,
             index: 0,
-            rasterised: result.counters.get(CounterSource::FepQuads),
+            front,
+            shader: Some(shader.address()).filter(|shader| shader.0 != 0),
             fragment,
             state: fragment_state,
             // In coverage mode there is no Z to compare with.
@@ -280,7 +305,18 @@ impl Worker {
         };
         std::mem::swap(&mut shading.coefficients, coefficients);
         let mut outcome = Ok(());
+        let (batches, program) = if job.record { vertices.batches(list) } else { (Vec::new(), None) };
+        let mut batches = batches.into_iter().peekable();
         for index in 0..list.len() {
+            if job.record {
+                shading.front.primitives += 1;
+                while let Some(VertexBatch { lines, .. }) = batches.next_if(|batch| batch.first_primitive <= index) {
+                    match program {
+                        Some(trace) => shading.qpu.counters.add_trace(trace.for_vertices(lines)),
+                        None => shading.front.lines += lines,
+                    }
+                }
+            }
             if shading.coefficients.len() > MAX_COEFFICIENTS {
                 shading.shade();
             }
@@ -289,13 +325,17 @@ impl Worker {
             }
             shading.first = shading.coefficients.len();
             shading.index = index;
+            let mut corners_of_triangle = None;
             let primitive = vertices.with_primitive(list, index, state, job.memory, clipped, |corners, point_size| {
                 let [v0, v1, _] = corners;
                 match list.primitive() {
                     ListPrimitive::Points => setup.point(v0, point_size, &mut shading.coefficients),
                     ListPrimitive::Lines => setup.line([v0, v1], &mut shading.coefficients),
                     ListPrimitive::Rht => setup.rht([v0, v1]),
-                    _ => setup.triangle(corners, &mut shading.coefficients),
+                    _ => {
+                        corners_of_triangle = job.watched.map(|_| corners.map(|corner| (corner.x, corner.y)));
+                        setup.triangle(corners, &mut shading.coefficients)
+                    }
                 }
             });
             match primitive {
@@ -305,8 +345,14 @@ impl Worker {
                     let rasterising = Rasterising { primitive: &primitive, window, sampling, z_limits, blocks };
                     SimdDispatch::new().run(Drawing { rasterising, shading: &mut shading });
                 }
-                Ok(Err(Discarded::Culled)) => shading.result.counters.add(CounterSource::PsePrimitivesReversed, 1),
+                Ok(Err(Discarded::Culled)) => {
+                    shading.result.counters.add(CounterSource::PsePrimitivesReversed, 1);
+                    if let Some(corners) = corners_of_triangle {
+                        shading.record_culled(corners, window, configuration.forward_facing);
+                    }
+                }
                 Ok(Err(Discarded::Degenerate)) => {}
+                Ok(Err(Discarded::CrossesBoundary)) => outcome = Err(RenderError::RhtBoundary),
                 Err(error) => outcome = Err(error.into()),
             }
         }

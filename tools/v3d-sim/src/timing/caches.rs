@@ -55,8 +55,8 @@ pub struct Caches {
 }
 
 impl Caches {
-    /// Empty caches of a number of slices.
-    pub fn new(slices: u8) -> Self {
+    /// Empty caches of a number of slices, in a V3D with some clock.
+    pub fn new(slices: u8, clock_mhz: u32) -> Self {
         let texture = Cache::new(costs::TEXTURE_CACHE);
         let slice = Slice {
             instructions: Cache::new(costs::INSTRUCTION_CACHE),
@@ -66,7 +66,7 @@ impl Caches {
         Self {
             slices: vec![slice; usize::from(slices)],
             l2: Cache::new(costs::L2_CACHE),
-            memory: MemorySystem::default(),
+            memory: MemorySystem::new(clock_mhz),
             l2_enabled: true,
             lookups: Lookups::default(),
         }
@@ -117,13 +117,16 @@ impl Caches {
 
 #[cfg(test)]
 mod tests {
+    use super::super::memory::SdramTimes;
     use super::*;
     use crate::random::Random;
+
+    const CLOCK_MHZ: u32 = 250;
 
     /// As on boards [vc4cl]: 20,723 hits and 11,539 misses of L2 there, 390 + 31,824 + 48 misses before it.
     #[test]
     fn accesses_to_l2_are_the_misses_of_the_others() {
-        let mut caches = Caches::new(3);
+        let mut caches = Caches::new(3, CLOCK_MHZ);
         let mut random = Random::new(0, 1);
         for i in 0..10_000 {
             let level = [Level1::Instructions, Level1::Uniforms, Level1::Texture(0), Level1::Texture(1)][i % 4];
@@ -136,7 +139,7 @@ mod tests {
 
     #[test]
     fn clearing_forgets_only_what_is_named() {
-        let mut caches = Caches::new(3);
+        let mut caches = Caches::new(3, CLOCK_MHZ);
         for slice in 0..3 {
             caches.access(slice, Level1::Uniforms, 0, 0);
         }
@@ -152,8 +155,9 @@ mod tests {
     /// A line that has not arrived yet is shared: it arrives once within a slice, and L2 supplies it to each slice.
     #[test]
     fn a_line_on_its_way_is_waited_for() {
-        let mut caches = Caches::new(2);
-        let sdram = costs::SDRAM_LINE + costs::SDRAM_ROW + costs::SDRAM_LATENCY;
+        let mut caches = Caches::new(2, CLOCK_MHZ);
+        let SdramTimes { line, row, latency, .. } = SdramTimes::at(CLOCK_MHZ);
+        let sdram = line + row + latency;
         let (memory, l2) = (sdram + costs::MEMORY_LATENCY, costs::L2_LATENCY);
         let access = |caches: &mut Caches, slice, time| caches.access(slice, Level1::Texture(0), 64, time);
         assert_eq!(access(&mut caches, 0, 100), memory + l2);
@@ -170,7 +174,7 @@ mod tests {
     /// The alias of an address decides how memory is reached; the line is the same.
     #[test]
     fn aliases_are_the_same_line() {
-        let mut caches = Caches::new(1);
+        let mut caches = Caches::new(1, CLOCK_MHZ);
         caches.access(0, Level1::Texture(0), 0xc000_0040, 0);
         assert_eq!(caches.access(0, Level1::Texture(0), 0x40, 1000), 0);
         assert_eq!(caches.lookups.texture_misses, 1);

@@ -9,8 +9,10 @@ use std::collections::VecDeque;
 pub(super) enum Owner {
     /// The QPU that started it.
     Qpu(usize),
-    /// The invocation with this order, whose attributes are fetched.
+    /// What waits with this order for its vertices.
     Vertices(u64),
+    /// The binner: nothing waits before the end.
+    Binner,
 }
 
 /// A transfer in the queue of a channel.
@@ -49,10 +51,10 @@ impl Job {
         Self { ready, owner: Owner::Qpu(qpu), latency, left: transfer, moved: 0 }
     }
 
-    /// Vectors of attributes, whose addresses are not known.
-    pub(super) const fn of_vertices(order: u64, vectors: u32, ready: u64) -> Self {
-        let left = Transfer { address: 0, rows: vectors, row_bytes: LINE_BYTES, pitch_bytes: LINE_BYTES };
-        Self { ready, owner: Owner::Vertices(order), latency: 0, left, moved: 0 }
+    /// Lines of attributes or of shaded vertices, whose addresses are not known.
+    pub(super) const fn of_vertices(owner: Owner, lines: u32, ready: u64) -> Self {
+        let left = Transfer { address: 0, rows: lines, row_bytes: LINE_BYTES, pitch_bytes: LINE_BYTES };
+        Self { ready, owner, latency: 0, left, moved: 0 }
     }
 
     /// Whether everything is moved.
@@ -76,7 +78,7 @@ impl Job {
             self.left.address = address.wrapping_add(pitch_bytes);
         }
         Some(match self.owner {
-            Owner::Vertices(_) => Burst { address: None, bytes, cycles: costs::DMA_VECTOR },
+            Owner::Vertices(_) | Owner::Binner => Burst { address: None, bytes, cycles: costs::VCD_LINE },
             Owner::Qpu(_) => {
                 let line = if dma == Dma::Load { costs::DMA_LOAD_LINE } else { costs::DMA_STORE_LINE };
                 let counted = u64::from(bytes.max(costs::DMA_BURST_BYTES));

@@ -4,6 +4,8 @@
 //! until they are evicted, and fetches lines that are written partially; both are guesses. The SDRAM performs one access after the other. Each of its banks has
 //! one row open, and opening another row takes time.
 //!
+//! The SDRAM's times do not depend on the V3D's clock; [`SdramTimes`] has them in cycles of it.
+//!
 //! The model leaves out what competes with the V3D for memory on a board: the ARM, the display's scan-out, and refresh.
 
 use super::cache::Cache;
@@ -31,9 +33,41 @@ impl Traffic {
     }
 }
 
+/// Times of the SDRAM in cycles of the V3D.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SdramTimes {
+    /// [`costs::SDRAM_LINE_NS`].
+    pub line: u64,
+    /// [`costs::SDRAM_ROW_NS`].
+    pub row: u64,
+    /// [`costs::SDRAM_LATENCY_NS`].
+    pub latency: u64,
+    /// [`costs::WRITE_BACKLOG_NS`].
+    pub write_backlog: u64,
+    /// [`costs::TILE_LOAD_PIECE_NS`].
+    pub tile_load_piece: u64,
+}
+
+impl SdramTimes {
+    /// The times at a clock of the V3D, rounded to whole cycles.
+    pub const fn at(clock_mhz: u32) -> Self {
+        const fn cycles(ns: u64, clock_mhz: u32) -> u64 {
+            (ns * clock_mhz as u64 + 500) / 1000
+        }
+        Self {
+            line: cycles(costs::SDRAM_LINE_NS, clock_mhz),
+            row: cycles(costs::SDRAM_ROW_NS, clock_mhz),
+            latency: cycles(costs::SDRAM_LATENCY_NS, clock_mhz),
+            write_backlog: cycles(costs::WRITE_BACKLOG_NS, clock_mhz),
+            tile_load_piece: cycles(costs::TILE_LOAD_PIECE_NS, clock_mhz),
+        }
+    }
+}
+
 /// The SDRAM: one access at a time, in order of arrival.
 #[derive(Clone, Debug, PartialEq)]
 struct Sdram {
+    times: SdramTimes,
     /// The open row of each bank.
     rows: [Option<u32>; costs::SDRAM_BANKS],
     /// Time at which it is free.
@@ -45,9 +79,9 @@ impl Sdram {
     fn access(&mut self, offset: u32, bytes: u32, time: u64, traffic: &mut Traffic) -> u64 {
         let row = offset / costs::SDRAM_ROW_BYTES;
         let open = &mut self.rows[row as usize % costs::SDRAM_BANKS];
-        let mut cycles = costs::SDRAM_LINE * u64::from(bytes.max(costs::SDRAM_BURST_BYTES)) / u64::from(LINE_BYTES);
+        let mut cycles = self.times.line * u64::from(bytes.max(costs::SDRAM_BURST_BYTES)) / u64::from(LINE_BYTES);
         if open.replace(row) != Some(row) {
-            cycles += costs::SDRAM_ROW;
+            cycles += self.times.row;
             traffic.row_changes += 1;
         }
         traffic.bytes += u64::from(bytes);
@@ -67,19 +101,17 @@ pub struct MemorySystem {
     traffic: Traffic,
 }
 
-impl Default for MemorySystem {
-    /// An empty cache, and no row open.
-    fn default() -> Self {
+impl MemorySystem {
+    /// An empty cache, and no row open, beside a V3D with some clock.
+    pub fn new(clock_mhz: u32) -> Self {
         Self {
             cache: Cache::new(costs::SYSTEM_CACHE),
-            sdram: Sdram { rows: [None; costs::SDRAM_BANKS], free: 0 },
+            sdram: Sdram { times: SdramTimes::at(clock_mhz), rows: [None; costs::SDRAM_BANKS], free: 0 },
             port: 0,
             traffic: Traffic::default(),
         }
     }
-}
 
-impl MemorySystem {
     /// Takes the traffic since the last call.
     pub fn take_traffic(&mut self) -> Traffic {
         std::mem::take(&mut self.traffic)
@@ -92,7 +124,7 @@ impl MemorySystem {
 
     /// Reads bytes of a line, one of many in flight; returns the time at which the next can be requested.
     pub fn stream(&mut self, address: u32, bytes: u32, time: u64) -> u64 {
-        self.fetch(address, bytes, time).saturating_sub(costs::SDRAM_LATENCY)
+        self.fetch(address, bytes, time).saturating_sub(self.sdram.times.latency)
     }
 
     /// Writes bytes of a line at a time; returns the time at which the next can be written.
@@ -113,7 +145,7 @@ impl MemorySystem {
         }
         let Some(written) = held.displaced else { return begin };
         sdram.access(written, LINE_BYTES, begin, traffic);
-        begin.max(sdram.free.saturating_sub(costs::WRITE_BACKLOG))
+        begin.max(sdram.free.saturating_sub(sdram.times.write_backlog))
     }
 
     /// Looks up a line in the cache, or bypasses it; returns the time at which the line is found or read from the SDRAM.
@@ -122,10 +154,9 @@ impl MemorySystem {
         let begin = self.enter(time);
         let Self { cache, sdram, traffic, .. } = self;
         if is_uncached(address) {
-            return sdram.access(offset, bytes, begin, traffic) + costs::SDRAM_LATENCY;
+            return sdram.access(offset, bytes, begin, traffic) + sdram.times.latency;
         }
-        let held =
-            cache.hold(offset, false, || sdram.access(offset, LINE_BYTES, begin, traffic) + costs::SDRAM_LATENCY);
+        let held = cache.hold(offset, false, || sdram.access(offset, LINE_BYTES, begin, traffic) + sdram.times.latency);
         if let Some(written) = held.displaced {
             sdram.access(written, LINE_BYTES, begin, traffic);
         }
@@ -152,13 +183,25 @@ mod tests {
     const UNCACHED: u32 = BusAddr::UNCACHED;
     /// Bytes between rows of the same bank.
     const SAME_BANK: u32 = costs::SDRAM_ROW_BYTES * costs::SDRAM_BANKS as u32;
+    /// 4 ns a cycle.
+    const CLOCK_MHZ: u32 = 250;
+    const TIMES: SdramTimes = SdramTimes::at(CLOCK_MHZ);
     /// A line of an open row of the SDRAM, and one of another row.
-    const OPEN: u64 = costs::MEMORY_LATENCY + costs::SDRAM_LATENCY + costs::SDRAM_LINE;
-    const CLOSED: u64 = OPEN + costs::SDRAM_ROW;
+    const OPEN: u64 = costs::MEMORY_LATENCY + TIMES.latency + TIMES.line;
+    const CLOSED: u64 = OPEN + TIMES.row;
+
+    #[test]
+    fn nanoseconds_become_cycles_of_the_clock() {
+        assert_eq!(TIMES, SdramTimes { line: 5, row: 10, latency: 20, write_backlog: 64, tile_load_piece: 37 });
+        assert_eq!(
+            SdramTimes::at(300),
+            SdramTimes { line: 6, row: 12, latency: 24, write_backlog: 77, tile_load_piece: 44 }
+        );
+    }
 
     /// Lines that are read one after the other, each on the arrival of the one before it, and the cycles of each.
     fn check(addresses: &[u32], expected: &[u64]) {
-        let mut memory = MemorySystem::default();
+        let mut memory = MemorySystem::new(CLOCK_MHZ);
         let mut time = 0;
         let mut read = |&address: &u32| {
             let before = time;
@@ -193,7 +236,7 @@ mod tests {
     /// Written lines go to the SDRAM when they are evicted, once.
     #[test]
     fn written_lines_are_written_back() {
-        let mut memory = MemorySystem::default();
+        let mut memory = MemorySystem::new(CLOCK_MHZ);
         for line in 0..2048 {
             memory.write(64 * line, 64, 0);
         }
@@ -214,7 +257,7 @@ mod tests {
     #[test]
     fn the_sdram_is_as_fast_as_its_data_sheet_says() {
         let rate = |pitch: u32| {
-            let mut memory = MemorySystem::default();
+            let mut memory = MemorySystem::new(CLOCK_MHZ);
             let last = (0..1000).map(|i| memory.read(UNCACHED + i * pitch, 0)).last().unwrap();
             (last as f64 / 1000.0, memory.take_traffic())
         };

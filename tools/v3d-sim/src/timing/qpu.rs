@@ -2,6 +2,7 @@
 
 use super::costs;
 use super::estimate::{Stall, Stalls};
+use super::tile_buffer::TileSlot;
 use super::trace::{Invocation, Trace};
 use std::collections::VecDeque;
 
@@ -27,12 +28,14 @@ pub(super) struct Thread {
     pub(super) varyings_left: u32,
     pub(super) vpm_ready: u64,
     pub(super) unlocked: bool,
+    /// Its place among loads and stores of the tile buffer.
+    pub(super) tile: TileSlot,
     pub(super) cycles: u64,
     pub(super) stalls: Stalls,
 }
 
 impl Thread {
-    pub(super) fn new(trace: Trace, order: u64, ready: u64) -> Self {
+    pub(super) fn new(trace: Trace, order: u64, ready: u64, tile: TileSlot) -> Self {
         let varyings_left = if let Invocation::Fragments { varyings, .. } = trace.invocation { varyings } else { 0 };
         Self {
             order,
@@ -48,6 +51,7 @@ impl Thread {
             varyings_left,
             vpm_ready: 0,
             unlocked: !matches!(trace.invocation, Invocation::Fragments { .. }),
+            tile,
             cycles: 0,
             stalls: Stalls::default(),
             trace,

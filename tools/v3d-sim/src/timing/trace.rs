@@ -19,13 +19,13 @@ const MAX_EVENT_INSTRUCTIONS: u32 = 32;
 pub enum Invocation {
     /// Shades 16 vertices for binning.
     Coordinates {
-        /// Vectors of attributes that the VCD puts into the VPM first.
-        rows: u32,
+        /// Lines of memory that the VCD fetches first, those of each vertex counted separately.
+        lines: u32,
     },
     /// Shades 16 vertices for rendering.
     Vertices {
-        /// Vectors of attributes that the VCD puts into the VPM first.
-        rows: u32,
+        /// Lines of memory that the VCD fetches first, those of each vertex counted separately.
+        lines: u32,
     },
     /// Shades four quads.
     Fragments {
@@ -35,8 +35,8 @@ pub enum Invocation {
         varyings: u32,
         /// Whether two of these programs share a QPU.
         threaded: bool,
-        /// Quads that the rasteriser has found since the last batch: those of the batch, and hidden ones.
-        rasterised: u32,
+        /// What led to the batch.
+        front: FrontWork,
     },
     /// Runs a user program on a QPU that the QPS has chosen.
     UserProgram {
@@ -45,9 +45,61 @@ pub enum Invocation {
     },
 }
 
+/// Work of the units in front of the QPUs since the last batch, or since the tile buffer was last loaded or stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrontWork {
+    /// Lines of memory that the VCD fetches for vertices that need no shading, those of each vertex counted separately.
+    pub lines: u32,
+    /// Primitives that the PSE sets up.
+    pub primitives: u32,
+    /// Quads that the rasteriser finds: those of the batch, and hidden ones.
+    pub quads: u32,
+}
+
+/// A load or store of the tile buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileMove {
+    /// Primitives behind the last batch, of which nothing is visible.
+    pub front: FrontWork,
+    /// Quads of pixels, or of samples where each sample is moved.
+    pub quads: u32,
+    /// Contiguous pieces of memory that a load reads; 0 for a store.
+    pub pieces: u32,
+    /// The next tile uses the other half of a double-buffered tile buffer.
+    pub swap: bool,
+}
+
+/// Primitives that have been binned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Binned {
+    /// Lines of memory that the VCD fetches for vertices that need no shading, those of each vertex counted separately.
+    pub lines: u32,
+    /// Primitives in tile lists, counted in each tile.
+    pub entries: u32,
+}
+
+/// What the timing model is given, in the order of execution.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Work {
+    /// A program has been executed.
+    Program(Trace),
+    /// Primitives have been binned.
+    Binned(Binned),
+    /// The tile buffer has been loaded or stored.
+    Move(TileMove),
+}
+
 impl Invocation {
     /// No quad.
     pub const NO_QUAD: u32 = u32::MAX;
+
+    /// What led to it.
+    pub(super) const fn front(&self) -> FrontWork {
+        match self {
+            Self::Fragments { front, .. } => *front,
+            _ => FrontWork { lines: 0, primitives: 0, quads: 0 },
+        }
+    }
 
     /// Whether it shades vertices.
     pub const fn is_vertices(&self) -> bool {
@@ -177,6 +229,16 @@ impl Trace {
             store: (StoreSetup::from_word(0), StoreStrideSetup::from_word(0)),
             dropped: 0,
         }
+    }
+
+    /// The same program on another batch of vertices.
+    pub fn for_vertices(&self, lines: u32) -> Self {
+        let invocation = match self.invocation {
+            Invocation::Coordinates { .. } => Invocation::Coordinates { lines },
+            Invocation::Vertices { .. } => Invocation::Vertices { lines },
+            other => other,
+        };
+        Self { invocation, ..self.clone() }
     }
 
     /// Takes the events since the last part as a new part; the next part begins here.

@@ -1,15 +1,16 @@
 //! Textures as their parameters describe them: size, type, filters, and the addresses of their levels.
 //!
 //! Level 0 is at the base address. The smaller levels are before it, level 1 nearest, each as large as the padded level of a texture whose size is
-//! rounded up to powers of two [AG p.40]; level 0 alone keeps its own size. The padded size of a level decides between T-format and LT-format. ETC1
+//! rounded up to powers of two [AG p.40]; level 0 alone keeps its own size. Rows of raster textures have at least four texels [piegpu]; that this holds for
+//! smaller levels and for YUYV422R, too, is a guess. The padded size of a level decides between T-format and LT-format. ETC1
 //! counts blocks of 4x4 texels as pixels of 64 bits [AG p.105] [mesa vc4_resource.c].
 
 use super::TmuFault;
 use super::wrap::Axis;
 use v3d_hw::layout::Layout;
 use v3d_hw::texture::{
-    ChildDimensions, ChildOffsets, CubeMapStride, MAX_SIZE, MagFilter, MinFilter, Parameter0, Parameter1,
-    ParameterType, TextureType, Wrap,
+    ChildDimensions, ChildOffsets, CubeMapStride, MAX_SIZE, MIN_RASTER_ROW_TEXELS, MIN_YUYV_ROW_TEXELS, MagFilter,
+    MinFilter, Parameter0, Parameter1, ParameterType, TextureType, Wrap,
 };
 use v3d_hw::tiling::{self, Tiling};
 
@@ -101,6 +102,8 @@ impl Texture {
         let width = size(p1.width);
         if texture_type.is_raster() && !width.is_power_of_two() {
             misuse = Some(TmuFault::RasterWidth(width));
+        } else if texture_type == TextureType::Yuyv422R && width < MIN_YUYV_ROW_TEXELS && size(p1.height) > 1 {
+            misuse = Some(TmuFault::YuyvRow(width));
         }
         Ok(Self {
             texture_type,
@@ -137,14 +140,15 @@ fn levels(
     let (width, height) = (size(p1.width), size(p1.height));
     let (layout_width, layout_height) = (blocks(width), blocks(height));
     let (container_width, container_height) = (layout_width.next_power_of_two(), layout_height.next_power_of_two());
+    let row = |width: u32| if texture_type.is_raster() { width.max(MIN_RASTER_ROW_TEXELS) } else { width };
     let mut end = p0.base.0.0;
     std::array::from_fn(|number| {
         let smaller = |size: u32| (size >> number).max(1);
         let (layout_width, layout_height) = if number == 0 {
             // Rows of raster textures are always padded [AG p.109 HW-2898].
-            (if texture_type.is_raster() { container_width } else { layout_width }, layout_height)
+            (row(if texture_type.is_raster() { container_width } else { layout_width }), layout_height)
         } else {
-            (smaller(container_width), smaller(container_height))
+            (row(smaller(container_width)), smaller(container_height))
         };
         let tiling = if texture_type.is_raster() {
             Tiling::Raster

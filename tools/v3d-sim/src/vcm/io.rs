@@ -76,7 +76,7 @@ impl VertexIo {
 impl Io for VertexIo {
     fn vpm_read(&mut self) -> Result<Lanes, IoError> {
         let vector = self.reads.pop(&self.inputs);
-        self.signals.vpm_read_not_allocated |= matches!(vector, Err(VpmError::ReadOutside { .. }));
+        self.signals.vpm_read_range |= matches!(vector, Err(VpmError::ReadOutside { .. }));
         Ok(vector?)
     }
 
@@ -84,7 +84,7 @@ impl Io for VertexIo {
         let cursor = self.write.as_mut().ok_or(VpmError::NoSetup("VPM write"))?;
         let written = cursor.write(&mut self.outputs, value, mask);
         cursor.advance();
-        self.signals.vpm_write_not_allocated |= matches!(written, Err(VpmError::WriteOutside { .. }));
+        self.signals.vpm_write_range |= matches!(written, Err(VpmError::WriteOutside { .. }));
         Ok(written?)
     }
 

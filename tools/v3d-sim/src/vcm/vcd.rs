@@ -6,10 +6,21 @@
 use super::{MAX_ROWS, ShadedBatch, Stage, VcdFault};
 use crate::lanes::Lanes;
 use crate::memory::{Memory, OutOfMemory};
+use crate::random::Random;
 use crate::state::{GlShader, NvShader};
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::LANES;
 use v3d_hw::shaded_vertex::Format;
+
+/// What the VCD leaves in elements without a vertex.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UndefinedElements {
+    /// Noise, the same in each run: on hardware they contain anything. Loops that they keep from ending and addresses that lead out of memory are reported.
+    #[default]
+    Noise,
+    /// 0, and nothing is reported.
+    Zero,
+}
 
 /// The attributes of a batch: the rows that the VCD has put into the VPM, vertex n in element n.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +28,22 @@ pub struct Batch {
     /// Rows.
     pub rows: Vec<Lanes>,
 }
+
+impl Batch {
+    /// Fills the elements behind the last vertex with noise, which depends on the first vertex only.
+    pub fn fill_with_noise(&mut self, indices: &[u32]) {
+        let mut random = Random::new(NOISE, indices.first().copied().unwrap_or(0).into());
+        for row in &mut self.rows {
+            for element in row.0.iter_mut().skip(indices.len()) {
+                // Any bits, or what programs compute with.
+                *element = if random.one_in(2) { random.next_u64() as u32 } else { random.value() };
+            }
+        }
+    }
+}
+
+/// The suite of random numbers that noise is taken from.
+const NOISE: u64 = 0x6e6f_6973;
 
 /// Fetches the attributes of up to 16 vertices for one of the vertex programs. Elements without a vertex are 0.
 ///
@@ -112,7 +139,7 @@ pub fn fetch_shaded(
             }
         }
     }
-    ShadedBatch { format, rows }
+    ShadedBatch { format, rows, overrun: false }
 }
 
 #[cfg(test)]

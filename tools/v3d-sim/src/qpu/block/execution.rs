@@ -120,7 +120,11 @@ impl Qpu {
         memory: Memory<'_>,
     ) -> Option<bool> {
         let slots = block.runs.get(at + 1)?;
-        if self.undefined != 0 || slots.upper_registers && self.threading == Threading::Threaded {
+        // The sequencer reports branches that depend on elements without a vertex.
+        if self.undefined_elements != 0
+            || self.undefined != 0
+            || slots.upper_registers && self.threading == Threading::Threaded
+        {
             return None;
         }
         let taken = self.branch_holds(branch.condition);
@@ -159,6 +163,7 @@ impl Qpu {
         match group {
             // The values that the group needs are defined; after the switch nothing is.
             Group::Switch => {
+                self.switched = true;
                 self.last_switch =
                     instructions.first().is_some_and(|first| first.instruction.signal == Signal::LastThreadSwitch);
                 self.undefine_accumulators();

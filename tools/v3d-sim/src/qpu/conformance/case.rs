@@ -176,8 +176,10 @@ fn compare(reference: &Outcome, fast: &Outcome) -> Result<(), String> {
     if reference.qpu.flags() != fast.qpu.flags() {
         return differs("flags", reference.qpu.flags(), fast.qpu.flags());
     }
-    let position =
-        |qpu: &Qpu| (qpu.pc(), qpu.executed(), BusAddr(qpu.uniforms), qpu.uniforms_left, qpu.counters.clone());
+    let position = |qpu: &Qpu| {
+        let uniforms = (BusAddr(qpu.uniforms), qpu.uniforms_left);
+        (qpu.pc(), qpu.executed(), uniforms, qpu.has_switched_threads(), qpu.counters.clone())
+    };
     if position(&reference.qpu) != position(&fast.qpu) {
         return differs("position", &position(&reference.qpu), &position(&fast.qpu));
     }

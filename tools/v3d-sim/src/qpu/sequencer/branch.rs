@@ -3,8 +3,9 @@
 //! # Sources
 //! [AG p.34]; [vc4asm] where said.
 
+use crate::fault::qpu::QpuError;
 use crate::fault::rule::{Rule, Rules};
-use crate::lanes::ALL;
+use crate::lanes::{ALL, Mask};
 use crate::qpu::Qpu;
 use crate::qpu::isa::instruction::{DecodedInstruction, Kind};
 use crate::qpu::isa::registers::Flags;
@@ -18,22 +19,47 @@ pub(in crate::qpu) struct Jump {
     pub(super) target: u32,
 }
 
+/// Branches that elements without a vertex may decide alone. A loop with an end for all elements has less iterations: others run on a board for seconds.
+const UNDEFINED_BRANCHES: u32 = 1 << 14;
+
 impl Qpu {
+    /// Whether a condition holds in all elements.
     pub(in crate::qpu) fn branch_holds(&self, condition: BranchCondition) -> bool {
-        let Flags { zero: z, negative: n, carry: c } = self.flags;
+        self.holds_among(condition, ALL)
+    }
+
+    /// Whether a branch is taken. Elements without a vertex take part, as on hardware [mesa CI]; but once they have decided often enough to be taken for a
+    /// loop that they keep from ending, that is reported, and the other elements decide.
+    pub(super) fn branch_is_taken(&mut self, condition: BranchCondition) -> bool {
+        let among_all = self.branch_holds(condition);
+        if self.undefined_elements == 0 {
+            return among_all;
+        }
+        let among_vertices = self.holds_among(condition, ALL & !self.undefined_elements);
+        if among_all == among_vertices || self.undefined_branches < UNDEFINED_BRANCHES {
+            self.undefined_branches += u32::from(among_all != among_vertices);
+            return among_all;
+        }
+        self.report(QpuError::UndefinedBranch(UNDEFINED_BRANCHES));
+        among_vertices
+    }
+
+    fn holds_among(&self, condition: BranchCondition, elements: Mask) -> bool {
+        let Flags { zero, negative, carry } = self.flags;
+        let (z, n, c) = (zero & elements, negative & elements, carry & elements);
         match condition {
-            BranchCondition::AllZSet => z == ALL,
+            BranchCondition::AllZSet => z == elements,
             BranchCondition::AllZClear => z == 0,
             BranchCondition::AnyZSet => z != 0,
-            BranchCondition::AnyZClear => z != ALL,
-            BranchCondition::AllNSet => n == ALL,
+            BranchCondition::AnyZClear => z != elements,
+            BranchCondition::AllNSet => n == elements,
             BranchCondition::AllNClear => n == 0,
             BranchCondition::AnyNSet => n != 0,
-            BranchCondition::AnyNClear => n != ALL,
-            BranchCondition::AllCSet => c == ALL,
+            BranchCondition::AnyNClear => n != elements,
+            BranchCondition::AllCSet => c == elements,
             BranchCondition::AllCClear => c == 0,
             BranchCondition::AnyCSet => c != 0,
-            BranchCondition::AnyCClear => c != ALL,
+            BranchCondition::AnyCClear => c != elements,
             BranchCondition::Always => true,
             BranchCondition::Reserved(_) => false,
         }

@@ -28,7 +28,7 @@ impl Qpu {
             self.undefined &= !touches.reads_accumulators;
         }
         let waits = touches.tlb_samples || instruction.signal == Signal::ScoreboardWait;
-        broken.add_if(waits && self.executed < 2, Rule::ScoreboardTooEarly);
+        broken.add_if(waits && self.executed == 0, Rule::ScoreboardTooEarly);
         if touches.tmu_write {
             broken.add_if(self.no_swap_is_recent(), Rule::NoSwapTooLate);
         }
@@ -41,7 +41,6 @@ impl Qpu {
         }
         broken.add_if(self.ending == Some(1) && touches.tlb_z, Rule::EndWritesZ);
         if matches!(instruction.signal, Signal::ThreadSwitch | Signal::LastThreadSwitch) {
-            broken.add_if(self.threading == Threading::Single, Rule::SwitchUnthreaded);
             broken.add_if(self.last_switch, Rule::SwitchAfterLast);
         }
     }

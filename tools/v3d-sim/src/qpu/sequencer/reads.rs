@@ -5,7 +5,7 @@
 
 use crate::fault::qpu::QpuError;
 use crate::lanes::Lanes;
-use crate::memory::Memory;
+use crate::memory::{Memory, Path};
 use crate::qpu::Qpu;
 use crate::qpu::io::Io;
 use crate::qpu::isa::instruction::DecodedInstruction;
@@ -73,7 +73,7 @@ impl Qpu {
         }
         let at = BusAddr(self.uniforms);
         self.uniforms = self.uniforms.wrapping_add(4);
-        memory.word(at).unwrap_or_else(|error| {
+        memory.through(Path::Uniforms).word(at).unwrap_or_else(|error| {
             self.report(error);
             0
         })

@@ -6,13 +6,15 @@
 use crate::fault::qpu::QpuError;
 use crate::fault::rule::Rule;
 use crate::lanes::{ALL, Lanes, Mask};
-use crate::memory::Memory;
+use crate::memory::{Memory, Path};
 use crate::qpu::Qpu;
 use crate::qpu::io::{Io, IoError};
 use crate::qpu::isa::instruction::{AluOperation, Destination};
 use crate::qpu::isa::touches::Touches;
 use crate::qpu::isa::{registers, sfu};
 use crate::timing::trace::Event;
+use crate::tmu::TmuFault;
+use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::{TmuCoordinate, WriteTarget};
 use v3d_hw::qpu::{Condition, LANES, Signal};
 
@@ -74,9 +76,24 @@ impl Qpu {
                 trace.lookup(unit as u8, self.no_swap_at.is_none(), &lines);
             }
         }
-        if let Err(error) = self.tmu[unit].write(coordinate, value, uniform, memory) {
-            self.report(error);
+        // QPUs 2 and 3 of a slice use the other TMU, unless the program forbids it [AG p.40].
+        let units = if self.no_swap_at.is_some() { 1 << unit } else { 0b11 };
+        let memory = memory.through(Path::Textures(units));
+        match self.tmu[unit].write(coordinate, value, uniform, memory) {
+            Err(TmuFault::Memory(error)) if !takes_uniform && self.only_undefined_elements_leave(value, memory) => {
+                self.report(QpuError::UndefinedAddress(error));
+            }
+            Err(error) => self.report(error),
+            Ok(()) => {}
         }
+    }
+
+    /// Whether all addresses of elements that have a vertex are in memory.
+    #[cold]
+    fn only_undefined_elements_leave(&self, addresses: &Lanes, memory: Memory<'_>) -> bool {
+        let defined = |lane: &usize| self.undefined_elements >> lane & 1 == 0;
+        let is_inside = |lane: usize| memory.word(BusAddr(addresses.0[lane])).is_ok();
+        self.undefined_elements != 0 && (0..LANES).filter(defined).all(is_inside)
     }
 
     /// Loads a result of a TMU to r4.
