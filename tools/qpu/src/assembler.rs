@@ -4,6 +4,7 @@
 //! add words. Names are looked up at the moment when they are used. Branches to labels further down are filled in at the end; if the address of
 //! such a label is needed earlier, the whole is gone through again with the addresses of the time before.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -18,6 +19,7 @@ use crate::symbol::{Symbol, Symbols};
 use crate::value::Value;
 
 mod block;
+mod budget;
 mod code_stream;
 mod data;
 mod directive;
@@ -34,6 +36,7 @@ use code_stream::CodeStream;
 use label::Labels;
 use scope::{Macro, Names, ScopeKind};
 
+pub use budget::MAX_WORDS;
 pub use code_stream::WordInfo;
 
 /// What the assembler is told beside the sources.
@@ -166,6 +169,12 @@ struct Assembler<'o> {
     rounds: u64,
     /// Calls of macros and functions so far.
     calls: u64,
+    /// Steps so far, in all passes.
+    steps: u64,
+    /// Names compared with misspelt ones so far.
+    compared: Cell<usize>,
+    /// Bytes of all sources so far.
+    source_bytes: u64,
     /// Errors so far.
     errors: usize,
     /// A limit is reached: what is left is not looked at.
@@ -194,6 +203,9 @@ impl<'o> Assembler<'o> {
             expression_depth: 0,
             rounds: 0,
             calls: 0,
+            steps: 0,
+            compared: Cell::new(0),
+            source_bytes: 0,
             errors: 0,
             given_up: false,
             allowed: Vec::new(),
@@ -230,12 +242,14 @@ impl<'o> Assembler<'o> {
         }
         let number = self.files.len() as u32;
         self.file_numbers.insert(source.name.clone(), number);
-        let too_long = source.text.len() as u64 > MAX_BYTES;
+        self.source_bytes += source.text.len() as u64;
+        let too_long = self.source_bytes > MAX_BYTES;
         let tokens = if too_long { Tokens::default() } else { lexer::lex(&source.text, &mut self.symbols) };
         self.files.push(File { source: source.clone(), tokens: Rc::new(tokens) });
         if too_long {
             let span = Span { file: number, start: 0, end: 0 };
-            self.diagnostics.push(Diagnostic::error(Code::TooMuchCode, span, "the source is longer than 1 GiB"));
+            let message = format!("the sources are longer than {MAX_BYTES} bytes");
+            self.diagnostics.push(Diagnostic::error(Code::TooMuchCode, span, message));
         }
         number
     }
@@ -274,6 +288,9 @@ impl<'o> Assembler<'o> {
         }
         let undefined = self.labels.undefined();
         for (label, span) in undefined {
+            if self.given_up {
+                break;
+            }
             let name = self.symbols.name(label).to_owned();
             let diagnostic = Diagnostic::error(Code::LabelUndefined, span, format!("label {name} is not defined"));
             let diagnostic = self.hinted(diagnostic, &name, |symbol| self.labels.is_defined(symbol));
@@ -290,6 +307,7 @@ impl<'o> Assembler<'o> {
     fn finish(mut self) -> Result<Assembly, Diagnostics> {
         let globals = std::mem::take(&mut self.globals);
         let mut exported: Vec<(String, i64)> = Vec::new();
+        let mut known: HashMap<Symbol, i64> = HashMap::new();
         for (symbol, value, span) in globals {
             let value = match value {
                 Value::Int(value) => value,
@@ -297,13 +315,16 @@ impl<'o> Assembler<'o> {
                 _ => continue,
             };
             let name = self.symbols.name(symbol).to_owned();
-            match exported.iter().find(|(other, _)| *other == name) {
-                Some(&(_, other)) if other != value => {
+            match known.get(&symbol) {
+                Some(&other) if other != value => {
                     let message = format!("global symbol {name} is exported as {other:#x} and as {value:#x}");
                     self.report(Diagnostic::warning(Code::GlobalRedefined, span, message));
                 }
                 Some(_) => {}
-                None => exported.push((name, value)),
+                None => {
+                    known.insert(symbol, value);
+                    exported.push((name, value));
+                }
             }
         }
         let sources: Vec<Source> = std::mem::take(&mut self.files).into_iter().map(|file| file.source).collect();
@@ -410,6 +431,7 @@ impl<'o> Assembler<'o> {
         let token = self.peek();
         if token.kind != Kind::End {
             self.cursor.at += 1;
+            self.spend(1);
         }
         token
     }

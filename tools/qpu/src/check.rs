@@ -13,6 +13,7 @@
 //! | `delay_slots` | delay slots that look forgotten |
 //! | `program_end` | around the end of the program |
 //! | `state`, `queue`, `values` | what is there when an instruction is reached |
+//! | `lookups` | lookups of the TMUs, and how two threads share them |
 //! | `semaphore` | accesses to semaphores, against the interface |
 //! | `doubtful` | what sources disagree about: reported only if asked for |
 //!
@@ -32,6 +33,7 @@ mod doubtful;
 pub mod facts;
 pub mod flow;
 mod instruction;
+mod lookups;
 mod program_end;
 mod queue;
 mod semaphore;

@@ -103,7 +103,7 @@ diagnostic_codes! {
     26 NestedTooDeep "macros or includes are nested too deeply"
         "Macros, repetitions and includes may be nested 100 deep; one that contains itself has no end."
     27 TooMuchCode "the program is too long"
-        "An assembly may have 4 Mi words, and a repetition 16 Mi rounds."
+        "The sources may have 16 MiB together, the program 1 Mi words, and all repetitions 16 Mi rounds."
     28 LabelsDoNotSettle "the addresses of labels do not settle"
         "Code that depends on addresses of labels defined further down changes those addresses each time it is assembled anew."
     29 FunctionNotExpression "a function must have one value"
@@ -131,6 +131,10 @@ diagnostic_codes! {
     39 TooManyCalls "too many calls of macros and functions"
         "An assembly may call macros, functions and repetitions a million times. A macro that calls another twice, which calls a third twice, \
         and so on, is soon beyond every limit."
+
+    40 TooManySteps "assembling takes too many steps"
+        "Each token, line and round of a repetition is a step, as often as it is gone through; an include is 1024. An assembly may take 32 Mi of them, some \
+        seconds. A file that includes another twice, which includes a third twice, and so on, is soon beyond that."
 
     // Instructions: which fields are taken.
     50 AddAluTaken "the add ALU is in use already"
@@ -398,6 +402,21 @@ diagnostic_codes! {
         that ends in them never gets to where the branch goes; what they do to the counter of a loop is done in each iteration, not \
         after the last; and a branch into its own delay slots executes the same instructions again. Put three nops behind the \
         branch, or say `.slots` between the branch and the instructions if they are meant to stand there."
+    253 NeverSwitches "a program for two threads that never switches them"
+        "The source says .threads 2. Alone such a program runs on boards; in one frame with programs that do switch threads it \
+        hung [bm docs/DRIVERS.md]. Say .threads 1, or signal lthrsw."
+    254 TmuParameterWithoutS "a parameter of a TMU is written, and no s after it"
+        "`s` must be written last: it starts the lookup, with the parameters t, r and b that were written before it [AG p.24, p.40]. A parameter written \
+        after it belongs to the next lookup, and `s` alone reads memory. Without another s it stays in the FIFO for the next program."
+    255 TmuResultWithoutSwitch "a program for two threads loads a TMU result without a thread switch"
+        "Both threads of a QPU share the FIFOs of a TMU, which know nothing of threads: the other thread's result may stand \
+        before. Switch threads after each request, and load its result before the next switch [AG p.40]."
+    256 TmuResultOverSwitch "a TMU result is left over a second thread switch"
+        "The first switch after a request lets the other thread load its results, which were asked for before. At the second one this \
+        thread's results stand before the other's, which then loads them. Load all of them between the two [AG p.40]."
+    257 TmuParametersOverSwitch "a thread switch between the parameters of a TMU request"
+        "Both threads write parameters to the same FIFO [AG p.40]: those of the other thread would join this request. Write all of \
+        them, s last, before the switch or behind it; the two instructions after its signal are before it."
 
     // Rules that sources disagree about, reported on request.
     260 VpmReadSoon "the VPM is read soon after its set-up"

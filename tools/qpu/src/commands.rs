@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
+use qpu::assembler::MAX_WORDS;
 use qpu::output::Format;
 use qpu::source::{MAX_BYTES, read_bytes};
 use qpu::{Assembly, Diagnostics, Options, Source, assemble};
@@ -27,7 +28,8 @@ Examples:
   qpu dis shader.bin                            text again, with labels for branches
   qpu check shader.qasm                         what the hardware minds, along every path
   qpu explain E0220                             why it minds, and how to mend it
-  qpu explain 0x100009e7009e7000                a word, field by field
+  qpu explain 0x100009e7009e7000                an instruction, field by field
+  qpu explain thrsw                             a word of the language: its meaning, rules and an example
   qpu explain shader.qasm                       a program: a listing, and each instruction field by field
   qpu run program.qasm --uniforms 1.0,0x1000 --dump 0x1000+64 --trace
                                                 a user program in the model, step by step
@@ -139,8 +141,11 @@ fn write(path: Option<&Path>, bytes: &[u8]) -> Result<()> {
 /// Words of a file: bytes, or text with hexadecimal numbers of 32 or 64 bits (32-bit ones in pairs, low half first).
 fn read_words(path: &Path) -> Result<Vec<u64>> {
     let bytes = read_bytes(path, MAX_BYTES).with_context(|| path.display().to_string())?;
+    let too_long = format!("{}: longer than {MAX_WORDS} words, the most that is read", path.display());
     match std::str::from_utf8(&bytes).ok().and_then(words_of_text) {
+        Some(words) if words.len() > MAX_WORDS => bail!(too_long),
         Some(words) => Ok(words),
+        None if bytes.len() > 8 * MAX_WORDS => bail!(too_long),
         None if bytes.len().is_multiple_of(8) => {
             let words = bytes.chunks_exact(8);
             Ok(words.map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default())).collect())

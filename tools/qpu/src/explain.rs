@@ -1,6 +1,7 @@
-//! Instructions field by field, and programs instruction by instruction.
+//! Words of the language, instructions field by field, and programs instruction by instruction.
 
 mod comment;
+mod dictionary;
 mod program;
 
 use std::fmt::Write;
@@ -18,6 +19,7 @@ use v3d_hw::vpm::{
     WriteSetupWord,
 };
 
+pub use dictionary::{explain_word, list_words, nearest_word};
 pub use program::explain_program;
 
 /// Tables of a word: its bits below the names of their fields, then each field with bits, name, value and meaning; above them the word and its text. A

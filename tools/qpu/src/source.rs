@@ -28,8 +28,8 @@ impl Source {
     }
 }
 
-/// Longest source that is read, so that places in it fit a [`Span`].
-pub const MAX_BYTES: u64 = 1 << 30;
+/// Most bytes of a source, and of all sources of an assembly together.
+pub const MAX_BYTES: u64 = 16 << 20;
 
 /// Reads a file of up to so many bytes. A longer one is refused, by its size alone if that is known.
 pub fn read_bytes(path: &Path, max_bytes: u64) -> std::io::Result<Vec<u8>> {

@@ -154,7 +154,7 @@ fn tmus() {
     breaks(
         Code::TmuFifoFull,
         9,
-        &format!(".threads 2\nmov r0, unif\nnop\n{}lthrsw\n{}nop", st.repeat(3), "ldtmu0\n".repeat(3)),
+        &format!(".threads 2\nmov r0, unif\nnop\n{}lthrsw\nnop\nnop\n{}nop", st.repeat(3), "ldtmu0\n".repeat(3)),
     );
     assert_eq!(places(&check(Rules::All, &format!("{}{END}", many(4, s)))), []);
     doubts(Code::ManyDirectLookups, 7, &many(5, s));
@@ -164,6 +164,44 @@ fn tmus() {
     // A parameter other than s makes the lookup one of textures, which reads uniforms itself.
     breaks(Code::UniformWithTmuWrite, 2, "mov r0, unif\nmov t0t, unif\nmov t0s, r0\nldtmu0");
     keeps(".uniform a, float\n.uniform t, texture, 2\nmov r0, unif\nmov t0t, r0\nmov t0s, r0\nldtmu0");
+}
+
+#[test]
+fn s_is_written_last() {
+    breaks(Code::TmuParameterWithoutS, 3, "mov r0, unif\nmov t0s, r0\nmov t0t, r0\nldtmu0");
+    breaks(Code::TmuParameterWithoutS, 2, "mov r0, unif\nmov t1t, r0");
+    breaks(Code::TmuParameterWithoutS, 4, "mov r0, unif\nmov t0t, r0\nmov t0s, r0\nmov t0b, r0\nldtmu0");
+    // The next parameters may be written before the result is loaded, and s on any of the paths.
+    keeps("mov r0, unif\nmov t0s, r0\nmov t0t, r0\nldtmu0\nmov t0s, r0\nldtmu0");
+    keeps("mov.setf r0, unif\nmov t0t, r0\nbrr.anyz -, r:a\nnop\nnop\nnop\nmov t0s, r0\nldtmu0\n:a nop");
+}
+
+/// Two threads have one FIFO of lookups: a request is made between two switches, and its result loaded between the next two [AG p.39-40].
+#[test]
+fn lookups_of_two_threads() {
+    let lookup = "mov t0t, ra0\nmov t0s, ra0\n";
+    let (switch, last) = ("thrsw\nnop\nnop\n", "lthrsw\nnop\nnop\n");
+    let start = "mov ra0, unif\nnop\n";
+    keeps(&format!("{start}{lookup}{switch}ldtmu0\n{lookup}{last}ldtmu0"));
+    keeps(&format!("{start}{lookup}{lookup}{last}ldtmu0\nldtmu0"));
+    // The two instructions after the signal are before the switch.
+    keeps(&format!("{start}lthrsw\n{lookup}ldtmu0"));
+    // Without a switch, before the switch that is asked for takes effect, and behind the last one.
+    breaks(Code::TmuResultWithoutSwitch, 5, &format!("{start}{lookup}ldtmu0\n{last}"));
+    breaks(Code::TmuResultWithoutSwitch, 6, &format!("{start}{lookup}lthrsw\nldtmu0\nnop"));
+    breaks(Code::TmuResultWithoutSwitch, 8, &format!("{start}{last}{lookup}ldtmu0"));
+    breaks(Code::TmuResultWithoutSwitch, 10, &format!("{start}{lookup}{last}ldtmu0\nmov t0s, ra0\nldtmu0"));
+    breaks(Code::TmuResultOverSwitch, 10, &format!("{start}{lookup}{switch}{last}ldtmu0"));
+    breaks(Code::TmuResultOverSwitch, 13, &format!("{start}{lookup}{lookup}{switch}ldtmu0\n{last}ldtmu0"));
+    breaks(Code::TmuParametersOverSwitch, 6, &format!("{start}mov t0t, ra0\n{switch}mov t0s, ra0\n{last}ldtmu0"));
+    // On one path of two, and in a loop.
+    let branch = "mov.setf -, elem_num\nbrr.anyz -, r:a\nnop\nnop\nnop\n";
+    keeps(&format!("{start}{lookup}{branch}{switch}:a {last}ldtmu0"));
+    keeps(&format!(
+        "{start}mov ra1, 3\n:l {lookup}{switch}ldtmu0\nsub.setf ra1, ra1, 1\nnop\nbrr.anynz -, r:l\nnop\nnop\nnop\n{last}"
+    ));
+    // One thread needs none of it.
+    keeps(&format!(".threads 1\n{start}{lookup}ldtmu0"));
 }
 
 #[test]
@@ -254,7 +292,10 @@ fn the_end() {
     assert_eq!(found("nop; thrend\nmov r0, unif\nnop"), [(Code::AccessAtEnd, 2)]);
     assert_eq!(found("nop\nthrend\nnop\nmov r0, vary"), [(Code::AccessAtEnd, 4)]);
     // Parameters of a TMU take uniforms, s alone takes none.
-    assert_eq!(found("mov r0, 0\nnop\nthrend\nmov t0t, r0\nnop"), [(Code::AccessAtEnd, 4)]);
+    assert_eq!(
+        found("mov r0, 0\nnop\nthrend\nmov t0t, r0\nnop"),
+        [(Code::AccessAtEnd, 4), (Code::TmuParameterWithoutS, 4)]
+    );
     assert_eq!(
         found("mov r0, 0\nmov t0t, r0\nthrend\nmov t0s, r0\nnop"),
         [(Code::AccessAtEnd, 4), (Code::TmuResultLeft, 5)]
@@ -274,6 +315,13 @@ fn values_that_are_not_there() {
     breaks(Code::NeverWritten, 1, "mov ra0, r2");
     breaks(Code::NeverWritten, 1, "mov.ifz ra0, 0");
     keeps("mov r0, ra15; mov r1, rb15");
+    // Two equal operands make zero, whatever they are; what the other ALU reads counts.
+    keeps("v8subs r0, r0, r0; mov r1, unif\nmov ra0, r1");
+    keeps("mov r1, unif\nxor r0, ra3, ra3; mov r2, r1");
+    keeps("sub r0, r3, r3; v8subs r1, r3, r3");
+    breaks(Code::NeverWritten, 1, "v8subs r0, r0, r0; mov r1, r2");
+    breaks(Code::NeverWritten, 1, "v8subs r0, r2, r2; mov r1, r2");
+    breaks(Code::NeverWritten, 1, "xor r0, ra3, ra3; mov r1, rb3");
     // Written on one path only: not reported, it may be meant.
     keeps("mov.setf r0, unif\nbrr.anyz -, r:a\nnop\nnop\nnop\nmov ra3, r0\n:a nop\nmov r1, ra3");
 }
@@ -307,7 +355,10 @@ fn thread_switches() {
     // It stays lost over another switch.
     breaks(Code::LostOverThreadSwitch, 8, &format!("mov r0, unif\n{switch}{switch}mov ra0, r0\nlthrsw\nnop\nnop"));
     breaks(Code::SwitchUnthreaded, 2, ".threads 1\nlthrsw\nnop\nnop");
-    breaks(Code::UpperHalfOfFile, 2, ".threads 2\nmov ra16, unif");
+    breaks(Code::NeverSwitches, 5, ".threads 2\nmov r0, unif");
+    keeps(".threads 2\nmov r0, unif\nlthrsw\nnop\nnop");
+    keeps(".threads 1\nmov r0, unif");
+    breaks(Code::UpperHalfOfFile, 2, ".threads 2\nmov ra16, unif\nlthrsw\nnop\nnop");
     keeps(".threads 1\nmov ra16, unif");
 }
 

@@ -74,6 +74,21 @@ fn explains() {
 }
 
 #[test]
+fn words_of_the_language_are_explained() {
+    let switch = qpu(&["explain", "thrsw"]);
+    assert!(switch.status.success());
+    assert!(text(&switch.stdout).starts_with("thrsw: signal\n"), "{}", text(&switch.stdout));
+    assert!(text(&switch.stdout).contains("E0224"), "{}", text(&switch.stdout));
+    // A sign that looks like an option is a word, too.
+    assert!(text(&qpu(&["explain", "-"]).stdout).starts_with("-: operator\n"));
+    let unknown = qpu(&["explain", "thsrw"]);
+    assert!(!unknown.status.success());
+    assert!(text(&unknown.stderr).contains("did you mean thrsw?"), "{}", text(&unknown.stderr));
+    assert!(text(&qpu(&["explain", "--words"]).stdout).contains("point_size"));
+    assert!(!qpu(&["explain"]).status.success());
+}
+
+#[test]
 fn words_need_no_0x_to_be_explained() {
     let prefixed = qpu(&["explain", "0x100009e7009e7000"]);
     assert!(prefixed.status.success());
@@ -105,7 +120,7 @@ fn files_are_refused_by_their_size() {
     for command in ["asm", "check", "dis", "explain"] {
         let output = qpu(&[command, &huge]);
         assert_eq!(output.status.code(), Some(1));
-        assert!(text(&output.stderr).contains("longer than 1073741824 bytes"), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("longer than 16777216 bytes"), "{}", text(&output.stderr));
     }
     opened.set_len(0).expect("the file loses its size");
 }

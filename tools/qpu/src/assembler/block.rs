@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::budget::{STEPS_OF_INCLUDE, STEPS_OF_ROUND};
 use super::scope::{Function, Macro, ScopeKind};
 use super::{Assembler, Cursor, Res, line::IfState};
 use crate::code::Code;
@@ -106,7 +107,7 @@ impl Assembler<'_> {
     }
 
     /// The line of the directive that ends the block opened at `line`.
-    fn block_end(&self, line: usize, end: usize, open: Token) -> Res<usize> {
+    fn block_end(&mut self, line: usize, end: usize, open: Token) -> Res<usize> {
         let ends = |directive: Directive| match directive {
             Directive::EndMacro => Some(Directive::Macro),
             Directive::EndFunc => Some(Directive::Func),
@@ -128,10 +129,12 @@ impl Assembler<'_> {
                     open_blocks.pop();
                 }
                 if open_blocks.is_empty() {
+                    self.spend((at - line) as u64);
                     return Ok(at);
                 }
             }
         }
+        self.spend((end - line) as u64);
         self.error(Code::UnterminatedBlock, open, format!(".{} has no end", self.text(open)))
     }
 
@@ -299,7 +302,8 @@ impl Assembler<'_> {
             let value = values.get(round as usize).copied().unwrap_or(Value::Int(round as i64));
             // Not final: it is set anew in each round.
             let _ = self.names.set(name.symbol, value, span, true, false);
-            result = self.run_body(&body);
+            self.spend(STEPS_OF_ROUND);
+            result = self.check_steps(open).and_then(|()| self.run_body(&body));
             if result.is_err() || self.given_up {
                 break;
             }
@@ -332,6 +336,8 @@ impl Assembler<'_> {
             self.given_up = true;
             return self.error(Code::NestedTooDeep, open, Code::NestedTooDeep.title());
         }
+        self.spend(STEPS_OF_INCLUDE);
+        self.check_steps(open)?;
         self.depth += 1;
         let site = span;
         self.names.enter_at(ScopeKind::File, site, "included here");

@@ -51,9 +51,6 @@ pub(super) struct CodeStream {
     slots: u32,
 }
 
-/// Longest program.
-pub(super) const MAX_WORDS: usize = 1 << 22;
-
 impl CodeStream {
     /// Index of the next word.
     pub(super) fn position(&self) -> usize {
@@ -67,7 +64,7 @@ impl CodeStream {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.words.len() >= MAX_WORDS
+        self.words.len() >= super::budget::MAX_WORDS
     }
 
     pub(super) fn bit_offset(&self) -> u32 {

@@ -222,6 +222,7 @@ impl Assembler<'_> {
 
     /// Opens a context with arguments; gives back the cursor to return to.
     pub(super) fn enter_call(&mut self, at: Token, names: &[Symbol], values: &[Value]) -> Res<Cursor> {
+        self.check_steps(at)?;
         self.calls += 1;
         if self.calls > MAX_CALLS {
             self.given_up = true;

@@ -12,6 +12,9 @@ impl Assembler<'_> {
     /// With the name that is nearest to an unknown one among those that are `known`, or with the file that has it.
     #[cold]
     pub(super) fn hinted(&self, diagnostic: Diagnostic, word: &str, known: impl Fn(Symbol) -> bool) -> Box<Diagnostic> {
+        if !self.may_compare(self.symbols.count() as usize) {
+            return Box::new(diagnostic);
+        }
         let names = (0..self.symbols.count()).filter(|&symbol| known(symbol)).map(|symbol| self.symbols.name(symbol));
         Box::new(if in_standard_include(word) {
             diagnostic.help(format!("{word} is in {STANDARD_INCLUDE}: `.include <{STANDARD_INCLUDE}>`"))

@@ -34,7 +34,8 @@ impl Assembler<'_> {
         while line < lines.end && !self.given_up {
             let Some(&start) = tokens.lines.get(line) else { break };
             self.cursor.at = start as usize;
-            let next = match self.run_line(line, lines.end) {
+            self.spend(1);
+            let next = match self.check_steps(self.peek()).and_then(|()| self.run_line(line, lines.end)) {
                 Ok(next) => next,
                 Err(failure) => {
                     self.report(*failure);

@@ -3,8 +3,8 @@
 use v3d_hw::qpu::accesses::{Accesses, FlagSource, Write, accumulators};
 use v3d_hw::qpu::address_map::TmuCoordinate;
 use v3d_hw::qpu::{
-    AddOp, Alu, BranchCondition, Condition, File, ImmediateKind, Instruction, PackMul, ReadSource, Signal, WriteTarget,
-    address_sets,
+    AddOp, Alu, BranchCondition, Condition, File, ImmediateKind, Instruction, MulOp, PackMul, ReadSource, Signal,
+    WriteTarget, address_sets,
 };
 use v3d_hw::vpm::ReadSetupWord;
 
@@ -51,8 +51,10 @@ pub struct Facts {
     pub reserved: bool,
     /// The word that it loads into all elements.
     pub immediate: Option<u32>,
-    /// The operations give zero whatever their operands are: `xor x, x`.
-    pub makes_zero: bool,
+    /// Registers whose values count, as [`Accesses::registers_read`] has them: not those that an operation makes zero of, whatever is in them (`xor x, x`).
+    pub registers_needed: u64,
+    /// Accumulators r0 to r5 whose values count.
+    pub accumulators_needed: u8,
 }
 
 /// A branch.
@@ -96,13 +98,18 @@ impl Facts {
             }
         };
         let accesses = instruction.accesses();
+        let needed = match &instruction {
+            Instruction::Alu(alu) if alu.cancels() != [false; 2] => without_zeros(alu).accesses(),
+            _ => accesses,
+        };
         Self {
             data: false,
             accesses,
             branch,
             reserved,
             immediate: instruction.loaded_word(),
-            makes_zero: matches!(instruction, Instruction::Alu(alu) if makes_zero(&alu)),
+            registers_needed: needed.registers_read(),
+            accumulators_needed: needed.accumulators_read() & accumulators::R0_TO_R5,
         }
     }
 
@@ -147,11 +154,10 @@ impl Facts {
         self.accesses.registers_read() & writer.accesses.registers_written() != 0
     }
 
-    /// Whether no register is read but these of the files, as [`Accesses::registers_read`] has them, and of accumulators r0 to r5.
+    /// Whether no value counts but those of these registers of the files, as [`Accesses::registers_read`] has them, and of these of accumulators r0 to r5.
     #[inline]
-    pub fn reads_only(&self, registers: u64, accumulators: u8) -> bool {
-        let accumulators_read = self.accesses.accumulators_read() & accumulators::R0_TO_R5;
-        self.accesses.registers_read() & !registers == 0 && accumulators_read & !accumulators == 0
+    pub fn needs_only(&self, registers: u64, accumulators: u8) -> bool {
+        self.registers_needed & !registers == 0 && self.accumulators_needed & !accumulators == 0
     }
 
     /// Whether an operation of the mul ALU sets the flags.
@@ -204,8 +210,10 @@ impl Facts {
     }
 }
 
-/// Whether the operations of an instruction give zero whatever their operands are.
-fn makes_zero(alu: &Alu) -> bool {
+/// The instruction without the operations that give zero whatever their operands are.
+fn without_zeros(alu: &Alu) -> Instruction {
     let [add, mul] = alu.cancels();
-    (add || !alu.op_add.acts()) && (mul || !alu.op_mul.acts())
+    let op_add = if add { AddOp::Nop } else { alu.op_add };
+    let op_mul = if mul { MulOp::Nop } else { alu.op_mul };
+    Instruction::Alu(Alu { op_add, op_mul, ..*alu })
 }

@@ -37,6 +37,10 @@ pub(super) struct State {
     pub(super) switch_in: u8,
     /// TMU requests under way; their size is the slots that they take in the request FIFO.
     pub(super) requests: [Queue; 2],
+    /// Requests under way that were made before the last thread switch.
+    pub(super) requests_before_switch: [Count; 2],
+    /// Where the last parameter other than `s` was written, if it is the same place on all paths.
+    pub(super) parameter_at: [Option<usize>; 2],
     /// Parameters written for the next request, `s` not among them.
     pub(super) coordinates: [Count; 2],
     /// Whether parameters other than s were written for the next request: no (1), yes (2).
@@ -73,6 +77,8 @@ impl State {
             lost_flags: false,
             switch_in: 0,
             requests: [Queue::EMPTY; 2],
+            requests_before_switch: [Count::ZERO; 2],
+            parameter_at: [None; 2],
             coordinates: [Count::ZERO; 2],
             parameters: [FREE; 2],
             uniforms: Count::ZERO,
@@ -100,6 +106,8 @@ impl State {
             lost_flags: false,
             switch_in: 0,
             requests: [Queue::ANY; 2],
+            requests_before_switch: [Count::ANY; 2],
+            parameter_at: [None; 2],
             coordinates: [Count::ANY; 2],
             parameters: [FREE | HELD; 2],
             uniforms: Count::ANY,
@@ -130,6 +138,10 @@ impl State {
             lost_flags: (self.lost_flags || other.lost_flags) && !flags,
             switch_in: if self.switch_in == other.switch_in { self.switch_in } else { 0 },
             requests: [0, 1].map(|unit| self.requests[unit].join(other.requests[unit], widen)),
+            requests_before_switch: [0, 1]
+                .map(|unit| count(self.requests_before_switch[unit], other.requests_before_switch[unit])),
+            parameter_at: [0, 1]
+                .map(|unit| self.parameter_at[unit].filter(|_| self.parameter_at[unit] == other.parameter_at[unit])),
             coordinates: [0, 1].map(|unit| count(self.coordinates[unit], other.coordinates[unit])),
             parameters: [self.parameters[0] | other.parameters[0], self.parameters[1] | other.parameters[1]],
             uniforms: count(self.uniforms, other.uniforms),
@@ -147,8 +159,38 @@ impl State {
         }
     }
 
+    /// Whether the other thread continues after the next instruction.
+    pub(super) fn switches_behind(&self) -> bool {
+        self.switch_in == 2
+    }
+
     /// After an instruction of a program with this interface.
-    pub(super) fn after(&self, facts: &Facts, interface: &Interface) -> Self {
+    pub(super) fn after(&self, at: usize, facts: &Facts, interface: &Interface) -> Self {
+        let mut state = self.before_switch(at, facts, interface);
+        if state.switch_in > 0 {
+            state.switch_in -= 1;
+            // The signalling instruction and two more belong to the old thread.
+            if state.switch_in == 1 {
+                state.switch_threads();
+            }
+        }
+        state.lost &= !state.accumulators;
+        state.lost_flags &= !state.flags;
+        state
+    }
+
+    fn switch_threads(&mut self) {
+        self.lost |= self.accumulators;
+        self.lost_flags |= self.flags;
+        self.accumulators = 0;
+        self.flags = false;
+        self.switch_in = 0;
+        self.requests_before_switch =
+            self.requests.map(|requests| Count { min: u16::from(requests.min()), max: requests.max() });
+    }
+
+    /// After an instruction, before the other thread continues behind it if it does.
+    pub(super) fn before_switch(&self, at: usize, facts: &Facts, interface: &Interface) -> Self {
         let accesses = &facts.accesses;
         let mut state = *self;
         if accesses.reads_any(address_sets::UNITS_READ) {
@@ -156,11 +198,11 @@ impl State {
         }
         state.registers |= accesses.registers_written();
         if accesses.writes_any(address_sets::UNITS_WRITTEN) {
-            state.write_units(facts, interface);
+            state.write_units(at, facts, interface);
         }
         match facts.signal() {
-            Signal::LoadTmu0 => state.requests[0] = state.requests[0].pop(),
-            Signal::LoadTmu1 => state.requests[1] = state.requests[1].pop(),
+            Signal::LoadTmu0 => state.load(0),
+            Signal::LoadTmu1 => state.load(1),
             Signal::ScoreboardUnlock => state.scoreboard = HELD,
             Signal::ThreadSwitch => {
                 // None is the last any more after the last.
@@ -179,19 +221,6 @@ impl State {
         if facts.sets_flags() {
             state.flags = true;
         }
-        if state.switch_in > 0 {
-            state.switch_in -= 1;
-            // The signalling instruction and two more belong to the old thread.
-            if state.switch_in == 1 {
-                state.lost |= state.accumulators;
-                state.lost_flags |= state.flags;
-                state.accumulators = 0;
-                state.flags = false;
-                state.switch_in = 0;
-            }
-        }
-        state.lost &= !state.accumulators;
-        state.lost_flags &= !state.flags;
         state
     }
 
@@ -199,6 +228,12 @@ impl State {
     pub(super) fn takes_uniform(&self, facts: &Facts) -> bool {
         let lookup = |unit: u8| facts.starts_lookup(unit) && self.parameters[usize::from(unit)] == HELD;
         facts.accesses.takes_uniform() || lookup(0) || lookup(1)
+    }
+
+    /// A TMU's oldest result is loaded.
+    fn load(&mut self, unit: usize) {
+        self.requests[unit] = self.requests[unit].pop();
+        self.requests_before_switch[unit] = self.requests_before_switch[unit].minus_one();
     }
 
     fn read_units(&mut self, facts: &Facts) {
@@ -219,7 +254,7 @@ impl State {
         }
     }
 
-    fn write_units(&mut self, facts: &Facts, interface: &Interface) {
+    fn write_units(&mut self, at: usize, facts: &Facts, interface: &Interface) {
         for write in facts.accesses.written() {
             match write.target {
                 WriteTarget::UniformsAddress => self.uniforms = Count::ANY,
@@ -242,6 +277,7 @@ impl State {
                         self.coordinates[unit] = Count::ZERO;
                     } else {
                         self.parameters[unit] = HELD;
+                        self.parameter_at[unit] = Some(at);
                         self.coordinates[unit] = self.coordinates[unit].add(1, 1);
                         self.uniforms = self.uniforms.add(1, 1);
                     }

@@ -6,7 +6,7 @@ use v3d_hw::qpu::{ReadSource, Signal, WriteTarget};
 use super::count::UNBOUNDED;
 use super::facts::{Facts, Register};
 use super::flow::{Node, Pending};
-use super::state::{FREE, HELD, LAST, NOT_LAST, State};
+use super::state::{FREE, HELD, LAST, NOT_LAST, NOT_YET, State};
 use super::{Findings, Program};
 use crate::code::Code;
 use crate::diagnostic::Severity;
@@ -24,7 +24,7 @@ impl Program<'_> {
             self.unwritten(at, facts, state, findings);
             self.peripherals(at, facts, state, findings);
             if matches!(self.flow.pending(node), Pending::End(_, 2)) {
-                self.at_end(at, &state.after(facts, self.interface), findings);
+                self.at_end(at, &state.after(at, facts, self.interface), findings);
             }
         }
     }
@@ -41,7 +41,8 @@ impl Program<'_> {
         }
         while let Some(node) = work.pop() {
             let Some(state) = states[self.flow.index(node)] else { continue };
-            let after = state.after(&self.facts[self.flow.at(node)], self.interface);
+            let at = self.flow.at(node);
+            let after = state.after(at, &self.facts[at], self.interface);
             for next in self.flow.successors(node).iter() {
                 let index = self.flow.index(next);
                 if let Some(before) = &mut states[index] {
@@ -61,18 +62,18 @@ impl Program<'_> {
     }
 
     fn unwritten(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
-        if facts.reads_only(state.registers, state.accumulators) && state.flags {
+        if facts.needs_only(state.registers, state.accumulators) && state.flags {
             return;
         }
         for (register, _) in facts.registers_read() {
             let Register::InFile(file, number) = register else { continue };
-            if register_bit(file, number) & state.registers == 0 {
+            if register_bit(file, number) & facts.registers_needed & !state.registers != 0 {
                 findings.warning(Code::NeverWritten, at, format!("{register} is read, but nothing has written it"));
             }
         }
         for number in 0..6 {
             let bit = 1 << number;
-            if !facts.reads_accumulator(number) || state.accumulators & bit != 0 || same_operand_only(facts) {
+            if facts.accumulators_needed & !state.accumulators & bit == 0 {
                 continue;
             }
             let loading = facts.signal().loads_r4() || state.requests.iter().any(|requests| requests.min() > 0);
@@ -96,17 +97,7 @@ impl Program<'_> {
     }
 
     fn peripherals(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
-        if let Some(unit) = facts.signal().loads_tmu()
-            && state.requests[usize::from(unit)].max() == 0
-        {
-            findings.error(Code::TmuWithoutRequest, at, format!("TMU {unit} was not asked for anything"));
-        }
-        if facts.writes_tmu() {
-            self.tmu_writes(at, facts, state, findings);
-        }
-        if facts.writes_to(WriteTarget::TmuNoSwap) && state.tmu_used {
-            findings.error(Code::NoSwapAfterTmu, at, "TMU swap is changed after a TMU was used");
-        }
+        self.lookups(at, facts, state, findings);
         if facts.accesses.accesses_tile_buffer() && state.scoreboard == HELD {
             findings.error(Code::TlbAfterUnlock, at, "the tile buffer is accessed after the scoreboard is unlocked");
         }
@@ -125,31 +116,6 @@ impl Program<'_> {
         self.mutex(at, facts, state, findings);
         if self.interface.stage != Stage::Fragment {
             self.vpm(at, facts, state, findings);
-        }
-    }
-
-    fn tmu_writes(&self, at: usize, facts: &Facts, state: &State, findings: &mut Findings) {
-        for write in facts.accesses.written() {
-            let WriteTarget::Tmu { unit, .. } = write.target else { continue };
-            let direct = write.target.starts_lookup() && state.parameters[usize::from(unit)] & FREE != 0;
-            if facts.reads(ReadSource::Uniform) && !direct {
-                findings.error(Code::UniformWithTmuWrite, at, "a uniform is read together with a TMU write");
-            }
-        }
-        for unit in (0..2u8).filter(|&unit| facts.starts_lookup(unit)) {
-            let room = if self.threaded { 4 } else { 8 };
-            let slots = state.requests[usize::from(unit)].min_size() + state.request_slots(usize::from(unit));
-            if slots > room {
-                let message = format!("the requests to TMU {unit} under way take {slots} slots of {room}");
-                findings.error(Code::TmuFifoFull, at, message);
-            }
-            // s alone is a lookup of memory, which has no texture.
-            let texture = state.parameters[usize::from(unit)] == HELD;
-            let textures = &self.interface.textures;
-            if texture && !textures.is_empty() && textures.iter().all(|texture| texture.unit != unit) {
-                let message = format!("the interface has no texture on TMU {unit}");
-                findings.error(Code::TextureNotDeclared, at, message);
-            }
         }
     }
 
@@ -215,13 +181,15 @@ impl Program<'_> {
             let message = "the program ends without a last thread switch".to_owned();
             findings.add(self.without_last_switch(), Code::LastSwitchMissing, at, None, message);
         }
-        for unit in 0..2 {
-            let count = state.requests[unit].min();
-            if count > 0 {
-                let message = format!("the program ends with {count} results of TMU {unit} not loaded");
-                findings.warning(Code::TmuResultLeft, at, message);
-            }
+        if self.interface.threads == Some(2) && state.switched & NOT_YET != 0 {
+            let message = if state.switched == NOT_YET {
+                "the program is for two threads and ends without a thread switch"
+            } else {
+                "the program is for two threads and ends without a thread switch on one of the paths"
+            };
+            findings.warning(Code::NeverSwitches, at, message);
         }
+        self.lookups_at_end(at, state, findings);
         let interface = self.interface;
         let declared = interface.uniform_words();
         if declared > 0 && state.uniforms.max != UNBOUNDED {
@@ -255,10 +223,4 @@ impl Program<'_> {
             }
         }
     }
-}
-
-/// `xor r0, r1, r1` and its like give 0 whatever is in the register; facts do not tell operands apart, so only loads of zero by
-/// accumulators alone are let off.
-fn same_operand_only(facts: &Facts) -> bool {
-    facts.accesses.operands.count_ones() == 1 && facts.accesses.read().count() == 0 && facts.makes_zero
 }

@@ -5,17 +5,22 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use qpu::explain::{explain, explain_program};
+use qpu::explain::{explain, explain_program, explain_word, list_words, nearest_word};
 use qpu::{Code, Interface, Options, Source, assemble};
 
 use super::{is_source, read_words, show, write};
 
-/// Explains words, files and codes.
+/// Explains words of the language, instructions, files and codes.
 #[derive(Args)]
 pub(crate) struct Explain {
-    /// A word (64 bits in hexadecimal, with 0x or without), a file of a program (source or words), or a code (E0123)
-    what: String,
-    /// With a 32-bit number before it: the high half of the word
+    /// An instruction (64 bits in hexadecimal, with 0x or without), a file of a program (source or words), a code of a diagnostic (E0123), or a word of the
+    /// language: a mnemonic, signal, register, suffix, directive, function or operator (thrsw, fmul, unif, .ifz, .rep)
+    #[arg(required_unless_present = "words", allow_hyphen_values = true)]
+    what: Option<String>,
+    /// Lists all words of the language
+    #[arg(long, conflicts_with_all = ["what", "high"])]
+    words: bool,
+    /// With a 32-bit number before it: the high half of the instruction
     high: Option<String>,
 }
 
@@ -32,8 +37,12 @@ fn hexadecimal(text: &str) -> Option<u64> {
 
 impl Explain {
     pub(crate) fn run(self) -> Result<ExitCode> {
-        let path = Path::new(&self.what);
-        if let Some(word) = hexadecimal(&self.what).filter(|_| !path.exists()) {
+        let Some(what) = self.what.filter(|_| !self.words) else {
+            write(None, list_words().as_bytes())?;
+            return Ok(ExitCode::SUCCESS);
+        };
+        let path = Path::new(&what);
+        if let Some(word) = hexadecimal(&what).filter(|_| !path.exists()) {
             let word = match &self.high {
                 None => word,
                 Some(high) => {
@@ -59,10 +68,15 @@ impl Explain {
                 (read_words(path)?, Interface::default())
             };
             write(None, explain_program(&words, &interface).as_bytes())?;
-        } else if let Some(code) = Code::parse(&self.what) {
+        } else if let Some(code) = Code::parse(&what) {
             write(None, format!("{code}: {}\n\n{}\n", code.title(), code.explanation()).as_bytes())?;
+        } else if let Some(text) = explain_word(&what) {
+            write(None, text.as_bytes())?;
         } else {
-            bail!("{} is no word, no file and no code of a diagnostic", self.what);
+            let hint = nearest_word(&what).map_or(String::new(), |word| format!("; did you mean {word}?"));
+            bail!(
+                "{what} is no instruction, no file, no code of a diagnostic and no word of the language{hint} (`qpu explain --words` lists these)"
+            );
         }
         Ok(ExitCode::SUCCESS)
     }

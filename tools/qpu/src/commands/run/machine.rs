@@ -83,7 +83,7 @@ impl<'m> Machine<'m> {
 
     /// How long the programs took, and what they waited for.
     pub(super) fn estimate(&mut self) -> Estimate {
-        let mut timing_model = TimingModel::new(timing::QpuTopology::default());
+        let mut timing_model = TimingModel::new(timing::Machine::default());
         for unit in &mut self.units {
             unit.qpu.counters.take_traces().into_iter().for_each(|trace| timing_model.submit(trace));
         }

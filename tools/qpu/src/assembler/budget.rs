@@ -1,0 +1,52 @@
+//! What an assembly may take: sources of any kind end, in bounded time and memory.
+//!
+//! | bound | of |
+//! |---|---|
+//! | [`MAX_BYTES`](crate::source::MAX_BYTES) | bytes of a source, and of all together |
+//! | [`MAX_WORDS`] | words of a program |
+//! | [`MAX_STEPS`] | steps: tokens, lines and rounds, counted each time they are gone through, in all passes together |
+//! | [`MAX_HINTS`] | names that are compared with misspelt ones |
+//! | `block::MAX_NESTING`, `expression::MAX_DEPTH`, `expression::MAX_CALLS`, `block::MAX_ROUNDS` | what is within each other, and repeated |
+//!
+//! What goes beyond one of them is an error at the place where that happens, and the rest is not looked at.
+
+use super::{Assembler, Res};
+use crate::code::Code;
+use crate::lexer::Token;
+
+/// Longest program, in words. The checker keeps some 300 bytes for each.
+pub const MAX_WORDS: usize = 1 << 20;
+/// Steps of an assembly.
+const MAX_STEPS: u64 = 1 << 25;
+/// Names compared with misspelt ones. Behind that, errors suggest none.
+const MAX_HINTS: usize = 1 << 20;
+/// Steps of a repetition's round, which takes memory for the labels in it.
+pub(super) const STEPS_OF_ROUND: u64 = 8;
+/// Steps of an include, which looks for the file.
+pub(super) const STEPS_OF_INCLUDE: u64 = 1024;
+
+impl Assembler<'_> {
+    /// Takes steps.
+    #[inline]
+    pub(super) fn spend(&mut self, steps: u64) {
+        self.steps += steps;
+    }
+
+    /// Refuses to go on if there are no steps left.
+    #[inline]
+    pub(super) fn check_steps(&mut self, at: Token) -> Res {
+        if self.steps <= MAX_STEPS {
+            return Ok(());
+        }
+        self.given_up = true;
+        let message = format!("assembling takes more than {MAX_STEPS} steps");
+        self.error(Code::TooManySteps, at, message)
+    }
+
+    /// Whether so many names may still be compared with a misspelt one.
+    pub(super) fn may_compare(&self, names: usize) -> bool {
+        let compared = self.compared.get().saturating_add(names);
+        self.compared.set(compared);
+        compared <= MAX_HINTS
+    }
+}
