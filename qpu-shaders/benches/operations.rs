@@ -12,7 +12,7 @@ fn main() {
     println!("{:<44}{:<56}{:>12}{:>8}{:>8}  largest error", "operation", "macro", "instructions", "cycles", "bound");
     for line in TABLE.lines().filter(|line| wanted.iter().all(|word| line.contains(word.as_str()))) {
         let cells: Vec<&str> = line.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
-        if let [_, operation, name, _, instructions, cycles, bound, error, _] = cells[..]
+        if let [_, operation, name, _, instructions, cycles, bound, error, ..] = cells[..]
             && instructions.parse::<u64>().is_ok()
         {
             println!("{operation:<44}{name:<56}{instructions:>12}{cycles:>8}{bound:>8}  {error}");

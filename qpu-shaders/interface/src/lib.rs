@@ -19,6 +19,7 @@
 pub extern crate alloc;
 
 mod compute;
+mod origin;
 mod program;
 pub mod tail;
 mod texture;
@@ -27,6 +28,7 @@ mod vertex;
 
 pub use compute::{ComputeProgram, ComputeUniforms, Share, Storage, StorageMut, Workgroups};
 pub use half::f16;
+pub use origin::Origin;
 pub use program::{Ending, Fragment, PrimitiveKind, UserProgram, VertexShading};
 pub use texture::{
     Child, CubeMap, Texture2d, Texture2d64, TextureBinding, TextureChild, TextureCube, TwoDimensional, TwoDimensional64,

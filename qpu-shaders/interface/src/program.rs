@@ -2,7 +2,9 @@
 
 use core::marker::PhantomData;
 use v3d_hw::control_list::Threading;
+use v3d_hw::qpu::Signal;
 
+use crate::origin::{Origin, kept};
 use crate::vertex::Attribute;
 
 /// Coordinate and vertex shader for vertices `V` with uniforms `U`; the last parameter is the number of varyings that
@@ -13,6 +15,8 @@ pub struct VertexShading<V, U, const VARYINGS: usize> {
     coordinate: &'static [u64],
     attributes: &'static [Attribute],
     point_size: bool,
+    vertex_origin: Option<&'static Origin>,
+    coordinate_origin: Option<&'static Origin>,
     feeds: PhantomData<fn(V, U)>,
 }
 
@@ -20,7 +24,24 @@ impl<V, U, const VARYINGS: usize> VertexShading<V, U, VARYINGS> {
     /// Two programs that read these attributes of a vertex in memory. The caller guarantees that the types match their
     /// code.
     pub const fn new(vertex: &'static [u64], coordinate: &'static [u64], attributes: &'static [Attribute]) -> Self {
-        Self { vertex, coordinate, attributes, point_size: false, feeds: PhantomData }
+        let (vertex_origin, coordinate_origin) = (None, None);
+        Self { vertex, coordinate, attributes, point_size: false, vertex_origin, coordinate_origin, feeds: PhantomData }
+    }
+
+    /// The same two programs, with their origins.
+    #[must_use]
+    pub const fn with_origins(self, vertex: &'static Origin, coordinate: &'static Origin) -> Self {
+        Self { vertex_origin: kept(vertex), coordinate_origin: kept(coordinate), ..self }
+    }
+
+    /// The vertex shader's origin, on a target that keeps it.
+    pub const fn vertex_origin(&self) -> Option<&'static Origin> {
+        self.vertex_origin
+    }
+
+    /// The coordinate shader's origin, on a target that keeps it.
+    pub const fn coordinate_origin(&self) -> Option<&'static Origin> {
+        self.coordinate_origin
     }
 
     /// The same two programs, which write a point size after 1/Wc.
@@ -98,21 +119,63 @@ pub struct Fragment<U, const VARYINGS: usize> {
     primitive: PrimitiveKind,
     flat_varyings: u32,
     writes_depth: bool,
+    discards: bool,
+    origin: Option<&'static Origin>,
+    half_origin: Option<&'static Origin>,
     feeds: PhantomData<fn(U)>,
 }
 
 impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
     /// Creates a program. The caller guarantees that the types match its code.
+    ///
+    /// A program for two threads that never switches them counts as one for a single thread: beside programs that do switch, a frame with one that is declared
+    /// two-threaded and does not hangs on boards [bm docs/DRIVERS.md].
     pub const fn new(code: &'static [u64], threading: Threading, ending: Ending) -> Self {
-        let (primitive, feeds) = (PrimitiveKind::Triangles, PhantomData);
-        Self { code, half: None, threading, ending, primitive, flat_varyings: 0, writes_depth: false, feeds }
+        let threading = threading_of(code, threading);
+        let (primitive, flat_varyings, writes_depth, discards) = (PrimitiveKind::Triangles, 0, false, false);
+        let (half, origin, half_origin, feeds) = (None, None, None, PhantomData);
+        Self {
+            code,
+            half,
+            threading,
+            ending,
+            primitive,
+            flat_varyings,
+            writes_depth,
+            discards,
+            origin,
+            half_origin,
+            feeds,
+        }
+    }
+
+    /// The same program, with its origin.
+    #[must_use]
+    pub const fn with_origin(self, origin: &'static Origin) -> Self {
+        Self { origin: kept(origin), ..self }
+    }
+
+    /// The same program, with the origin of its instructions for colours of half floats.
+    #[must_use]
+    pub const fn with_half_origin(self, origin: &'static Origin) -> Self {
+        Self { half_origin: kept(origin), ..self }
+    }
+
+    /// Its origin, on a target that keeps it.
+    pub const fn origin(&self) -> Option<&'static Origin> {
+        self.origin
+    }
+
+    /// The origin of its instructions for colours of half floats, on a target that keeps it.
+    pub const fn half_origin(&self) -> Option<&'static Origin> {
+        self.half_origin
     }
 
     /// The same program, which ends with [`Ending::Color`], with instructions that end with [`Ending::HalfColor`]: so it draws to targets of either kind. Their
     /// uniforms are those of [`UniformData::push_half`](crate::UniformData::push_half).
     #[must_use]
     pub const fn with_half_color(self, code: &'static [u64], threading: Threading) -> Self {
-        Self { half: Some((code, threading)), ..self }
+        Self { half: Some((code, threading_of(code, threading))), ..self }
     }
 
     /// The same program for these primitives.
@@ -133,6 +196,12 @@ impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
         Self { writes_depth: true, ..self }
     }
 
+    /// The same program, which discards some fragments.
+    #[must_use]
+    pub const fn discarding(self) -> Self {
+        Self { discards: true, ..self }
+    }
+
     /// Flat varyings, which are not interpolated: one bit for each varying.
     pub const fn flat_varyings(&self) -> u32 {
         self.flat_varyings
@@ -141,6 +210,11 @@ impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
     /// Whether it leaves a depth of its own.
     pub const fn writes_depth(&self) -> bool {
         self.writes_depth
+    }
+
+    /// Whether it discards fragments.
+    pub const fn discards(&self) -> bool {
+        self.discards
     }
 
     /// The primitives that it is for.
@@ -169,6 +243,20 @@ impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
     }
 }
 
+/// Dual threading only for programs that switch threads.
+const fn threading_of(code: &[u64], declared: Threading) -> Threading {
+    let mut at = 0;
+    while at < code.len() {
+        // The signal is in bits 63:60 [AG p.26].
+        let signal = (code[at] >> 60) as u8;
+        if signal == Signal::ThreadSwitch.code() || signal == Signal::LastThreadSwitch.code() {
+            return declared;
+        }
+        at += 1;
+    }
+    Threading::Single
+}
+
 /// A user program with uniforms `U`.
 #[derive(Clone, Copy, Debug)]
 pub struct UserProgram<U> {
@@ -185,5 +273,29 @@ impl<U> UserProgram<U> {
     /// The instructions.
     pub const fn code(&self) -> &'static [u64] {
         self.code
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `nop`, and the same with the signals "thread switch" and "last thread switch" [AG p.29].
+    const NOP: u64 = 0x1000_09e7_009e_7000;
+    const SWITCH: u64 = 0x2000_09e7_009e_7000;
+    const LAST_SWITCH: u64 = 0x6000_09e7_009e_7000;
+
+    #[test]
+    fn a_program_that_never_switches_threads_has_one() {
+        const fn threading(code: &'static [u64], declared: Threading) -> Threading {
+            Fragment::<(), 0>::new(code, declared, Ending::Color).threading()
+        }
+        const ALONE: &[u64] = &[NOP, NOP];
+        assert_eq!(threading(ALONE, Threading::Dual), Threading::Single);
+        assert_eq!(threading(&[NOP, SWITCH], Threading::Dual), Threading::Dual);
+        assert_eq!(threading(&[LAST_SWITCH], Threading::Dual), Threading::Dual);
+        assert_eq!(threading(&[NOP], Threading::Single), Threading::Single);
+        let both = Fragment::<(), 0>::new(&[SWITCH], Threading::Dual, Ending::Color);
+        assert_eq!(both.with_half_color(ALONE, Threading::Dual).half(), Some((ALONE, Threading::Single)));
     }
 }

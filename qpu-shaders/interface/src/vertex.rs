@@ -32,6 +32,49 @@ pub struct Attribute {
     pub coordinate_offset: Option<u8>,
 }
 
+impl Attribute {
+    /// Most arrays of attributes in a shader record, and most bytes of an array [AG p.79].
+    pub const MAX_ARRAYS: usize = 8;
+    const MAX_BYTES: u16 = 256;
+
+    /// This attribute and the next one as one array, if they are neighbours in memory and in what each shader reads: in the coordinate shader's column both are
+    /// next to each other, or none is there.
+    #[must_use]
+    pub fn joined(&self, next: &Self) -> Option<Self> {
+        let bytes = self.bytes.checked_add(next.bytes).filter(|bytes| *bytes <= Self::MAX_BYTES)?;
+        let is_behind = |offset: u8, other: u8| u16::from(offset) + self.bytes == u16::from(other);
+        let together = self.bytes.is_multiple_of(4)
+            && self.memory_offset + u32::from(self.bytes) == next.memory_offset
+            && is_behind(self.vertex_offset, next.vertex_offset)
+            && match (self.coordinate_offset, next.coordinate_offset) {
+                (Some(offset), Some(other)) => is_behind(offset, other),
+                (None, None) => true,
+                _ => false,
+            };
+        together.then_some(Self { bytes, ..*self })
+    }
+
+    /// Has attributes share arrays, as [`Attribute::joined`] does two, if they are more than a record has arrays; how many of the attributes are arrays then,
+    /// at the start of the slice.
+    pub fn share_arrays(attributes: &mut [Self]) -> usize {
+        if attributes.len() <= Self::MAX_ARRAYS {
+            return attributes.len();
+        }
+        let mut count = 0usize;
+        for at in 0..attributes.len() {
+            let next = attributes[at];
+            match count.checked_sub(1).and_then(|last| attributes[last].joined(&next).map(|both| (last, both))) {
+                Some((last, both)) => attributes[last] = both,
+                None => {
+                    attributes[count] = next;
+                    count += 1;
+                }
+            }
+        }
+        count
+    }
+}
+
 /// A component of an attribute: a number of 1, 2 or 4 bytes.
 pub trait AttributeComponent: Copy {
     /// Components per word of 32 bits.
@@ -112,5 +155,52 @@ mod tests {
             &[0xff; 4],
         ];
         assert_eq!(bytes, expected.concat());
+    }
+
+    /// Attributes of so many words each, one behind the other; of those that the coordinate shader reads, the second number is 1.
+    fn attributes(sizes: &[(u16, u8)]) -> Vec<Attribute> {
+        let (mut offset, mut in_coordinate) = (0, 0);
+        let place = |&(words, read): &(u16, u8)| {
+            let attribute = Attribute {
+                name: "",
+                bytes: 4 * words,
+                memory_offset: u32::from(offset),
+                vertex_offset: offset,
+                coordinate_offset: (read == 1).then_some(in_coordinate),
+            };
+            offset += 4 * words as u8;
+            in_coordinate += 4 * words as u8 * read;
+            attribute
+        };
+        sizes.iter().map(place).collect()
+    }
+
+    fn check(sizes: &[(u16, u8)], expected: &[(u16, u8)]) {
+        let mut shared = attributes(sizes);
+        let count = Attribute::share_arrays(&mut shared);
+        assert_eq!(shared[..count], attributes(expected), "{sizes:?}");
+    }
+
+    #[test]
+    fn neighbours_share_an_array_if_there_are_too_many() {
+        let eight = [(3, 1), (2, 1), (3, 0), (1, 0), (1, 0), (1, 0), (1, 1), (1, 1)];
+        check(&eight, &eight);
+        // The vertex and the instance of a tutorial: a matrix of four columns that places, and one of three that turns normals.
+        let instances = [(3, 1), (2, 0), (3, 0), (4, 1), (4, 1), (4, 1), (4, 1), (3, 0), (3, 0), (3, 0)];
+        check(&instances, &[(3, 1), (5, 0), (16, 1), (9, 0)]);
+        let in_turn: Vec<(u16, u8)> = (0..9).map(|at| (1, at % 2)).collect();
+        check(&in_turn, &in_turn);
+    }
+
+    #[test]
+    fn attributes_that_are_apart_do_not_share() {
+        let [first, second] = [(1, 1), (1, 1)].map(|size| attributes(&[size])[0]);
+        assert_eq!(first.joined(&second), None, "both are at the start");
+        let next = Attribute { memory_offset: 4, vertex_offset: 4, coordinate_offset: Some(4), ..second };
+        assert_eq!(first.joined(&next), Some(Attribute { bytes: 8, ..first }));
+        assert_eq!(first.joined(&Attribute { memory_offset: 8, ..next }), None);
+        assert_eq!(first.joined(&Attribute { coordinate_offset: Some(8), ..next }), None);
+        assert_eq!(first.joined(&Attribute { coordinate_offset: None, ..next }), None);
+        assert_eq!(first.joined(&Attribute { bytes: 253, ..next }), None, "257 bytes");
     }
 }

@@ -1,5 +1,6 @@
 //! One operation: a program around its macro that goes through many sets of operands, 16 at a time.
 
+use crate::effects::Effects;
 use crate::machine::{self, DATA, Run};
 use crate::samples::{Kind, operand_sets};
 use crate::table::{Answer, Cost, Document, LargestError, Row};
@@ -137,6 +138,12 @@ impl Case {
         self.row(compared)
     }
 
+    /// The results of some sets of operands, whatever they should be.
+    pub(crate) fn of_sets(&self, sets: &[Vec<u32>]) -> Vec<Vec<u32>> {
+        let results = self.prepare().and_then(|programs| self.results(&programs.with, sets));
+        results.unwrap_or_else(|error| panic!("{}: {error}", self.name))
+    }
+
     fn kinds(&self) -> Vec<Kind> {
         self.inputs.iter().map(|&(_, kind)| kind).collect()
     }
@@ -202,7 +209,9 @@ impl Case {
         };
         let (with, without) = (uses_of_alus(&programs.with), uses_of_alus(&programs.without));
         let bound = 4 * (with.0 - without.0).max(with.1 - without.1);
-        Ok(Cost { instructions: each(|run| run.instructions), cycles: each(|run| run.cycles), bound })
+        let include = format!(".include \"operations/{}\"", self.file);
+        let effects = Effects::of(&self.name, &include, &self.name.replace("; ", "\n"))?;
+        Ok(Cost { instructions: each(|run| run.instructions), cycles: each(|run| run.cycles), bound, effects })
     }
 
     /// A loop over vectors: takes operands through TMU 0, does `line`, and stores results through the VPM.

@@ -1,5 +1,7 @@
 //! Control: what concerns all elements at a time, and what they do not do together.
 
+mod nesting;
+
 use crate::case::Case;
 use crate::samples::Kind;
 use crate::table::{Document, Row, first_if_right};
@@ -17,7 +19,7 @@ pub(crate) fn rows() -> Vec<Row> {
         join("joinat 2", "joinat"),
         join("join 2", "join"),
     ]);
-    rows.extend([leave("break", "break_if 2, r:2f"), leave("breakaddr", "breakaddr 2"), leave("exit", "exit_if r:2f")]);
+    rows.extend([leave("break", "break_if 2"), leave("breakaddr", "breakaddr 2"), leave("exit", "exit_if")]);
     rows
 }
 
@@ -45,8 +47,8 @@ const COUNT: &str = "mov.setf -, flow; add.ifz r1, r1, 1";
 
 /// Elements branch over one count, and are together again for two.
 fn branch() -> Row {
-    let after = format!("{COUNT}; :2; join 1; {COUNT}; {COUNT}");
-    let case = counted("bra", "bra_if 1, r:2f").between("flow_begin", &after);
+    let after = format!("{COUNT}; join 1; {COUNT}; {COUNT}");
+    let case = counted("bra", "bra_if 1").between("flow_begin", &after);
     case.exact(|x| vec![x[1].wrapping_add(if x[0] != 0 { 2 } else { 3 })])
 }
 
@@ -67,8 +69,8 @@ fn call() -> Row {
 /// A function that some elements leave before one count; all have returned at the second.
 fn function_return() -> Row {
     let before = format!("flow_begin; call ra20, r:3f; {COUNT}; brr -, r:4f; nop; nop; nop; :3");
-    let after = format!("{COUNT}; :2; function_end 1, ra20; :4");
-    let case = counted("ret", "ret_if 1, r:2f").between(&before, &after);
+    let after = format!("{COUNT}; function_end 1, ra20; :4");
+    let case = counted("ret", "ret_if 1").between(&before, &after);
     case.exact(|x| vec![x[1].wrapping_add(if x[0] != 0 { 1 } else { 2 })])
 }
 
@@ -81,8 +83,8 @@ fn join(name: &str, operation: &str) -> Row {
 
 /// Elements leave a structure before one count, and for an exit also miss what comes behind it.
 fn leave(operation: &'static str, name: &str) -> Row {
-    let leaving = if operation == "breakaddr" { "break_if 2, r:2f; " } else { "" };
-    let after = format!("{leaving}{COUNT}; :2; join 2; {COUNT}");
+    let leaving = if operation == "breakaddr" { "break_if 2; " } else { "" };
+    let after = format!("{leaving}{COUNT}; join 2; {COUNT}; flow_end");
     counted(operation, name).between("flow_begin", &after).exact(move |x| {
         let missed = match (x[0] != 0, operation) {
             (false, _) => 0,

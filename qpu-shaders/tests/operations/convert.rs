@@ -75,9 +75,34 @@ pub(crate) fn rows() -> Vec<Row> {
         let to_half = case(format!("cvt r{letter} f16 f32"), format!("cvt_f32_f16 round_{letter}"), Kind::Float);
         rows.push(to_half.exact(move |x| vec![half(operand(x[0]), x[0] >> 31, rounding)]));
     }
+    rows.extend(between_halves_and_integers());
     let from_half = case("cvt f32 f16", "cvt_f16_f32", Kind::HalfFloat);
     rows.push(from_half.exact(|x| vec![float_of_half(x[0])]));
     rows.push(case("cvt f32 f32", "mov r0, r0", Kind::Float).exact(|x| vec![x[0]]));
+    rows
+}
+
+/// Conversions that the document does not have, by way of floats of 32 bits.
+///
+/// A float of 16 bits is one of 32 exactly. Integers of up to 16 bits are, too; longer ones that are rounded there are beyond the range of 16 bits.
+fn between_halves_and_integers() -> Vec<Row> {
+    let case =
+        |operation: String, name: String, kind| Case::new(Document::Beside, operation, FILE, name).input("r0", kind);
+    let mut rows = Vec::new();
+    for ((ty, bits), (letter, rounding)) in INTEGERS.into_iter().flat_map(|ty| ROUNDINGS.map(|rounding| (ty, rounding)))
+    {
+        let name = format!("cvt_f16_f32; cvt_f32_int {bits}, round_{letter}");
+        let to_integer = case(format!("cvt r{letter}i {ty} f16"), name, Kind::HalfFloat);
+        rows.push(
+            to_integer.exact(move |x| vec![fit(rounding.whole(f64::from(f32::from_bits(float_of_half(x[0])))), bits)]),
+        );
+        let name = format!("cvt_int_f32 {bits}, round_{letter}; cvt_f32_f16 round_{letter}");
+        let to_half = case(format!("cvt r{letter} f16 {ty}"), name, kind(bits));
+        rows.push(to_half.exact(move |x| {
+            let exact = value(x[0], bits) as f64;
+            vec![half(exact, u32::from(exact < 0.0), rounding)]
+        }));
+    }
     rows
 }
 

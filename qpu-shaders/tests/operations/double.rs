@@ -66,7 +66,7 @@ fn conversions() -> Vec<Row> {
             };
             let expected = rounding.to_precision(exact, 24, -149);
             let expected = match expected.abs() {
-                _ if exact.abs() < f64::from(f32::MIN_POSITIVE) => 0.0 * exact.signum(),
+                denormal if denormal < f64::from(f32::MIN_POSITIVE) => 0.0 * exact.signum(),
                 large @ 340_282_366_920_938_463_463_374_607_431_768_211_456.0.. if !outward && large.is_finite() => {
                     f64::from(f32::MAX).copysign(exact)
                 }

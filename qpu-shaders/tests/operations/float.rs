@@ -49,7 +49,7 @@ pub(crate) fn sum(a: f64, b: f64) -> (f64, f64) {
     (sum, if short.is_finite() { short } else { 0.0 })
 }
 
-/// The float that an exact value, a double and what it is short of, becomes. What would be denormal is 0, what is too large infinite.
+/// The float that an exact value, a double and what it is short of, becomes: 0 in place of a denormal, infinite if it is too large.
 pub(crate) fn rounded((value, short): (f64, f64), rounding: Rounding) -> f32 {
     let nearest = value as f32;
     if value.is_nan() || value.abs() >= 2_f64.powi(128) {
@@ -66,7 +66,8 @@ pub(crate) fn rounded((value, short): (f64, f64), rounding: Rounding) -> f32 {
     let is_beyond = nearest.is_infinite() || excess(nearest) > 0.0;
     let below = if is_beyond { f32::from_bits(nearest.to_bits() - 1) } else { nearest };
     if below.abs() < f32::MIN_POSITIVE {
-        return 0.0;
+        let is_normal = rounding == Rounding::Nearest && nearest.abs() == f32::MIN_POSITIVE;
+        return if is_normal { nearest } else { 0.0 };
     }
     let above = f32::from_bits(below.to_bits() + 1);
     let unit = 2_f64.powi((below.to_bits() >> 23 & 0xff) as i32 - 127 - 23);

@@ -7,6 +7,7 @@ mod fragment;
 use fragment::{SIZE, Vertex};
 
 use crate::case::uses_of_alus;
+use crate::effects::Effects;
 use crate::machine;
 use crate::table::{Answer, Cost, Document, LargestError, Row};
 
@@ -130,7 +131,9 @@ impl Way {
                 [with.0 + 1 - without.0, with.1 - without.1]
             };
             let cycles = (picture.cycles - nothing.cycles).div_ceil(batches) + 4;
-            cost = Some(Cost { instructions, cycles, bound: 4 * add.max(mul) });
+            let effects = Effects::of(self.name, ".include \"operations/interpolation.qinc\"", self.name);
+            let effects = effects.unwrap_or_else(|error| panic!("{}: {error}", self.name));
+            cost = Some(Cost { instructions, cycles, bound: 4 * add.max(mul), effects });
         }
         let error = if error == 0.0 { LargestError::Exact } else { LargestError::Absolute(error) };
         let cost = cost.unwrap_or_else(|| panic!("{} has drawn nothing", self.name));

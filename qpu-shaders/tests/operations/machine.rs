@@ -11,8 +11,8 @@ use v3d_sim::timing::{self, TimingModel};
 const VPM_KIB: u8 = 12;
 /// Rows of it that user programs may use: all that can be.
 const VPM_WINDOW: u32 = 64;
-/// Instructions of a QPU's turn.
-const TURN: u64 = 64;
+/// Instructions of a QPU's turn if it is alone, and if there are others: few, so that they come between each other's instructions.
+const TURNS: [u64; 2] = [64, 3];
 /// Instructions after which a program counts as hung.
 const BUDGET: u64 = 200_000_000;
 /// Where the program stands.
@@ -85,6 +85,7 @@ pub(crate) fn run(words: &[u64], data: &[u32], room: usize, uniforms: &[Vec<u32>
         return Err("the program with its uniforms is too long".to_owned());
     }
     let code = CodeCache::new();
+    let turn = TURNS[usize::from(units.len() > 1)];
     while units.iter().any(|unit| unit.2 != Exit::Ended) {
         let mut progress = false;
         for (number, (qpu, setup, exit)) in (0..).zip(&mut units) {
@@ -92,7 +93,7 @@ pub(crate) fn run(words: &[u64], data: &[u32], room: usize, uniforms: &[Vec<u32>
                 continue;
             }
             let before = qpu.executed();
-            *exit = qpu.run(&mut UserIo { qpu: number, shared: &mut shared, setup }, view, &code, &mut TURN.clone());
+            *exit = qpu.run(&mut UserIo { qpu: number, shared: &mut shared, setup }, view, &code, &mut turn.clone());
             progress |= qpu.executed() > before || *exit == Exit::Ended;
             if qpu.executed() > BUDGET {
                 return Err("it does not end".to_owned());
@@ -102,7 +103,7 @@ pub(crate) fn run(words: &[u64], data: &[u32], room: usize, uniforms: &[Vec<u32>
             return Err("the programs wait for each other".to_owned());
         }
     }
-    let mut timing_model = TimingModel::new(timing::QpuTopology::default());
+    let mut timing_model = TimingModel::new(timing::Machine::default());
     let mut instructions = 0;
     for (qpu, ..) in &mut units {
         let faults = qpu.take_faults();

@@ -10,6 +10,8 @@ mod case;
 mod control;
 mod convert;
 mod double;
+mod effects;
+mod example;
 mod float;
 mod fma;
 mod functions;
@@ -22,6 +24,7 @@ mod quad;
 mod samples;
 mod shared;
 mod special;
+mod special_values;
 mod table;
 
 use table::Row;

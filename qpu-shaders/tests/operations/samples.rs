@@ -35,7 +35,7 @@ pub(crate) enum Kind {
     Float,
 }
 
-const WORDS: [u32; 14] = [
+const WORDS: [u32; 17] = [
     0,
     1,
     2,
@@ -49,10 +49,13 @@ const WORDS: [u32; 14] = [
     0x7fff_ffff,
     0x8000_0000,
     0x8000_0001,
+    0xc000_0001,
+    0xdfff_ffff,
+    0xe000_0000,
     0xffff_ffff,
 ];
 /// Zeros, denormals, the smallest and the largest normal numbers, infinities, NaN, 1 and its neighbours, integers, a half that is a tie.
-const FLOATS: [u32; 30] = [
+const FLOATS: [u32; 31] = [
     0,
     0x8000_0000,
     1,
@@ -70,6 +73,7 @@ const FLOATS: [u32; 30] = [
     0x3f80_0000,
     0xbf80_0000,
     0x3f7f_ffff,
+    0x3f7f_fffe,
     0x3f80_0001,
     0xbf80_0001,
     0x3f00_0000,
@@ -87,7 +91,7 @@ const FLOATS: [u32; 30] = [
 const HALVES: [u32; 8] = [0, 1, 2, 0xff, 0x7fff, 0x8000, 0x8001, 0xffff];
 const BYTES: [u32; 7] = [0, 1, 2, 0x7f, 0x80, 0x81, 0xff];
 const HALF_FLOATS: [u32; 12] = [0, 0x8000, 1, 0x83ff, 0x400, 0x8401, 0x3c00, 0x7bff, 0x7c00, 0xfc00, 0x7c01, 0xffff];
-const DOUBLES: [u32; 16] = [
+const DOUBLES: [u32; 18] = [
     0,
     0x8000_0000,
     0x8000_0001,
@@ -104,6 +108,8 @@ const DOUBLES: [u32; 16] = [
     0xc1e0_0000,
     0x41ef_ffff,
     0x41f0_0000,
+    0x380f_ffff,
+    0xb80f_ffff,
 ];
 /// Zeros, denormals, 2^-25 and 2^-24 with their neighbours, the middle of the largest denormal and the smallest normal of 16 bits, ties about 1, the largest
 /// number and the middle of it and 2^16, floats of 32 bits at their ends, the largest number, infinities, NaN.

@@ -1,6 +1,7 @@
 //! What QPUs share, and what programs tell the host: several QPUs at a time, each with a program of its own.
 
 use crate::case::uses_of_alus;
+use crate::effects::Effects;
 use crate::machine::{self, DATA, Run};
 use crate::table::{Answer, Cost, Document, LargestError, Row};
 use v3d_hw::BusAddr;
@@ -51,14 +52,14 @@ const REPORTS: &str = "
     add r0, r0, 1
     trap 4
 ";
-/// Two vertices in each element; another one, in odd elements of a second primitive.
+/// Two vertices in each element, with the number of the QPU; another one, in odd elements of a second primitive.
 const VERTICES: &str = "
     mov sa1, unif
     mov sa0, 0
     .rep i, 3
     mov r0, elem_num
     add r1, elem_num, i
-    mov r2, 7
+    mov r2, qpu_num
     .if i == 2
     and r0, elem_num, 1
     restart_if
@@ -81,7 +82,7 @@ pub(crate) fn rows() -> Vec<Row> {
     };
     let physid = format!("mov_physid{STORE}");
     let report = |number: u32| [vec![number; LANES], vec![number + 1; LANES]].concat();
-    let emitted = |_| (0..LANES as u32).flat_map(stream).collect();
+    let emitted = |number| (0..LANES as u32).flat_map(|element| stream(number, element)).collect();
     vec![
         row("mov physid", "mov_physid", &physid, |number, at| vec![number, at], QPUS, |number| vec![number; LANES]),
         shared("mov lock CDST DST s[]", "lock_word 20"),
@@ -89,15 +90,15 @@ pub(crate) fn rows() -> Vec<Row> {
         shared("bar sync", "bar_sync 0, 12"),
         row("brkpt", "brkpt 3", REPORTS, |number, at| vec![number, at], QPUS, report),
         row("trap", "trap 4", REPORTS, |number, at| vec![number, at], QPUS, report),
-        row("emit", "emit 8, 64", VERTICES, |_, at| vec![at], 1, emitted),
-        row("restart", "restart_if", VERTICES, |_, at| vec![at], 1, emitted),
+        row("emit", "emit 8, 64", VERTICES, |_, at| vec![at], QPUS, emitted),
+        row("restart", "restart_if", VERTICES, |_, at| vec![at], QPUS, emitted),
     ]
 }
 
-/// The vertices of an element.
-fn stream(element: u32) -> Vec<u32> {
+/// The vertices of an element of a QPU.
+fn stream(qpu: u32, element: u32) -> Vec<u32> {
     let third = if element % 2 == 1 { 0 } else { 2 };
-    vec![0, element, element, 7, 1, element, element + 1, 7, third, element, element + 2, 7, 0, 0, 0, 0]
+    vec![0, element, element, qpu, 1, element, element + 1, qpu, third, element, element + 2, qpu, 0, 0, 0, 0]
 }
 
 /// A row from a program on several QPUs, whose results stand in memory afterwards. The cost of `line` is that of one use without others to wait for.
@@ -157,5 +158,6 @@ fn cost(line: &str) -> Result<Cost, String> {
         instructions: (two.instructions - one.instructions).saturating_add_signed(too_few),
         cycles: (two.cycles - one.cycles).saturating_add_signed(4 * too_few),
         bound: 4 * (two_uses.0 - one_uses.0).max(two_uses.1 - one_uses.1),
+        effects: Effects::of(line, &format!(".include \"operations/{FILE}\""), line)?,
     })
 }

@@ -1,5 +1,7 @@
 //! The table of operations: rows, the documents' own lists of names, and `OPERATIONS.md`.
 
+use crate::effects::Effects;
+use crate::special_values;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 use std::path::PathBuf;
@@ -54,6 +56,8 @@ pub(crate) struct Cost {
     pub(crate) cycles: u64,
     /// Cycles that the busier one of the two ALUs is needed for at least; of programs with loops, once through.
     pub(crate) bound: u64,
+    /// Registers and units.
+    pub(crate) effects: Effects,
 }
 
 /// How far results are from what the document says.
@@ -182,16 +186,20 @@ fn text(rows: &[Row]) -> String {
         let of_document: Vec<&Row> = rows.iter().filter(|row| row.document == document).collect();
         let _ = write!(
             text,
-            "\n## {}\n\n| operation | name here | file | instructions | cycles | bound | largest error |\n|---|---|---|---|---|---|---|\n",
+            "\n## {}\n\n| operation | name here | file | instructions | cycles | bound | largest error | takes | overwrites | units, hazards |\n\
+             |---|---|---|---|---|---|---|---|---|---|\n",
             document.title()
         );
         for row in &of_document {
             let Row { operation, answer, .. } = row;
             if let Answer::Built { name, file, cost, error } = answer {
-                let Cost { instructions, cycles, bound } = cost;
+                let Cost { instructions, cycles, bound, effects } = cost;
+                let scratch = !file.starts_with("image") && *file != "interpolation.qinc";
+                let [takes, overwrites, hazards] =
+                    [effects.taken(scratch), effects.overwritten(scratch), effects.hazards(scratch)];
                 let _ = writeln!(
                     text,
-                    "| `{operation}` | `{name}` | {file} | {instructions} | {cycles} | {bound} | {error} |"
+                    "| `{operation}` | `{name}` | {file} | {instructions} | {cycles} | {bound} | {error} | {takes} | {overwrites} | {hazards} |"
                 );
             }
         }
@@ -204,5 +212,6 @@ fn text(rows: &[Row]) -> String {
             let _ = write!(text, "\n| not here | why |\n|---|---|\n{lines}");
         }
     }
+    text += &special_values::tables();
     text
 }

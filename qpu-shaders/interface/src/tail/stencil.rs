@@ -132,9 +132,12 @@ impl Stencil {
         Some(words)
     }
 
-    /// Whether fragments that fail the depth test leave the stencil unchanged, so that early Z may discard them.
-    pub fn keeps_on_depth_fail(&self) -> bool {
-        [self.front, self.back].iter().all(|side| side.depth_fail == StencilChange::Keep)
+    /// Whether fragments that fail the depth test leave the stencil unchanged, whatever the stencil test says of them: early Z, which comes before both
+    /// tests, may then reject them.
+    pub fn keeps_where_hidden(&self) -> bool {
+        [self.front, self.back]
+            .iter()
+            .all(|side| side.fail == StencilChange::Keep && side.depth_fail == StencilChange::Keep)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Atomic operations, against one element after the other on a table of words.
 
+use std::cmp::Ordering;
+
 use v3d_hw::BusAddr;
 use v3d_sim::memory::OwnedMemory;
 
@@ -11,8 +13,12 @@ use crate::table::{Cost, LargestError};
 /// What an operation leaves in memory: of what was there, the data and the value to compare with.
 type Meaning = fn(u32, u32, u32) -> u32;
 
-fn float(choose: fn(f32, f32) -> f32, memory: u32, data: u32) -> u32 {
-    choose(f32::from_bits(memory), f32::from_bits(data)).to_bits()
+/// How the ALU orders floats: zeros are equal, and NaN is beyond the infinity of its sign [silicon].
+fn order(memory: u32, data: u32) -> Ordering {
+    if (memory | data) << 1 == 0 {
+        return Ordering::Equal;
+    }
+    f32::from_bits(memory).total_cmp(&f32::from_bits(data))
 }
 
 /// The document's names, the macros, and what they mean: the document has no pseudo-code of them, AMD's manuals of the instruction set have.
@@ -34,10 +40,13 @@ pub(super) const ATOMICS: [(&str, &str, Meaning); 17] = [
     ("IMAGE_ATOMIC_FCMPSWAP", "float_compare_swap", |memory, data, compared| {
         if f32::from_bits(memory) == f32::from_bits(compared) { data } else { memory }
     }),
-    ("IMAGE_ATOMIC_FMIN", "float_min", |memory, data, _| float(f32::min, memory, data)),
-    ("IMAGE_ATOMIC_FMAX", "float_max", |memory, data, _| float(f32::max, memory, data)),
+    ("IMAGE_ATOMIC_FMIN", "float_min", |memory, data, _| if order(memory, data).is_gt() { data } else { memory }),
+    ("IMAGE_ATOMIC_FMAX", "float_max", |memory, data, _| if order(memory, data).is_gt() { memory } else { data }),
 ];
 
+/// Neighbours of which the difference is denormal, denormals, zeros, infinities, NaN.
+const UNUSUAL_FLOATS: [u32; 10] =
+    [0x0080_0000, 0x0080_0001, 1, 0x8000_0001, 0, 0x8000_0000, 0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0xffc0_0000];
 const WORDS: u32 = 0x4000;
 /// Fewer than elements, so that some share a word.
 const WORD_COUNT: u32 = 12;
@@ -45,7 +54,7 @@ const WORD_COUNT: u32 = 12;
 /// Checks an operation, and measures it.
 pub(super) fn check(name: &str, macro_name: &str, meaning: Meaning) -> (Cost, LargestError) {
     let definition = format!(".macro image_operation\nimage_atomic_{macro_name}\n.endm\n");
-    let operation = Operation::new(name, &[26, 16, 17, 18], &definition, "image_atomic 3");
+    let operation = Operation::new(name, &[26, 16, 17, 18], &definition, "", "image_atomic 3");
     let is_float = name.contains("_F");
     let mut random = Random::named(name);
     let mut cost = None;
@@ -53,6 +62,7 @@ pub(super) fn check(name: &str, macro_name: &str, meaning: Meaning) -> (Cost, La
         let memory = OwnedMemory::new(MEMORY_BYTES);
         // Few values, so that comparisons come out equal; or many, with those at the ends of the ranges.
         let mut value = || match (is_float, run % 2) {
+            (true, 1) => UNUSUAL_FLOATS[random.below(10) as usize],
             (true, _) => [0.0f32, 1.5, -2.25, 1e30, -1e-30, 7.0][random.below(6) as usize].to_bits(),
             (false, 0) => random.below(3),
             (false, _) => match random.below(6) {

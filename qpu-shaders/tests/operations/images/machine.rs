@@ -1,7 +1,5 @@
 //! Runs an image operation in the model: inputs in registers, an image in memory, results from registers.
 
-use std::sync::LazyLock;
-
 use v3d_hw::BusAddr;
 use v3d_sim::lanes::Lanes;
 use v3d_sim::memory::OwnedMemory;
@@ -12,6 +10,7 @@ use v3d_sim::timing::trace::Invocation;
 use v3d_sim::timing::{self, TimingModel};
 
 use crate::case::uses_of_alus;
+use crate::effects::Effects;
 use crate::machine;
 use crate::table::Cost;
 
@@ -28,8 +27,11 @@ const INPUTS: u32 = 0x3_9000;
 pub(super) struct Operation {
     name: String,
     words: Vec<u64>,
+    /// The same program without the operation, but with what stands before it.
+    without: Vec<u64>,
     /// Registers of file A that it takes.
     inputs: Vec<u8>,
+    effects: Effects,
 }
 
 /// What a run has left.
@@ -42,44 +44,48 @@ pub(super) struct Outcome {
     cycles: u64,
 }
 
-/// A program that does nothing as often as it is told.
-static NOTHING: LazyLock<Operation> = LazyLock::new(|| Operation::new("nothing", &[], "", ""));
-
 impl Operation {
-    /// Assembles macro calls in a loop, behind what loads registers of file A from memory.
-    pub(super) fn new(name: &str, inputs: &[u8], definitions: &str, calls: &str) -> Self {
-        let mut text = ".include <vc4.qinc>\n".to_owned();
+    /// Assembles macro calls in a loop, behind what loads registers of file A from memory. What stands `before` them in the loop is not counted.
+    pub(super) fn new(name: &str, inputs: &[u8], definitions: &str, before: &str, calls: &str) -> Self {
+        let mut includes = ".include <vc4.qinc>\n".to_owned();
         for file in ["image", "image_lod", "image_sample", "image_memory", "image_atomic"] {
-            text += &format!(".include \"operations/{file}.qinc\"\n");
+            includes += &format!(".include \"operations/{file}.qinc\"\n");
         }
-        text += &format!("{definitions}\n    mov ra31, unif\n");
-        for input in inputs {
-            text += "    shl r0, elem_num, 2\n    add r0, r0, unif\n    mov t0s, r0\n    ldtmu0\n";
-            text += &format!("    mov ra{input}, r4\n");
-        }
-        text += &format!("    nop\n:again\n{calls}\n    mov r0, ra31\n    sub.setf ra31, r0, 1\n");
-        text += "    brr.anynz -, r:again\n    nop\n    nop\n    nop\n    thrend\n    nop\n    nop\n";
-        let assembly = machine::assemble(name, &text).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let mut findings = qpu::check::check_assembly(&assembly);
+        includes += definitions;
+        let assembly = |calls: &str| {
+            let text = format!("{includes}\n{}", program(inputs, before, calls));
+            machine::assemble(name, &text).unwrap_or_else(|error| panic!("{name}: {error}"))
+        };
+        let with = assembly(calls);
+        let mut findings = qpu::check::check_assembly(&with);
         // The checker counts one result for each lookup; of RGBA64 there are two, and calls that take the second one say so with a load of their own.
         let has_two_results = calls.contains("image_unpack_halves") || calls.contains("ldtmu0");
         findings.list.retain(|finding| !(has_two_results && finding.code == qpu::Code::TmuWithoutRequest));
         assert_eq!(findings.count(), (0, 0), "{name}: {findings}");
-        Self { name: name.to_owned(), words: assembly.words, inputs: inputs.to_vec() }
+        let effects = Effects::of(name, &includes, calls).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let (words, without) = (with.words, assembly("").words);
+        Self { name: name.to_owned(), words, without, inputs: inputs.to_vec(), effects }
     }
 
     /// Runs it once in a memory. The run must end without a fault.
     pub(super) fn run(&self, memory: &OwnedMemory, inputs: &[Elements], uniforms: &[u32]) -> Outcome {
-        self.repeat(1, memory, inputs, uniforms)
+        self.repeat(&self.words, 1, memory, inputs, uniforms)
     }
 
-    /// Runs it so many times, with the same uniforms each time.
-    fn repeat(&self, times: u32, memory: &OwnedMemory, inputs: &[Elements], uniforms: &[u32]) -> Outcome {
+    /// Runs one of the programs so many times, with the same uniforms each time.
+    fn repeat(
+        &self,
+        words: &[u64],
+        times: u32,
+        memory: &OwnedMemory,
+        inputs: &[Elements],
+        uniforms: &[u32],
+    ) -> Outcome {
         let name = &self.name;
         assert_eq!(self.inputs.len(), inputs.len(), "{name}");
         let view = memory.view();
         let store = |at: u32, word: u32| view.set_word(BusAddr(at), word).unwrap();
-        for (n, word) in (0..).zip(&self.words) {
+        for (n, word) in (0..).zip(words) {
             store(CODE + 8 * n, *word as u32);
             store(CODE + 8 * n + 4, (word >> 32) as u32);
         }
@@ -105,7 +111,7 @@ impl Operation {
         let exit = qpu.run(&mut io, view, &CodeCache::new(), &mut 100_000);
         let faults = qpu.take_faults();
         assert_eq!((exit, faults.faults()), (Exit::Ended, &[][..]), "{name}");
-        let mut timing_model = TimingModel::new(timing::QpuTopology::default());
+        let mut timing_model = TimingModel::new(timing::Machine::default());
         qpu.counters.take_traces().into_iter().for_each(|trace| timing_model.submit(trace));
         let out = std::array::from_fn(|n| {
             let Lanes(elements) = *qpu.registers().at(FILE_A + 16 + n as RegisterIndex);
@@ -118,24 +124,33 @@ impl Operation {
     pub(super) fn cost(&self, memory: &OwnedMemory, inputs: &[Elements], uniforms: &[u32]) -> Cost {
         const FEW: u32 = 2;
         const MANY: u32 = 6;
-        let added = |operation: &Self, inputs: &[Elements], uniforms: &[u32], count: fn(&Outcome) -> u64| {
-            let [few, many] = [FEW, MANY].map(|times| count(&operation.repeat(times, memory, inputs, uniforms)));
+        let added = |words: &[u64], count: fn(&Outcome) -> u64| {
+            let [few, many] = [FEW, MANY].map(|times| count(&self.repeat(words, times, memory, inputs, uniforms)));
             many - few
         };
         let each = |count: fn(&Outcome) -> u64| {
-            let (with, without) = (added(self, inputs, uniforms, count), added(&NOTHING, &[], &[], count));
+            let (with, without) = (added(&self.words, count), added(&self.without, count));
             with.saturating_sub(without).div_ceil(u64::from(MANY - FEW))
         };
-        let (add, mul) = uses_of_alus(&self.words);
-        let (no_add, no_mul) = uses_of_alus(&NOTHING.words);
-        // Inputs are loaded by four uses of the add ALU each.
-        let loads = 4 * self.inputs.len() as u64;
+        let ((add, mul), (no_add, no_mul)) = (uses_of_alus(&self.words), uses_of_alus(&self.without));
         Cost {
             instructions: each(|outcome| outcome.instructions),
             cycles: each(|outcome| outcome.cycles),
-            bound: 4 * (add - no_add - loads).max(mul - no_mul),
+            bound: 4 * (add - no_add).max(mul - no_mul),
+            effects: self.effects,
         }
     }
+}
+
+/// The loop around the calls.
+fn program(inputs: &[u8], before: &str, calls: &str) -> String {
+    let mut text = "    mov ra31, unif\n".to_owned();
+    for input in inputs {
+        text += "    shl r0, elem_num, 2\n    add r0, r0, unif\n    mov t0s, r0\n    ldtmu0\n";
+        text += &format!("    mov ra{input}, r4\n");
+    }
+    text += &format!("    nop\n:again\n{before}\n{calls}\n    mov r0, ra31\n    sub.setf ra31, r0, 1\n");
+    text + "    brr.anynz -, r:again\n    nop\n    nop\n    nop\n    thrend\n    nop\n    nop\n"
 }
 
 /// The bits of floats.

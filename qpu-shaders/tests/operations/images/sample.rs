@@ -299,11 +299,12 @@ fn compare(
 pub(super) fn check(variant: Variant) -> (Cost, LargestError) {
     let name = variant.name();
     let chosen = name.len() % 4;
-    let mut calls = format!("image_resource\n{}\n", variant.call());
+    let mut calls = variant.call();
     if variant.gather && !variant.compare {
+        calls += "\n";
         calls += ["image_channel_red", "image_channel_green", "image_channel_blue", "image_channel_alpha"][chosen];
     }
-    let operation = Operation::new(&name, &INPUTS, COMPARE, &calls);
+    let operation = Operation::new(&name, &INPUTS, COMPARE, "image_resource", &calls);
     let (image, _) = image();
     let uniforms = [&image.resource()[..], &variant.lookups(&image)].concat();
     // The TMU's shares have 8 bits on each axis and between levels; what is computed in floats is nearer.
@@ -321,7 +322,7 @@ pub(super) fn check(variant: Variant) -> (Cost, LargestError) {
 
 /// Checks IMAGE_GET_LOD, and measures it.
 pub(super) fn check_get_lod() -> (Cost, LargestError) {
-    let operation = Operation::new("IMAGE_GET_LOD", &INPUTS, "", "image_resource\nimage_get_lod\n");
+    let operation = Operation::new("IMAGE_GET_LOD", &INPUTS, "", "image_resource", "image_get_lod");
     let (image, _) = image();
     compare("IMAGE_GET_LOD", &operation, &image.resource(), 0.002, |inputs, image, element| {
         Some(inputs.two_details(image, element).to_vec())
@@ -358,7 +359,8 @@ fn references_compare_as_the_functions_say() {
     let uniforms = [&image.resource()[..], &lookups].concat();
     for (name, function) in functions {
         let compare = format!(".macro image_compare, target\nimage_compare_{name} target\n.endm\n");
-        let operation = Operation::new(name, &[0, 1, 9], &compare, "image_resource\nimage_gather 1, image_zero, 0, 0");
+        let gather = "image_gather 1, image_zero, 0, 0";
+        let operation = Operation::new(name, &[0, 1, 9], &compare, "image_resource", gather);
         let outcome = operation.run(&memory, &[s, t, bits(references)], &uniforms);
         // (0, 0) is the texel on the left, number n % 4; (1, 0) the one after it.
         for (result, step) in [(3, 0), (2, 1)] {

@@ -103,7 +103,7 @@ pub(super) fn draw(words: &[u64], uniforms: &[u32], vertices: &[Vertex; 3], flat
     let clear = ClearColors { color: u64::from(UNTOUCHED) << 32 | u64::from(UNTOUCHED), ..ClearColors::default() };
     let nothing = StoreGeneral { buffer: TileBufferSelect::None, ..StoreGeneral::from_bits(0) };
     let (mut renderer, mut counters) = (Renderer::new(Config::default()), Counters::default());
-    counters.start_timing(timing::QpuTopology::default());
+    counters.start_timing(timing::Machine::default());
     let (mut faults, mut budget, mut number) = (FaultLog::default(), 1_000_000, 0);
     let mut run = |step: &mut dyn FnMut(&mut Renderer, BusAddr, &mut Context<'_>)| {
         let (counters, faults, budget) = (&mut counters, &mut faults, &mut budget);
