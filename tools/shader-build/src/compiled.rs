@@ -1,12 +1,15 @@
 //! Generates Rust from compiled WGSL: one module per source, of the same form as those of assembled programs.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use shader_compiler::interface::{
     Attribute, Buffer, Field, Interface, Number, Stage, Texture, WORDS_BEFORE_ITERATION, Workgroups,
 };
 use shader_compiler::ssa::{Axis, Sampling, Share, SizeForm, StreamWord, Viewport};
-use shader_compiler::{Compiled, Error, Options, compile};
+use shader_compiler::{Compiled, Error, Options, compile, word_name};
+
+use crate::origin;
 
 /// Appends the module of one source.
 pub(crate) fn module(code: &mut String, name: &str, source: &Source) -> Result<(), String> {
@@ -15,6 +18,9 @@ pub(crate) fn module(code: &mut String, name: &str, source: &Source) -> Result<(
 
 /// The programs of a source.
 pub(crate) struct Source {
+    /// Name of its file.
+    file: String,
+    text: String,
     pub(crate) programs: Vec<Compiled>,
     /// The fragment program for colours of half floats, if there is one that fits to the others.
     pub(crate) half: Option<Compiled>,
@@ -35,17 +41,32 @@ impl Source {
                 half.filter(|half| half.interface.varyings == fragment.interface.varyings)
             }
         };
-        Ok(Self { programs, half })
+        let file = Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { file, text: text.to_owned(), programs, half })
+    }
+}
+
+impl Source {
+    /// Appends the origin of one of its programs.
+    fn origin(&self, code: &mut String, name: &str, program: &Compiled) -> std::fmt::Result {
+        let line = |at: usize| 1 + self.text.bytes().take(at).filter(|&byte| byte == b'\n').count();
+        let lines = program.places.iter().map(|place| place.as_ref().map_or(0, |place| line(place.start)));
+        let word_of = |word: &StreamWord| match word {
+            StreamWord::Constant(_) => "constant".to_owned(),
+            word => word_name(&program.interface, *word),
+        };
+        let uniforms = program.interface.stream.iter().map(word_of);
+        origin::write(code, name, &self.file, lines, uniforms)
     }
 }
 
 fn write_module(code: &mut String, name: &str, source: &Source) -> std::fmt::Result {
-    let Source { programs, half } = source;
+    let Source { programs, half, .. } = source;
     let half = half.as_ref();
     let of = |stage: Stage| programs.iter().find(|program| program.stage == stage);
     writeln!(code, "/// `{name}`, see its source for what it does.\npub mod {name} {{")?;
     if let (Some(coordinate), Some(vertex)) = (of(Stage::Coordinate), of(Stage::Vertex)) {
-        vertex_shading(code, coordinate, vertex)?;
+        vertex_shading(code, source, coordinate, vertex)?;
     }
     if let Some(fragment) = of(Stage::Fragment) {
         let interface = &fragment.interface;
@@ -61,13 +82,16 @@ fn write_module(code: &mut String, name: &str, source: &Source) -> std::fmt::Res
             writeln!(code, "}}")?;
         }
         words(code, "FRAGMENT_CODE", fragment)?;
+        source.origin(code, "FRAGMENT_ORIGIN", fragment)?;
         let half = match half {
             None => String::new(),
             Some(half) => {
                 words(code, "HALF_FRAGMENT_CODE", half)?;
+                source.origin(code, "HALF_FRAGMENT_ORIGIN", half)?;
                 let threading = half.interface.threading;
                 format!(
-                    ".with_half_color(&HALF_FRAGMENT_CODE, shader_interface::v3d_hw::control_list::Threading::{threading:?})"
+                    ".with_half_color(&HALF_FRAGMENT_CODE, shader_interface::v3d_hw::control_list::Threading::{threading:?})\
+                     .with_half_origin(&HALF_FRAGMENT_ORIGIN)"
                 )
             }
         };
@@ -76,11 +100,13 @@ fn write_module(code: &mut String, name: &str, source: &Source) -> std::fmt::Res
             flat => format!(".with_flat_varyings({flat:#x})"),
         };
         let depth = if interface.writes_depth { ".writing_depth()" } else { "" };
+        let discards = if interface.discards { ".discarding()" } else { "" };
         let points = if interface.points { ".of(shader_interface::PrimitiveKind::Points)" } else { "" };
         writeln!(
             code,
             "/// The fragment shader.\npub const FRAGMENT: shader_interface::Fragment<{uniforms}, {}> = shader_interface::Fragment::new(&FRAGMENT_CODE, \
-             shader_interface::v3d_hw::control_list::Threading::{:?}, shader_interface::Ending::Color){half}{flat}{depth}{points};",
+             shader_interface::v3d_hw::control_list::Threading::{:?}, shader_interface::Ending::Color)\
+             .with_origin(&FRAGMENT_ORIGIN){half}{flat}{depth}{discards}{points};",
             interface.varyings, interface.threading
         )?;
     }
@@ -109,7 +135,7 @@ fn compute(code: &mut String, program: &Compiled) -> std::fmt::Result {
 /// The type of uniforms of a program that has none.
 const NONE: &str = "shader_interface::NoUniforms";
 
-fn vertex_shading(code: &mut String, coordinate: &Compiled, vertex: &Compiled) -> std::fmt::Result {
+fn vertex_shading(code: &mut String, source: &Source, coordinate: &Compiled, vertex: &Compiled) -> std::fmt::Result {
     let attributes = &vertex.interface.attributes;
     writeln!(code, "/// One vertex in memory.\n#[derive(Clone, Copy, Debug, PartialEq)]\npub struct Vertex {{")?;
     for Attribute { name, components, number, .. } in attributes.iter().filter(|attribute| !attribute.is_vertex_index) {
@@ -150,6 +176,8 @@ fn vertex_shading(code: &mut String, coordinate: &Compiled, vertex: &Compiled) -
     }
     words(code, "COORDINATE_CODE", coordinate)?;
     words(code, "VERTEX_CODE", vertex)?;
+    source.origin(code, "COORDINATE_ORIGIN", coordinate)?;
+    source.origin(code, "VERTEX_ORIGIN", vertex)?;
     writeln!(
         code,
         "/// Coordinate and vertex shader.\npub const SHADING: shader_interface::VertexShading<Vertex, {uniforms}, {}> = \
@@ -166,7 +194,8 @@ fn vertex_shading(code: &mut String, coordinate: &Compiled, vertex: &Compiled) -
             4 * attribute.words()
         )?;
     }
-    writeln!(code, "]){};", if vertex.interface.point_size { ".with_point_size()" } else { "" })
+    let point_size = if vertex.interface.point_size { ".with_point_size()" } else { "" };
+    writeln!(code, "]).with_origins(&VERTEX_ORIGIN, &COORDINATE_ORIGIN){point_size};")
 }
 
 fn rust_type(number: Number) -> &'static str {

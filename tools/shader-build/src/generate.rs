@@ -1,14 +1,17 @@
 //! Generates Rust from assembled programs: one module per name.
 
 use std::fmt::Write;
+use std::path::Path;
 
-use qpu::Assembly;
 use qpu::interface::{
     Attribute, AttributeKind, Interface, Output, PrimitiveKind, Stage, StreamItem, Texture, TextureKind, Uniform,
     UniformType,
 };
+use qpu::source::line_and_column;
+use qpu::{Assembly, Span};
 
 use super::Programs;
+use crate::origin;
 
 /// Appends the module of one name.
 pub(crate) fn module(code: &mut String, name: &str, programs: &Programs) -> Result<(), String> {
@@ -27,6 +30,7 @@ pub(crate) fn module(code: &mut String, name: &str, programs: &Programs) -> Resu
             Output::HalfColor => "HalfColor",
         };
         words(&mut body, "FRAGMENT_CODE", fragment);
+        origin(&mut body, "FRAGMENT_ORIGIN", fragment)?;
         let varyings = fragment.interface.varying_components();
         let primitive = match fragment.interface.primitive.unwrap_or_default() {
             PrimitiveKind::Triangles => "",
@@ -42,7 +46,8 @@ pub(crate) fn module(code: &mut String, name: &str, programs: &Programs) -> Resu
             body,
             "/// The fragment shader.\npub const FRAGMENT: shader_interface::Fragment<{uniforms}, {varyings}> = \
              shader_interface::Fragment::new(&FRAGMENT_CODE, \
-             shader_interface::v3d_hw::control_list::Threading::{threading}, shader_interface::Ending::{ending}){primitive};"
+             shader_interface::v3d_hw::control_list::Threading::{threading}, shader_interface::Ending::{ending})\
+             .with_origin(&FRAGMENT_ORIGIN){primitive};"
         )
         .map_err(|error| error.to_string())?;
     }
@@ -113,6 +118,8 @@ fn vertex_shading(body: &mut String, name: &str, coordinate: &Assembly, vertex: 
     let uniforms = vertex_uniform_type(body, name, &vertex.interface, &coordinate.interface)?;
     words(body, "COORDINATE_CODE", coordinate);
     words(body, "VERTEX_CODE", vertex);
+    origin(body, "COORDINATE_ORIGIN", coordinate)?;
+    origin(body, "VERTEX_ORIGIN", vertex)?;
     let varyings = vertex.interface.varying_components();
     writeln!(
         body,
@@ -137,7 +144,30 @@ fn vertex_shading(body: &mut String, name: &str, coordinate: &Assembly, vertex: 
         )
         .map_err(io)?;
     }
-    writeln!(body, "]){};", if vertex.interface.point_size { ".with_point_size()" } else { "" }).map_err(io)
+    let point_size = if vertex.interface.point_size { ".with_point_size()" } else { "" };
+    writeln!(body, "]).with_origins(&VERTEX_ORIGIN, &COORDINATE_ORIGIN){point_size};").map_err(io)
+}
+
+/// Appends a program's origin.
+fn origin(body: &mut String, name: &str, assembly: &Assembly) -> Result<(), String> {
+    let sources = &assembly.warnings.sources;
+    let file = sources.first().map_or("", |source| source.name.as_str());
+    let file = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+    // Of instructions in included files the line is not in this file.
+    let line = |span: &Span| match sources.first() {
+        Some(source) if span.file == 0 => line_and_column(&source.text, span.start as usize).0,
+        _ => 0,
+    };
+    let lines = assembly.info.iter().map(|info| line(&info.span));
+    let mut uniforms = Vec::new();
+    for item in assembly.interface.stream() {
+        let (name, words) = (item_name(&item), item.words());
+        match words {
+            1 => uniforms.push(name.to_owned()),
+            _ => uniforms.extend((0..words).map(|word| format!("{name}[{word}]"))),
+        }
+    }
+    origin::write(body, name, &file, lines, uniforms.into_iter()).map_err(|error| error.to_string())
 }
 
 /// The Rust type of an attribute's component, and the documentation of its values.

@@ -43,6 +43,7 @@ pub use shader_compiler::Options;
 
 mod compiled;
 mod generate;
+mod origin;
 
 /// The folder of the crate `qpu-shaders`, whose `operations/` shaders of any crate can include.
 const LIBRARY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../qpu-shaders");

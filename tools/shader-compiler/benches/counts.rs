@@ -18,8 +18,8 @@ use v3d_sim::lanes::{Lanes, Mask};
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::qpu::io::{Io, IoError, Varying};
 use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu, Threading};
-use v3d_sim::timing::QpuTopology;
-use v3d_sim::timing::trace::Invocation;
+use v3d_sim::timing::Machine;
+use v3d_sim::timing::trace::{FrontWork, Invocation};
 
 #[path = "../tests/programs/image.rs"]
 #[expect(dead_code, reason = "the tests sample it, too")]
@@ -118,18 +118,19 @@ fn cycles(program: &Compiled) -> f64 {
         set(UNIFORMS + 4 * at, bits);
     }
     let mut counters = Counters::default();
-    counters.start_timing(QpuTopology { slices: 1, qpus_per_slice: 1 });
+    counters.start_timing(Machine { slices: 1, qpus_per_slice: 1, ..Machine::default() });
     let (mut qpu, code) = (Qpu::new(), CodeCache::new());
     for number in 0..INVOCATIONS {
-        let rows = interface.attribute_words(program.stage);
+        // Attributes of 16 vertices, each in the fewest lines.
+        let lines = 16 * interface.attribute_words(program.stage).div_ceil(16);
         let invocation = match program.stage {
-            Stage::Coordinate => Invocation::Coordinates { rows },
-            Stage::Vertex => Invocation::Vertices { rows },
+            Stage::Coordinate => Invocation::Coordinates { lines },
+            Stage::Vertex => Invocation::Vertices { lines },
             _ => Invocation::Fragments {
                 quads: std::array::from_fn(|quad| 4 * number + quad as u32),
                 varyings: interface.varyings,
                 threaded: interface.threads() == 2,
-                rasterised: 4,
+                front: FrontWork { quads: 4, ..FrontWork::default() },
             },
         };
         qpu.start(&Launch {
@@ -140,6 +141,7 @@ fn cycles(program: &Compiled) -> f64 {
             rb15: Lanes::default(),
             threading: if interface.threads() == 2 { Threading::Threaded } else { Threading::Single },
             qpu: 0,
+            undefined_elements: 0,
             record: Some(invocation),
         });
         let mut budget = MOST;

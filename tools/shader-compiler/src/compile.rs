@@ -1,28 +1,40 @@
 //! From a source to the programs of its stages.
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use naga::{Module, ShaderStage, Span};
+use naga::{Binding, Handle, Module, ShaderStage, Span, Type, TypeInner};
 use qpu::interface as checked;
 use shader_interface::tail::TailState;
 use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::{Alu, Instruction, Signal};
 
-use crate::diagnostic::{Error, Result, fault, mistake, refuse_with};
+use crate::diagnostic::{Error, Result, fault, mistake, refuse, refuse_with};
 use crate::eliminate_dead::eliminate_dead;
 use crate::encode::Line;
+use crate::front_end::parse_here;
 use crate::interface::{Attribute, Interface, Stage, Workgroups};
 use crate::limit::Limit;
 use crate::link::link;
-use crate::lower::entry::{Entry, find};
+use crate::lower::entry::{Entry, entry_span, find};
 use crate::lower::{Lowering, Source, lower};
 use crate::machine::Machine;
-use crate::schedule::{Scheduled, schedule, schedule_fragment};
+use crate::schedule::{Effort, Scheduled, schedule, schedule_fragment};
 use crate::select_instructions::{Streams, select_instructions};
 use crate::share_uniforms::schedule_both;
 use crate::ssa::{Op, Program, Step, StreamWord};
+use crate::stack::with_large_stack;
+use crate::vertex_loops;
 
 /// Components of varyings that the hardware interpolates.
 const MOST_VARYINGS: u32 = 32;
+
+/// The largest number of a location; WebGPU has 16 of them.
+pub(crate) const MAX_LOCATION: u32 = 1023;
+
+/// Parts of a type: members of structures, and of those that are members.
+const MAX_TYPE_PARTS: usize = 1 << 14;
+
+/// Computations of a program. Of the shaders that this compiler is tested with, the longest has a tenth of this.
+pub(crate) const MAX_COMPUTATIONS: usize = 20_000;
 
 /// naga lets everything pass, so that what does not compile is refused by a limit of this compiler, with its reason.
 const CAPABILITIES: Capabilities = Capabilities::all();
@@ -101,7 +113,7 @@ impl Compiled {
 /// # Errors
 /// What is wrong with the source, or not possible, with its place.
 pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Result<Vec<Compiled>, Error> {
-    compile_module(&parse(source, path)?, source, path, options)
+    on_large_stack(path, || compile_here(&parse_here(source, path)?, source, path, options))
 }
 
 /// The same of a module that naga has read, to whose text the module's places refer.
@@ -114,6 +126,26 @@ pub fn compile_module(
     path: &str,
     options: &Options,
 ) -> std::result::Result<Vec<Compiled>, Error> {
+    on_large_stack(path, || compile_here(module, source, path, options))
+}
+
+/// What a function returns that takes more of the stack than the caller may have.
+fn on_large_stack<T: Send>(
+    path: &str,
+    work: impl FnOnce() -> std::result::Result<T, Error> + Send,
+) -> std::result::Result<T, Error> {
+    with_large_stack(work).unwrap_or_else(|fault| Err(Error::without_place(fault, path)))
+}
+
+fn compile_here(
+    module: &Module,
+    source: &str,
+    path: &str,
+    options: &Options,
+) -> std::result::Result<Vec<Compiled>, Error> {
+    check_types(module)
+        .and_then(|()| check_locations(module, source))
+        .map_err(|refusal| refusal.render(source, path))?;
     let mut validator = Validator::new(ValidationFlags::all(), CAPABILITIES);
     let info = validator.validate(module).map_err(|error| Error::validation(&error, source, path))?;
     let entry = |stage, wanted, name: &Option<String>, usual| {
@@ -134,19 +166,24 @@ pub fn compile_module(
             fast_math: options.fast_math,
             half_color: options.half_color,
             fragment: None,
+            is_frugal: false,
         };
         let is_linked = vertex.is_some() && fragment.is_some();
-        let fragment = fragment.map(|entry| Selected::new(&parsed, entry, Stage::Fragment, is_linked, &mut Vec::new()));
-        let fragment = fragment.transpose()?;
+        let alone = |entry, stage, is_linked| {
+            with_enough_registers(&parsed, |source| {
+                let selected = Selected::new(source, entry, stage, is_linked, &mut Vec::new())?;
+                let varyings = selected.entry.varyings.clone();
+                Ok((selected.compiled(options)?, varyings))
+            })
+        };
+        let fragment = fragment.map(|entry| alone(entry, Stage::Fragment, is_linked)).transpose()?;
         let mut programs = Vec::new();
         if let Some(vertex) = vertex {
-            let parsed = Source { fragment: fragment.as_ref().map(|selected| &selected.entry.varyings), ..parsed };
-            programs.extend(compile_vertex(&parsed, vertex)?);
+            let parsed = Source { fragment: fragment.as_ref().map(|(_, varyings)| varyings), ..parsed };
+            programs.extend(with_enough_registers(&parsed, |source| compile_vertex(source, vertex))?);
         }
-        let compute = compute.map(|entry| Selected::new(&parsed, entry, Stage::Compute, false, &mut Vec::new()));
-        for selected in fragment.into_iter().chain(compute.transpose()?) {
-            programs.push(selected.compiled(options)?);
-        }
+        let compute = compute.map(|entry| alone(entry, Stage::Compute, false)).transpose()?;
+        programs.extend(fragment.into_iter().chain(compute).map(|(program, _)| program));
         if programs.is_empty() {
             return mistake(Span::default(), "there is no entry point");
         }
@@ -155,12 +192,28 @@ pub fn compile_module(
     make().map_err(|refusal| refusal.render(source, path))
 }
 
+/// What a source is compiled to; if that needs more registers than there are, in the way that needs fewer and takes more instructions.
+fn with_enough_registers<T>(source: &Source<'_>, make: impl Fn(&Source<'_>) -> Result<T>) -> Result<T> {
+    make(source).or_else(|refusal| {
+        if !refusal.is_for(&Limit::REGISTERS) {
+            return Err(refusal);
+        }
+        make(&Source { is_frugal: true, ..*source }).map_err(|_| refusal)
+    })
+}
+
 /// The coordinate and the vertex shader of a vertex entry point.
 fn compile_vertex(parsed: &Source<'_>, entry: usize) -> Result<[Compiled; 2]> {
     // The coordinate shader comes first and says which attributes it reads.
     let mut attributes = Vec::new();
     let coordinate = Selected::new(parsed, entry, Stage::Coordinate, false, &mut attributes)?;
     let vertex = Selected::new(parsed, entry, Stage::Vertex, false, &mut attributes)?;
+    let arrays = attribute_arrays(&attributes);
+    if arrays > shader_interface::Attribute::MAX_ARRAYS {
+        let span = entry_span(parsed.text, &parsed.module.entry_points[entry]);
+        let count = format_args!("{arrays} arrays, at most {}", shader_interface::Attribute::MAX_ARRAYS);
+        return refuse_with(span, &Limit::ATTRIBUTE_COUNT, count);
+    }
     let [first, second] = schedule_both(&coordinate.machine, &vertex.machine)?;
     let mut programs = [coordinate.finish(first)?, vertex.finish(second)?];
     for program in &mut programs {
@@ -169,12 +222,68 @@ fn compile_vertex(parsed: &Source<'_>, entry: usize) -> Result<[Compiled; 2]> {
     Ok(programs)
 }
 
+/// The arrays that a pipeline makes of attributes.
+fn attribute_arrays(attributes: &[Attribute]) -> usize {
+    let mut arrays: Vec<shader_interface::Attribute> = attributes
+        .iter()
+        .map(|attribute| shader_interface::Attribute {
+            name: "",
+            bytes: 4 * attribute.words() as u16,
+            memory_offset: 4 * attribute.offset_words,
+            vertex_offset: 4 * attribute.offset_words as u8,
+            coordinate_offset: attribute.coordinate_offset_words.map(|words| 4 * words as u8),
+        })
+        .collect();
+    shader_interface::Attribute::share_arrays(&mut arrays)
+}
+
 /// naga's module of a source.
 ///
 /// # Errors
-/// What naga says.
+/// What naga says, or that the source is more than the compiler takes on.
 pub fn parse(source: &str, path: &str) -> std::result::Result<Module, Error> {
-    naga::front::wgsl::parse_str(source).map_err(|error| Error::parse(&error, source, path))
+    on_large_stack(path, || parse_here(source, path))
+}
+
+/// Refuses types for which naga's validation would take long: it looks at each part of a type, wherever the type is a part itself.
+fn check_types(module: &Module) -> Result<()> {
+    let mut sizes: Vec<usize> = Vec::with_capacity(module.types.len());
+    for (ty, declared) in module.types.iter() {
+        // A type comes behind those that it is made of.
+        let part = |part: &Handle<Type>| sizes.get(part.index()).copied().unwrap_or(1);
+        let size = match &declared.inner {
+            TypeInner::Array { base, .. } => part(base) + 1,
+            TypeInner::Struct { members, .. } => members.iter().map(|member| part(&member.ty)).sum::<usize>() + 1,
+            _ => 1,
+        };
+        if size > MAX_TYPE_PARTS {
+            return refuse(module.types.get_span(ty), &Limit::PARTS);
+        }
+        sizes.push(size);
+    }
+    Ok(())
+}
+
+/// Refuses locations for which naga's validation would take memory: it has a bit for each number.
+fn check_locations(module: &Module, source: &str) -> Result<()> {
+    let check = |binding: Option<&Binding>, span: Span| match binding {
+        Some(Binding::Location { location, .. }) if *location > MAX_LOCATION => {
+            refuse_with(span, &Limit::LOCATION, location)
+        }
+        _ => Ok(()),
+    };
+    for (ty, declared) in module.types.iter() {
+        if let TypeInner::Struct { members, .. } = &declared.inner {
+            members.iter().try_for_each(|member| check(member.binding.as_ref(), module.types.get_span(ty)))?;
+        }
+    }
+    for entry in &module.entry_points {
+        let span = entry_span(source, entry);
+        let arguments = entry.function.arguments.iter().map(|argument| argument.binding.as_ref());
+        let result = entry.function.result.iter().map(|result| result.binding.as_ref());
+        arguments.chain(result).try_for_each(|binding| check(binding, span))?;
+    }
+    Ok(())
 }
 
 /// A program before its operations have an order.
@@ -200,6 +309,9 @@ impl Selected {
         let (lowering, mut entry) = lower(source, index, stage)?;
         let Lowering { fields, textures, buffers, workgroups, program: mut ssa, .. } = lowering;
         eliminate_dead(&mut ssa);
+        if matches!(stage, Stage::Coordinate | Stage::Vertex) {
+            vertex_loops::check(&ssa)?;
+        }
         if stage == Stage::Fragment && is_linked {
             entry.varyings.keep_used(&mut ssa);
         }
@@ -214,7 +326,8 @@ impl Selected {
             outputs: matches!(stage, Stage::Coordinate | Stage::Vertex),
             parts: workgroups.parts,
         };
-        let machine = select_instructions(&ssa, &streams);
+        check_length(&ssa)?;
+        let machine = select_instructions(&ssa, &streams, source.is_frugal);
         let interface = Interface {
             fields,
             textures,
@@ -223,6 +336,7 @@ impl Selected {
             flat_varyings: entry.varyings.flat(),
             stream: Vec::new(),
             writes_depth: entry.writes_depth,
+            discards: entry.discards,
             points: entry.points,
             point_size: entry.point_size,
             half_color: source.half_color && stage == Stage::Fragment,
@@ -235,10 +349,11 @@ impl Selected {
 
     /// The program of a stage that is scheduled on its own.
     fn compiled(mut self, options: &Options) -> Result<Compiled> {
+        let effort = Effort::new();
         let scheduled = if self.stage != Stage::Fragment || options.one_thread {
-            schedule(&self.machine)?
+            schedule(&self.machine, &effort)?
         } else {
-            let (scheduled, threading) = schedule_fragment(&self.machine)?;
+            let (scheduled, threading) = schedule_fragment(&self.machine, &effort)?;
             self.interface.threading = threading;
             scheduled
         };
@@ -264,6 +379,21 @@ impl Selected {
         verify(&compiled, &streams)?;
         Ok(compiled)
     }
+}
+
+/// Refuses a program that would take long to schedule.
+fn check_length(program: &Program) -> Result<()> {
+    let computed = program.steps.iter().filter_map(|step| match *step {
+        Step::Compute(value) => Some(value),
+        Step::Begin(_) | Step::End(_) => None,
+    });
+    let count = computed.clone().count();
+    if count <= MAX_COMPUTATIONS {
+        return Ok(());
+    }
+    let spans = computed.skip(MAX_COMPUTATIONS).map(|value| program.values[value.index()].span);
+    let span = spans.chain([program.here]).find(Span::is_defined).unwrap_or_default();
+    refuse_with(span, &Limit::PROGRAM_SIZE, count)
 }
 
 /// The words of the VPM that a vertex or coordinate shader reads, by their number in the vertex. The coordinate shader reads those attributes of which it

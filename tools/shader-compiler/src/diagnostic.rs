@@ -100,6 +100,11 @@ impl Refusal {
             Reason::Fault => (None, "please report this, with the source"),
         };
         let place = span.to_range().filter(|range| range.end <= source.len());
+        if let Some(range) = &place
+            && let Some(rendered) = without_line(&message, label, range.start, source, path)
+        {
+            return Error { limit, message, place: Some((range.clone(), label.to_owned())), rendered };
+        }
         let mut rendering = WithSpan::new(Message(message.clone()));
         if place.is_some() {
             rendering = rendering.with_span(span, label);
@@ -109,11 +114,29 @@ impl Refusal {
     }
 }
 
+/// Bytes of a line that is shown.
+const MAX_LINE_BYTES: usize = 1000;
+
+/// The text of an error in a line that is too long to be shown; none if it is not.
+fn without_line(message: &str, label: &str, at: usize, source: &str, path: &str) -> Option<String> {
+    let (before, behind) = (source.get(..at)?, source.get(at..)?);
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    let length = at - start + behind.find('\n').unwrap_or(behind.len());
+    if length <= MAX_LINE_BYTES {
+        return None;
+    }
+    let line = 1 + before.matches('\n').count();
+    let column = 1 + before[start..].chars().count();
+    Some(format!("error: {message}\n  --> {path}:{line}:{column}: {label}\n"))
+}
+
 impl Error {
     pub(crate) fn parse(error: &naga::front::wgsl::ParseError, source: &str, path: &str) -> Self {
         let place = error.labels().next().and_then(|(span, text)| Some((span.to_range()?, text.to_owned())));
-        let rendered = error.emit_to_string_with_path(source, path);
-        Self { limit: None, message: error.message().to_owned(), place, rendered }
+        let message = error.message().to_owned();
+        let short = place.as_ref().and_then(|(range, label)| without_line(&message, label, range.start, source, path));
+        let rendered = short.unwrap_or_else(|| error.emit_to_string_with_path(source, path));
+        Self { limit: None, message, place, rendered }
     }
 
     #[cfg(feature = "glsl")]
@@ -135,14 +158,16 @@ impl Error {
         Self::without_place(error.to_string(), path)
     }
 
-    fn without_place(message: String, path: &str) -> Self {
+    pub(crate) fn without_place(message: String, path: &str) -> Self {
         let rendered = format!("error: {path}: {message}");
         Self { limit: None, message, place: None, rendered }
     }
 
     pub(crate) fn validation(error: &WithSpan<naga::valid::ValidationError>, source: &str, path: &str) -> Self {
         let place = error.spans().next().and_then(|(span, text)| Some((span.to_range()?, text.clone())));
-        let rendered = error.emit_to_string_with_path(source, path);
-        Self { limit: None, message: error.as_inner().to_string(), place, rendered }
+        let message = error.as_inner().to_string();
+        let short = place.as_ref().and_then(|(range, label)| without_line(&message, label, range.start, source, path));
+        let rendered = short.unwrap_or_else(|| error.emit_to_string_with_path(source, path));
+        Self { limit: None, message, place, rendered }
     }
 }

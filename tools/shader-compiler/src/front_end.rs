@@ -10,6 +10,14 @@ use naga::Module;
 use naga::ShaderStage;
 
 use crate::diagnostic::Error;
+use crate::stack::with_large_stack;
+use bounds::Dialect;
+
+mod bounds;
+mod parts;
+mod tokens;
+
+pub use bounds::MAX_SOURCE_BYTES;
 
 /// A file as naga has it.
 #[derive(Clone, Debug)]
@@ -23,8 +31,23 @@ pub struct Parsed {
 /// A file's module.
 ///
 /// # Errors
-/// What naga says, or that the file is no text.
+/// What naga says, that the file is no text, or that it is more than the compiler takes on.
 pub fn read(source: &[u8], path: &str) -> Result<Parsed, Error> {
+    let read = with_large_stack(|| read_here(source, path));
+    read.unwrap_or_else(|fault| Err(Error::without_place(fault, path)))
+}
+
+/// naga's module of a source in WGSL, on the caller's stack.
+pub(crate) fn parse_here(source: &str, path: &str) -> Result<Module, Error> {
+    bounds::check(source, Dialect::Wgsl).map_err(|refusal| refusal.render(source, path))?;
+    naga::front::wgsl::parse_str(source).map_err(|error| Error::parse(&error, source, path))
+}
+
+fn read_here(source: &[u8], path: &str) -> Result<Parsed, Error> {
+    if source.len() > MAX_SOURCE_BYTES {
+        let text = String::from_utf8_lossy(&source[..=MAX_SOURCE_BYTES]);
+        bounds::check(&text, Dialect::Wgsl).map_err(|refusal| refusal.render(&text, path))?;
+    }
     let extension = Path::new(path).extension().and_then(|extension| extension.to_str());
     #[cfg(feature = "spirv")]
     if extension == Some("spv") {
@@ -36,13 +59,14 @@ pub fn read(source: &[u8], path: &str) -> Result<Parsed, Error> {
     let text = String::from_utf8(source.to_vec()).map_err(|error| Error::not_text(&error, path))?;
     #[cfg(feature = "glsl")]
     if let Some(stage) = glsl_stage(extension) {
+        bounds::check(&text, Dialect::Glsl).map_err(|refusal| refusal.render(&text, path))?;
         let mut frontend = naga::front::glsl::Frontend::default();
         let parsed = frontend.parse(&stage.into(), &text);
         let module = parsed.map_err(|errors| Error::glsl(&errors, &text, path))?;
         return Ok(Parsed { module, text });
     }
     let _ = extension;
-    let module = crate::parse(&text, path)?;
+    let module = parse_here(&text, path)?;
     Ok(Parsed { module, text })
 }
 

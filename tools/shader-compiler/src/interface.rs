@@ -139,6 +139,8 @@ pub struct Interface {
     pub stream: Vec<StreamWord>,
     /// The program leaves a depth of its own in rb15.
     pub writes_depth: bool,
+    /// The program discards some fragments.
+    pub discards: bool,
     /// A fragment shader of points, which reads the place in the point before the varyings.
     pub points: bool,
     /// A coordinate or vertex shader that writes the size of a point in pixels behind 1/Wc.

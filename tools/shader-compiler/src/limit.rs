@@ -7,6 +7,8 @@ pub enum Cause {
     Hardware,
     /// The compiler does not support it, though the GPU could do it.
     Compiler,
+    /// The compiler's time and memory are bounded, whatever it is given.
+    Budget,
 }
 
 impl Cause {
@@ -15,6 +17,7 @@ impl Cause {
         match self {
             Self::Hardware => "hardware",
             Self::Compiler => "compiler",
+            Self::Budget => "budget",
         }
     }
 
@@ -23,6 +26,7 @@ impl Cause {
         match self {
             Self::Hardware => "not possible on this GPU",
             Self::Compiler => "not supported by this compiler",
+            Self::Budget => "more than this compiler takes on",
         }
     }
 }
@@ -46,6 +50,10 @@ const fn compiler(name: &'static str, message: &'static str) -> Limit {
     Limit { name, cause: Cause::Compiler, message }
 }
 
+const fn budget(name: &'static str, message: &'static str) -> Limit {
+    Limit { name, cause: Cause::Budget, message }
+}
+
 macro_rules! limits {
     ($($constant:ident = $cause:ident($name:literal, $message:literal);)*) => {
         impl Limit {
@@ -59,7 +67,7 @@ macro_rules! limits {
 limits! {
     // Numbers, values and control flow.
     NUMBER_WIDTH = hardware("number-width", "numbers have 32 bits on the QPUs, and f16 in memory");
-    REGISTERS = hardware("registers", "too many values are needed at the same time, and there is no memory to spill registers to");
+    REGISTERS = compiler("registers", "too many values are needed at the same time: this compiler keeps them all in registers, and none in memory");
     VALUE_SIZE = compiler("value-size", "a value of too many scalars");
     TYPE_IN_REGISTERS = compiler("type-in-registers", "a value of this type cannot be kept in registers");
     DYNAMIC_INDEX = compiler("dynamic-index", "an index that is not constant, into too many elements");
@@ -67,12 +75,12 @@ limits! {
     SUBGROUPS = hardware("subgroups", "subgroup operations, ray queries and cooperative matrices do not exist on this GPU");
     OVERRIDE = compiler("override", "an override needs a default value, and cannot be part of a constant expression or a workgroup size");
     FALL_THROUGH = compiler("fall-through", "a case with statements must not fall through into the next one");
-    EXIT_FROM_LOOP = compiler("exit-from-loop", "`return` and `discard` leave only loops of at most 256 iterations and 4000 operations: use `break` in others");
     ENDLESS_LOOP = compiler("endless-loop", "this loop has no exit");
+    VERTEX_LOOP = hardware("vertex-loop", "elements without a vertex may keep this loop from ending: it needs an exit that does not depend on attributes");
     CALL_DEPTH = compiler("call-depth", "calls are nested too deeply to be inlined");
 
     // What enters and leaves a stage.
-    ATTRIBUTE_COUNT = hardware("attribute-count", "a vertex has too many attributes");
+    ATTRIBUTE_COUNT = hardware("attribute-count", "a vertex has too many attributes, of which neighbours are one array if the same shaders read them");
     ATTRIBUTE_TYPE = compiler("attribute-type", "attributes are scalars or vectors of f32, i32 or u32");
     VARYING_COUNT = hardware("varying-count", "too many components of varyings");
     VARYING_TYPE = compiler("varying-type", "varyings are scalars or vectors of f32; integers must be flat");
@@ -107,4 +115,13 @@ limits! {
     TEXTURE_OFFSET = compiler("texture-offset", "an offset in texels must be a constant");
     LOOKUP_IN_LOOP = compiler("lookup-in-loop", "textures can be looked up only in loops of at most 256 iterations and 4000 operations, which are unrolled");
     CUBE_OFFSET = hardware("cube-offset", "offsets in texels are not possible in cube maps");
+
+    // Time and memory of the compiler itself.
+    SOURCE_SIZE = budget("source-size", "a source has at most 262144 bytes");
+    NESTING = budget("nesting", "brackets, operators of an expression and `else if` are within each other at most 1000 times");
+    PARTS = budget("parts", "constants and types have at most 524288 parts, counted wherever they are used");
+    LOCATION = budget("location", "a location has a number of at most 1023");
+    VARIABLE_SIZE = budget("variable-size", "the variables that exist at the same time have at most 32768 scalars");
+    WORK = budget("work", "compiling takes at most 4194304 steps: calls, loops and branches within each other multiply them");
+    PROGRAM_SIZE = budget("program-size", "a program has at most 20000 computations, and ordering them takes at most 16777216 steps");
 }

@@ -44,6 +44,13 @@ mod unroll_loops;
 
 /// Most scalars of a variable.
 const MOST_SCALARS: usize = 4096;
+/// Most scalars of all variables that there are at the same time.
+pub(crate) const MAX_VARIABLES: usize = 32_768;
+/// What lowering does, also for what it gives up again: values that it asks for, and what it copies. The 720 random programs and expressions of the tests take
+/// less than a tenth of this each.
+pub(crate) const MAX_WORK: u64 = 1 << 22;
+/// Scalars that are copied at the cost of a value.
+const COPIED_AS_ONE: usize = 16;
 
 /// What an expression is.
 #[derive(Clone, Debug)]
@@ -141,14 +148,16 @@ pub(crate) struct Source<'m> {
     pub(crate) half_color: bool,
     /// What the fragment shader of the same source reads, for its vertex shader.
     pub(crate) fragment: Option<&'m Varyings>,
+    /// What would be kept in registers is looked up or loaded again, where that is possible.
+    pub(crate) is_frugal: bool,
 }
 
 /// Lowers an entry point to the program of a stage: once more for each array of uniforms that is better read from memory.
 pub(crate) fn lower<'m>(source: &Source<'m>, index: usize, stage: Stage) -> Result<(Lowering<'m>, Entry)> {
-    let mut in_memory = InMemory::new();
+    let (mut in_memory, mut work) = (InMemory::new(), 0);
     loop {
         let known = in_memory.len();
-        let mut lowering = Lowering::new(source, in_memory)?;
+        let mut lowering = Lowering::new(source, in_memory, work)?;
         let entry = match stage {
             Stage::Compute => lowering.compute(index),
             _ => lowering.entry(index, stage),
@@ -156,7 +165,7 @@ pub(crate) fn lower<'m>(source: &Source<'m>, index: usize, stage: Stage) -> Resu
         if lowering.in_memory.len() == known {
             return Ok((lowering, entry?));
         }
-        in_memory = lowering.in_memory;
+        (in_memory, work) = (lowering.in_memory, lowering.program.work);
     }
 }
 
@@ -166,6 +175,8 @@ pub(crate) struct Lowering<'m> {
     source: &'m str,
     module: &'m Module,
     info: &'m ModuleInfo,
+    /// The scalars of each type, or why it has none.
+    sizes: Vec<std::result::Result<usize, &'static Limit>>,
     pub(crate) program: Program,
     /// What a function returns for elements that never come to a return, because they were discarded or take no part: nothing depends on it.
     unspecified: Value,
@@ -179,24 +190,28 @@ pub(crate) struct Lowering<'m> {
     /// Members of uniforms that are buffers. One that joins them has the program lowered once more.
     in_memory: InMemory,
     calls: usize,
+    /// The last place in the source of which something was lowered.
+    place: Span,
     /// The special function unit's results are taken as they are.
     fast_math: bool,
     half_color: bool,
     fragment: Option<&'m Varyings>,
+    is_frugal: bool,
     /// The variable that says which elements have not been discarded.
     kept: usize,
     pub(crate) discards: bool,
 }
 
 impl<'m> Lowering<'m> {
-    fn new(source: &Source<'m>, in_memory: InMemory) -> Result<Self> {
-        let Source { text, module, info, fast_math, half_color, fragment } = *source;
-        let mut program = Program::default();
+    fn new(source: &Source<'m>, in_memory: InMemory, work: u64) -> Result<Self> {
+        let Source { text, module, info, fast_math, half_color, fragment, is_frugal } = *source;
+        let mut program = Program { work, ..Program::default() };
         let unspecified = program.unshared_constant(0);
         let mut lowering = Self {
             source: text,
             module,
             info,
+            sizes: Vec::new(),
             program,
             unspecified,
             globals: HashMap::new(),
@@ -207,14 +222,39 @@ impl<'m> Lowering<'m> {
             workgroup_places: HashMap::new(),
             in_memory,
             calls: 0,
+            place: Span::default(),
             fast_math,
             half_color,
             fragment,
+            is_frugal,
             kept: 0,
             discards: false,
         };
+        // A type comes behind those that it is made of: each is looked at once.
+        for (_, ty) in module.types.iter() {
+            let size = lowering.size_of(&ty.inner);
+            lowering.sizes.push(size);
+        }
         lowering.resources()?;
         Ok(lowering)
+    }
+
+    /// Counts scalars that are copied, and refuses to go on when too much has been done.
+    fn charge(&mut self, copied: usize, span: Span) -> Result<()> {
+        self.program.work += (copied / COPIED_AS_ONE) as u64 + 1;
+        if span.is_defined() {
+            self.place = span;
+        }
+        if self.program.work > MAX_WORK { refuse(self.place, &Limit::WORK) } else { Ok(()) }
+    }
+
+    /// Refuses to have more variables than the state's.
+    fn check_variables(&self, state: &State, more: usize, span: Span) -> Result<()> {
+        let count = state.variables.len() + more;
+        if count > MAX_VARIABLES {
+            return refuse_with(span, &Limit::VARIABLE_SIZE, count);
+        }
+        Ok(())
     }
 
     /// Uniforms and textures of the module, in the order of the source.
@@ -255,12 +295,17 @@ impl<'m> Lowering<'m> {
 
     /// The same, whether it can be kept in registers or not.
     fn count_of(&self, inner: &TypeInner, span: Span) -> Result<usize> {
-        let part = |ty: Handle<Type>| self.count_of(&self.module.types[ty].inner, span);
+        self.size_of(inner).or_else(|limit| refuse(span, limit))
+    }
+
+    /// The scalars of a type, of which the types that it is made of are known.
+    fn size_of(&self, inner: &TypeInner) -> std::result::Result<usize, &'static Limit> {
+        let part = |ty: Handle<Type>| self.sizes.get(ty.index()).copied().unwrap_or(Err(&Limit::TYPE_IN_REGISTERS));
         Ok(match inner {
             TypeInner::Scalar(scalar) | TypeInner::Vector { scalar, .. } | TypeInner::Matrix { scalar, .. }
                 if scalar.width != 4 && scalar.kind != ScalarKind::Bool && !layout::is_half(*scalar) =>
             {
-                return refuse(span, &Limit::NUMBER_WIDTH);
+                return Err(&Limit::NUMBER_WIDTH);
             }
             TypeInner::Scalar(_) => 1,
             TypeInner::Vector { size, .. } => *size as usize,
@@ -275,10 +320,8 @@ impl<'m> Lowering<'m> {
                 }
                 sum
             }
-            TypeInner::Atomic(_) => {
-                return refuse(span, &Limit::ATOMIC_PLACE);
-            }
-            _ => return refuse(span, &Limit::TYPE_IN_REGISTERS),
+            TypeInner::Atomic(_) => return Err(&Limit::ATOMIC_PLACE),
+            _ => return Err(&Limit::TYPE_IN_REGISTERS),
         })
     }
 

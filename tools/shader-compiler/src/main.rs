@@ -1,13 +1,15 @@
 //! Command `qpuc`: compiles WGSL, GLSL or SPIR-V, and prints statistics or code.
 #![forbid(unsafe_code)]
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use shader_compiler::interface::Stage;
 use shader_compiler::limit::Limit;
-use shader_compiler::{Compiled, Options, Parsed, compile_module, qasm, read};
+use shader_compiler::{Compiled, MAX_SOURCE_BYTES, Options, Parsed, compile_module, qasm, read};
 use shader_interface::tail::blend::Blend;
 use shader_interface::tail::{Compare, Depth, TailState};
 use v3d_hw::control_list::Threading;
@@ -17,7 +19,7 @@ const EXAMPLES: &str = "Examples:
   qpuc lit.wgsl --emit qasm                        assembly, each instruction with its source line
   qpuc lit.wgsl --depth less --blend alpha         with the code that a pipeline of this state appends
   qpuc lit.wgsl --stage fragment --fragment glow   one entry point only
-  qpuc --limits                                    the parts of WGSL that are refused, and why";
+  qpuc --limits                                    the parts of WGSL that are refused, and why; bounds of time and memory";
 
 /// Compiles shaders in WGSL to programs for VideoCore IV's QPUs
 #[derive(Parser)]
@@ -26,7 +28,7 @@ struct Arguments {
     /// The source: WGSL; or GLSL for Vulkan (.vert, .frag, .comp), or SPIR-V (.spv)
     #[arg(required_unless_present = "limits")]
     file: Option<PathBuf>,
-    /// Print the parts of WGSL that are refused, and why
+    /// Print the parts of WGSL that are refused, and why, and the bounds of time and memory
     #[arg(long, conflicts_with = "file")]
     limits: bool,
     /// Print a line of counts for each stage; this is the default without --emit
@@ -200,7 +202,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     };
     let path = file.display().to_string();
-    let source = match std::fs::read(file) {
+    let source = match read_file(file) {
         Ok(source) => source,
         Err(error) => {
             eprintln!("{path}: {error}");
@@ -214,6 +216,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The bytes of a file, or as many of them as show that it is too long.
+fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_SOURCE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn run(arguments: &Arguments, source: &[u8], path: &str) -> Result<(), String> {

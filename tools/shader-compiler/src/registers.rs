@@ -109,6 +109,21 @@ impl Registers {
         self.accumulators.iter().copied().flatten()
     }
 
+    /// Registers in file A.
+    pub(crate) fn in_a(&self) -> impl Iterator<Item = Register> + '_ {
+        self.a.iter().copied().flatten()
+    }
+
+    /// Registers in file B.
+    pub(crate) fn in_b(&self) -> impl Iterator<Item = Register> + '_ {
+        self.b.iter().copied().flatten()
+    }
+
+    /// Whether file B has more free registers than file A.
+    pub(crate) fn is_emptier_b(&self) -> bool {
+        self.in_b().count() < self.in_a().count()
+    }
+
     /// Accumulators that are free, the one that colours end in last.
     pub(crate) fn free_accumulators(&self) -> impl Iterator<Item = Place> + Clone + '_ {
         [1, 2, 3, 0].into_iter().filter(|&at| self.accumulators[at].is_none()).map(|at| Place::Accumulator(at as u8))

@@ -13,6 +13,7 @@
 //! | `stages` | for two threads: which operations come before which switch |
 //! | `threads` | switches of threads |
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 
 use naga::Span;
@@ -20,6 +21,7 @@ use v3d_hw::control_list::Threading;
 
 use crate::diagnostic::{Result, fault};
 use crate::encode::Line;
+use crate::limit::Limit;
 use crate::machine::{Block, End, Machine, Work};
 use crate::order::TEXTURE;
 use crate::ssa::StreamWord;
@@ -32,29 +34,61 @@ mod stages;
 mod threads;
 
 use pending::Plan;
-use scheduler::{Policy, Scheduler};
+use scheduler::{Order, Policy, Scheduler};
 
 /// What is tried.
 const POLICIES: [Policy; 8] = [
-    Policy { in_order: false, soon: 8, uses: u32::MAX, early_switch: false },
-    Policy { in_order: false, soon: 8, uses: 2, early_switch: false },
-    Policy { in_order: false, soon: 8, uses: 3, early_switch: false },
-    Policy { in_order: false, soon: 4, uses: u32::MAX, early_switch: false },
-    Policy { in_order: false, soon: 4, uses: 2, early_switch: false },
-    Policy { in_order: false, soon: 16, uses: u32::MAX, early_switch: false },
-    Policy { in_order: false, soon: 16, uses: 2, early_switch: false },
-    Policy { in_order: true, soon: 8, uses: u32::MAX, early_switch: false },
+    Policy { order: Order::Urgency, soon: 8, uses: u32::MAX, early_switch: false, makes_room: false },
+    Policy { order: Order::Urgency, soon: 8, uses: 2, early_switch: false, makes_room: false },
+    Policy { order: Order::Urgency, soon: 8, uses: 3, early_switch: false, makes_room: false },
+    Policy { order: Order::Urgency, soon: 4, uses: u32::MAX, early_switch: false, makes_room: false },
+    Policy { order: Order::Urgency, soon: 4, uses: 2, early_switch: false, makes_room: false },
+    Policy { order: Order::Urgency, soon: 16, uses: u32::MAX, early_switch: false, makes_room: false },
+    Policy { order: Order::Urgency, soon: 16, uses: 2, early_switch: false, makes_room: false },
+    Policy { order: Order::Source, soon: 8, uses: u32::MAX, early_switch: false, makes_room: false },
 ];
 
 /// What is tried for two threads.
 const DUAL_POLICIES: [Policy; 6] = [
-    Policy { in_order: false, soon: 8, uses: u32::MAX, early_switch: false },
-    Policy { in_order: false, soon: 8, uses: u32::MAX, early_switch: true },
-    Policy { in_order: false, soon: 8, uses: 3, early_switch: false },
-    Policy { in_order: false, soon: 4, uses: u32::MAX, early_switch: false },
-    Policy { in_order: false, soon: 16, uses: u32::MAX, early_switch: false },
-    Policy { in_order: true, soon: 8, uses: u32::MAX, early_switch: true },
+    Policy { order: Order::Urgency, soon: 8, uses: u32::MAX, early_switch: false, makes_room: false },
+    Policy { order: Order::Urgency, soon: 8, uses: u32::MAX, early_switch: true, makes_room: false },
+    Policy { order: Order::Urgency, soon: 8, uses: 3, early_switch: false, makes_room: false },
+    Policy { order: Order::Urgency, soon: 4, uses: u32::MAX, early_switch: false, makes_room: false },
+    Policy { order: Order::Urgency, soon: 16, uses: u32::MAX, early_switch: false, makes_room: false },
+    Policy { order: Order::Source, soon: 8, uses: u32::MAX, early_switch: true, makes_room: false },
 ];
+
+/// What is tried where none of these finds enough registers.
+const FRUGAL_POLICIES: [Policy; 6] = [
+    Policy { order: Order::Source, soon: 8, uses: u32::MAX, early_switch: false, makes_room: true },
+    Policy { order: Order::Late, soon: 8, uses: u32::MAX, early_switch: false, makes_room: true },
+    Policy { order: Order::Source, soon: 4, uses: 2, early_switch: false, makes_room: true },
+    Policy { order: Order::Late, soon: 4, uses: 2, early_switch: false, makes_room: true },
+    Policy { order: Order::Urgency, soon: 8, uses: u32::MAX, early_switch: false, makes_room: true },
+    Policy { order: Order::Urgency, soon: 4, uses: 2, early_switch: false, makes_room: true },
+];
+
+/// Operations that may still be tried in instructions, for all orders of a program.
+#[derive(Debug)]
+pub(crate) struct Effort(Cell<u64>);
+
+impl Effort {
+    /// What a program may take.
+    pub(crate) const MOST: u64 = 1 << 24;
+
+    pub(crate) const fn new() -> Self {
+        Self(Cell::new(Self::MOST))
+    }
+
+    /// Counts attempts.
+    fn spend(&self, attempts: usize) {
+        self.0.set(self.0.get().saturating_sub(attempts as u64));
+    }
+
+    fn is_spent(&self) -> bool {
+        self.0.get() == 0
+    }
+}
 
 /// The instructions of a machine's blocks.
 pub(crate) struct Scheduled {
@@ -74,8 +108,8 @@ impl Scheduled {
 ///
 /// # Errors
 /// There are not enough registers: with the line where that is so.
-pub(crate) fn schedule(machine: &Machine) -> Result<Scheduled> {
-    let found = try_orders(machine, Threading::Single, usize::MAX, false)?;
+pub(crate) fn schedule(machine: &Machine, effort: &Effort) -> Result<Scheduled> {
+    let found = try_orders(machine, effort, Threading::Single, usize::MAX, false)?;
     found.into_iter().next().map_or_else(|| fault(Span::default(), "no schedule was tried"), Ok)
 }
 
@@ -83,13 +117,13 @@ pub(crate) fn schedule(machine: &Machine) -> Result<Scheduled> {
 ///
 /// # Errors
 /// There are not enough registers: with the line where that is so.
-pub(crate) fn shortest_orders(machine: &Machine) -> Result<Vec<Scheduled>> {
-    try_orders(machine, Threading::Single, usize::MAX, true)
+pub(crate) fn shortest_orders(machine: &Machine, effort: &Effort) -> Result<Vec<Scheduled>> {
+    try_orders(machine, effort, Threading::Single, usize::MAX, true)
 }
 
 /// The instructions of a program, if they can be fewer than this.
-pub(crate) fn schedule_within(machine: &Machine, limit: usize) -> Option<Scheduled> {
-    try_orders(machine, Threading::Single, limit, false).ok()?.into_iter().next()
+pub(crate) fn schedule_within(machine: &Machine, effort: &Effort, limit: usize) -> Option<Scheduled> {
+    try_orders(machine, effort, Threading::Single, limit, false).ok()?.into_iter().next()
 }
 
 /// Instructions in the time of a lookup whose texels are in memory: 9 if the TMU's cache has them, 3 more from the L2 cache, and 8 from the chip's own [vc4cl].
@@ -99,9 +133,12 @@ const LOOKUP: usize = TEXTURE + 3 + 8;
 ///
 /// # Errors
 /// There are not enough registers: with the line where that is so.
-pub(crate) fn schedule_fragment(machine: &Machine) -> Result<(Scheduled, Threading)> {
-    let Some(dual) = schedule_threads(machine) else { return Ok((schedule(machine)?, Threading::Single)) };
-    Ok(match schedule_within(machine, dual.lines.len()) {
+pub(crate) fn schedule_fragment(machine: &Machine, effort: &Effort) -> Result<(Scheduled, Threading)> {
+    // What two threads take must not be missing for one.
+    let Some(dual) = schedule_threads(machine, &Effort::new()) else {
+        return Ok((schedule(machine, effort)?, Threading::Single));
+    };
+    Ok(match schedule_within(machine, effort, dual.lines.len()) {
         Some(single) if single.lines.len() + waiting(&single.lines) < dual.lines.len() => (single, Threading::Single),
         _ => (dual, Threading::Dual),
     })
@@ -127,7 +164,7 @@ fn waiting(lines: &[Line]) -> usize {
 /// The instructions of a fragment program for two threads, of which one goes on while the other waits for a lookup.
 ///
 /// `None` if it has no lookups, or lookups in loops, or if half of the registers are not enough.
-fn schedule_threads(machine: &Machine) -> Option<Scheduled> {
+fn schedule_threads(machine: &Machine, effort: &Effort) -> Option<Scheduled> {
     let looks_up = |block: &Block| block.operations.iter().any(|operation| operation.work == Work::LoadTexture);
     let is_repeated = |at: usize| {
         let mut later = machine.blocks[at..].iter();
@@ -138,14 +175,37 @@ fn schedule_threads(machine: &Machine) -> Option<Scheduled> {
     if looks.any(|(at, _)| is_repeated(at)) {
         return None;
     }
-    try_orders(machine, Threading::Dual, usize::MAX, false).ok()?.into_iter().next()
+    try_orders(machine, effort, Threading::Dual, usize::MAX, false).ok()?.into_iter().next()
 }
 
-/// The shortest order below a limit, or all that are as short.
-fn try_orders(machine: &Machine, threading: Threading, limit: usize, all: bool) -> Result<Vec<Scheduled>> {
+/// The shortest order below a limit, or all that are as short: those that take few registers only if no other does.
+fn try_orders(
+    machine: &Machine,
+    effort: &Effort,
+    threading: Threading,
+    limit: usize,
+    all: bool,
+) -> Result<Vec<Scheduled>> {
+    let policies = if threading == Threading::Dual { &DUAL_POLICIES[..] } else { &POLICIES };
+    match try_policies(machine, effort, threading, limit, all, policies) {
+        Err(refusal) if refusal.is_for(&Limit::REGISTERS) && threading == Threading::Single => {
+            try_policies(machine, effort, threading, limit, all, &FRUGAL_POLICIES)
+        }
+        tried => tried,
+    }
+}
+
+/// The same by some policies.
+fn try_policies(
+    machine: &Machine,
+    effort: &Effort,
+    threading: Threading,
+    limit: usize,
+    all: bool,
+    policies: &[Policy],
+) -> Result<Vec<Scheduled>> {
     let mut found: Vec<Scheduled> = Vec::new();
     let mut refusal = Ok(());
-    let policies = if threading == Threading::Dual { &DUAL_POLICIES[..] } else { &POLICIES };
     let is_ordered = machine.blocks.iter().any(|block| !block.uniform_order.is_empty());
     for urgent_uniforms in [false, true].into_iter().take(1 + usize::from(is_ordered)) {
         let registers = machine.registers as usize;
@@ -159,7 +219,7 @@ fn try_orders(machine: &Machine, threading: Threading, limit: usize, all: bool) 
             }
             let shortest = found.first().map(|order| order.lines.len());
             let limit = shortest.map_or(limit, |length| length + usize::from(all));
-            let mut scheduler = Scheduler::new(machine, threading, policy, policies, limit);
+            let mut scheduler = Scheduler::new(machine, effort, threading, policy, policies, limit);
             match scheduler.run(&plans) {
                 Ok(true) => {
                     let order = Scheduled { lines: scheduler.lines, calls: scheduler.calls };

@@ -62,6 +62,8 @@ struct Selector<'p> {
     flags: Option<Value>,
     /// Words of uniforms and numbers that a loop needs in registers.
     hoisted: HashMap<StreamWord, Register>,
+    /// Loops load numbers where they use them, instead of keeping them in registers.
+    loads_numbers: bool,
     /// Loops that are open: first block, and the registers that were there before.
     open: Vec<(u32, usize, u32)>,
     next_varying: u32,
@@ -72,8 +74,8 @@ struct Selector<'p> {
     span: Span,
 }
 
-/// The operations of a program.
-pub(crate) fn select_instructions(program: &Program, streams: &Streams) -> Machine {
+/// The operations of a program. A frugal one keeps fewer values in registers, and has more operations.
+pub(crate) fn select_instructions(program: &Program, streams: &Streams, is_frugal: bool) -> Machine {
     let mut selector = Selector {
         program,
         machine: Machine::default(),
@@ -84,6 +86,7 @@ pub(crate) fn select_instructions(program: &Program, streams: &Streams) -> Machi
         conditions: vec![0; program.values.len()],
         flags: None,
         hoisted: HashMap::new(),
+        loads_numbers: is_frugal,
         open: Vec::new(),
         next_varying: 0,
         next_attribute: 0,
@@ -399,8 +402,10 @@ impl Selector<'_> {
             }
             _ => return Operand::Register(self.register_of(value)),
         };
-        match self.hoisted.get(&word) {
-            Some(&register) if !self.open.is_empty() => Operand::Register(register),
+        match (self.hoisted.get(&word), word) {
+            _ if self.open.is_empty() => Operand::Uniform(word),
+            (Some(&register), _) => Operand::Register(register),
+            (None, StreamWord::Constant(bits)) if self.loads_numbers => self.loaded(bits),
             _ => Operand::Uniform(word),
         }
     }
@@ -431,6 +436,14 @@ impl Selector<'_> {
     fn moved(&mut self, operand: Operand) -> Operand {
         let register = self.machine.register();
         let load = self.operation(Work::Move, vec![operand], Target::Register(register));
+        self.emit(load);
+        Operand::Register(register)
+    }
+
+    /// A number in a register of its own.
+    fn loaded(&mut self, bits: u32) -> Operand {
+        let register = self.machine.register();
+        let load = self.operation(Work::Load(bits), Vec::new(), Target::Register(register));
         self.emit(load);
         Operand::Register(register)
     }

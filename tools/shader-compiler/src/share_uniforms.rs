@@ -11,7 +11,7 @@ use v3d_hw::control_list::Threading;
 use crate::diagnostic::Result;
 use crate::machine::{Block, Machine};
 use crate::order::{Wait, waits};
-use crate::schedule::{Scheduled, schedule, schedule_within, shortest_orders};
+use crate::schedule::{Effort, Scheduled, schedule, schedule_within, shortest_orders};
 use crate::ssa::StreamWord;
 
 /// Instructions that both programs together may have more than with streams of their own. A stream of its own costs the CPU two instructions or more for each
@@ -23,8 +23,9 @@ const MOST_MORE: usize = 2;
 /// # Errors
 /// There are not enough registers for one of them: with the line where that is so.
 pub(crate) fn schedule_both(coordinate: &Machine, vertex: &Machine) -> Result<[Scheduled; 2]> {
-    let mut orders = shortest_orders(coordinate)?;
-    let own = schedule(vertex)?;
+    let effort = Effort::new();
+    let mut orders = shortest_orders(coordinate, &effort)?;
+    let own = schedule(vertex, &effort)?;
     let length = own.lines.len();
     let mut shared: Option<(usize, Scheduled)> = None;
     let mut tried: Vec<Vec<StreamWord>> = Vec::new();
@@ -37,7 +38,8 @@ pub(crate) fn schedule_both(coordinate: &Machine, vertex: &Machine) -> Result<[S
         if tried.contains(&stream) {
             continue;
         }
-        if let Some(second) = reading_first(vertex, &stream).and_then(|vertex| schedule_within(&vertex, limit)) {
+        if let Some(second) = reading_first(vertex, &stream).and_then(|vertex| schedule_within(&vertex, &effort, limit))
+        {
             shared = Some((number, second));
         }
         tried.push(stream);

@@ -4,7 +4,7 @@
 
 use v3d_hw::qpu::{AddOp, MulOp};
 
-use crate::ssa::{Access, Computation, Lookup, Op, Program, Relation, Special, Step, StreamWord, Value};
+use crate::ssa::{Access, Computation, Lookup, Op, Program, Relation, Step, StreamWord, Value};
 
 /// How far a program had come.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +21,7 @@ pub(crate) struct Mark {
 impl Program {
     /// The value of an operation.
     pub(crate) fn value(&mut self, op: Op) -> Value {
+        self.work += 1;
         if let Some(value) = self.folded(&op) {
             return value;
         }
@@ -90,11 +91,12 @@ impl Program {
     }
 
     pub(crate) fn uniform(&mut self, word: StreamWord) -> Value {
-        let number = self.words.iter().position(|other| *other == word).unwrap_or_else(|| {
+        let next = self.words.len() as u32;
+        let number = *self.numbers.entry(word).or_insert(next);
+        if number == next {
             self.words.push(word);
-            self.words.len() - 1
-        });
-        self.value(Op::Uniform(number as u32))
+        }
+        self.value(Op::Uniform(number))
     }
 
     pub(crate) fn lookup(&mut self, lookup: Lookup) -> Value {
@@ -121,62 +123,6 @@ impl Program {
 
     pub(crate) fn fmul(&mut self, a: Value, b: Value) -> Value {
         self.value(Op::Mul(MulOp::Fmul, a, b))
-    }
-
-    /// The reciprocal: the SFU's 12 good bits and one step of Newton's method, r * (2 - x * r).
-    pub(crate) fn recip(&mut self, x: Value) -> Value {
-        if let Some(bits) = self.constant(x) {
-            return self.float(1.0 / f32::from_bits(bits));
-        }
-        let near = self.value(Op::Special(Special::Recip, x));
-        let product = self.fmul(near, x);
-        let two = self.float(2.0);
-        let rest = self.fsub(two, product);
-        self.fmul(near, rest)
-    }
-
-    /// a / x within 2.5 units of the last place: q + q * (1 - x * r) for the estimate q = a * r. The small correction loses nothing where it is cut off, as
-    /// the product with a corrected reciprocal would.
-    pub(crate) fn quotient(&mut self, a: Value, x: Value) -> Value {
-        if let Some(bits) = self.constant(x) {
-            let inverse = self.float(1.0 / f32::from_bits(bits));
-            return self.fmul(a, inverse);
-        }
-        let near = self.value(Op::Special(Special::Recip, x));
-        let (product, estimate) = (self.fmul(near, x), self.fmul(a, near));
-        let one = self.float(1.0);
-        let rest = self.fsub(one, product);
-        let correction = self.fmul(estimate, rest);
-        self.fadd(estimate, correction)
-    }
-
-    /// 1 / sqrt(x) within 2 units of the last place, likewise: r + r * (0.5 - 0.5 * x * r * r).
-    pub(crate) fn exact_recip_sqrt(&mut self, x: Value) -> Value {
-        if self.constant(x).is_some() {
-            return self.recip_sqrt(x);
-        }
-        let near = self.value(Op::Special(Special::RecipSqrt, x));
-        let half = self.float(0.5);
-        let (scaled, square) = (self.fmul(x, half), self.fmul(near, near));
-        let product = self.fmul(scaled, square);
-        let rest = self.fsub(half, product);
-        let correction = self.fmul(near, rest);
-        self.fadd(near, correction)
-    }
-
-    /// 1 / sqrt(x), likewise: r * (1.5 - 0.5 * x * r * r).
-    pub(crate) fn recip_sqrt(&mut self, x: Value) -> Value {
-        if let Some(bits) = self.constant(x) {
-            return self.float(1.0 / f32::from_bits(bits).sqrt());
-        }
-        let near = self.value(Op::Special(Special::RecipSqrt, x));
-        let half = self.float(0.5);
-        let half = self.fmul(x, half);
-        let square = self.fmul(near, near);
-        let product = self.fmul(half, square);
-        let three_halves = self.float(1.5);
-        let rest = self.fsub(three_halves, product);
-        self.fmul(near, rest)
     }
 
     pub(crate) fn compare(&mut self, relation: Relation, a: Value, b: Value) -> Value {

@@ -36,6 +36,10 @@ pub enum Relation {
     FloatLess,
     /// Not less as a float.
     FloatNotLess,
+    /// A greater magnitude as a float.
+    MagnitudeGreater,
+    /// No greater magnitude as a float.
+    MagnitudeNotGreater,
     /// The same bits.
     Equal,
     /// Other bits.
@@ -58,6 +62,8 @@ impl Relation {
             Self::FloatNotEqual => Self::FloatEqual,
             Self::FloatLess => Self::FloatNotLess,
             Self::FloatNotLess => Self::FloatLess,
+            Self::MagnitudeGreater => Self::MagnitudeNotGreater,
+            Self::MagnitudeNotGreater => Self::MagnitudeGreater,
             Self::Equal => Self::NotEqual,
             Self::NotEqual => Self::Equal,
             Self::SignedLess => Self::SignedNotLess,
@@ -75,6 +81,8 @@ impl Relation {
             Self::FloatNotEqual => x != y,
             Self::FloatLess => x < y,
             Self::FloatNotLess => x >= y,
+            Self::MagnitudeGreater => x.abs() > y.abs(),
+            Self::MagnitudeNotGreater => x.abs() <= y.abs(),
             Self::Equal => a == b,
             Self::NotEqual => a != b,
             Self::SignedLess => (a as i32) < b as i32,
@@ -500,6 +508,8 @@ pub struct Loop {
     pub carried: Vec<Carried>,
     /// Elements that take another iteration.
     pub again: Option<Value>,
+    /// The source.
+    pub span: Span,
 }
 
 /// A value that a loop carries.
@@ -555,6 +565,10 @@ pub struct Program {
     /// Loops that are open, innermost last.
     pub(crate) open: Vec<u32>,
     pub(crate) here: Span,
+    /// How much has been done, also for what was given up again.
+    pub(crate) work: u64,
+    /// Numbers of [`Self::words`].
+    pub(crate) numbers: HashMap<StreamWord, u32>,
 }
 
 impl Program {

@@ -3,6 +3,8 @@
 //! A program is for 16 invocations of a workgroup, one an element. A workgroup of more is several such parts: one after the other, or, if they wait for each
 //! other, on QPUs of their own.
 
+use std::collections::HashSet;
+
 use naga::{AddressSpace, ArraySize, Binding, BuiltIn, Handle, Scalar, Span, StorageAccess, Type, TypeInner};
 use v3d_hw::qpu::{AddOp, MulOp};
 
@@ -11,7 +13,7 @@ use crate::diagnostic::{Result, fault, refuse, refuse_with};
 use crate::interface::{Buffer, Number, Stage, Workgroups};
 use crate::limit::Limit;
 use crate::link_varyings::Varyings;
-use crate::lower::entry::Entry;
+use crate::lower::entry::{Entry, entry_span};
 use crate::ssa::{Access, Given, Memory, Op, Relation, Share, StreamWord, Value};
 
 /// Elements of a QPU.
@@ -30,7 +32,7 @@ impl<'m> Lowering<'m> {
     pub(super) fn compute(&mut self, index: usize) -> Result<Entry> {
         let module = self.module;
         let entry = &module.entry_points[index];
-        let span = self.entry_span(entry);
+        let span = entry_span(self.source, entry);
         let size = entry.workgroup_size;
         if entry.workgroup_size_overrides.is_some() {
             return refuse(span, &Limit::OVERRIDE);
@@ -95,6 +97,7 @@ impl<'m> Lowering<'m> {
             attributes: Vec::new(),
             varyings: Varyings::default(),
             writes_depth: false,
+            discards: false,
             points: false,
             point_size: false,
         })
@@ -160,8 +163,8 @@ impl<'m> Lowering<'m> {
                 None => (inner.size(self.module.to_ctx()), 0),
             },
         };
-        let mut scalars = Vec::new();
-        self.scalar_types(ty, &mut scalars);
+        let (mut scalars, mut seen) = (Vec::new(), HashSet::new());
+        self.scalar_types(ty, &mut scalars, &mut seen);
         scalars.dedup();
         let number = match scalars.as_slice() {
             [Scalar::F32] => Some(Number::Float),
@@ -172,11 +175,15 @@ impl<'m> Lowering<'m> {
         Buffer { name, writable, number, fixed_bytes, stride_bytes }
     }
 
-    fn scalar_types(&self, ty: Handle<Type>, scalars: &mut Vec<Scalar>) {
+    /// The types of a type's numbers, those of each type within it once.
+    fn scalar_types(&self, ty: Handle<Type>, scalars: &mut Vec<Scalar>, seen: &mut HashSet<Handle<Type>>) {
+        if !seen.insert(ty) {
+            return;
+        }
         match &self.module.types[ty].inner {
-            TypeInner::Array { base, .. } => self.scalar_types(*base, scalars),
+            TypeInner::Array { base, .. } => self.scalar_types(*base, scalars, seen),
             TypeInner::Struct { members, .. } => {
-                members.iter().for_each(|member| self.scalar_types(member.ty, scalars));
+                members.iter().for_each(|member| self.scalar_types(member.ty, scalars, seen));
             }
             inner => scalars.extend(inner.scalar()),
         }

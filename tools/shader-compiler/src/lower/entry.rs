@@ -20,8 +20,8 @@ use crate::limit::Limit;
 use crate::link_varyings::{Varying, Varyings};
 use crate::ssa::{self, Given, Op, Relation, StreamWord, Value, Viewport};
 
-/// Attributes that a vertex can have.
-const MOST_ATTRIBUTES: usize = 8;
+/// Words of a vertex: its bytes in the VPM are a number of 8 bits [AG p.79].
+const MOST_WORDS: u32 = 63;
 
 /// A part of an entry point's arguments or result.
 pub(super) struct Part {
@@ -52,6 +52,7 @@ pub(crate) struct Entry {
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) varyings: Varyings,
     pub(crate) writes_depth: bool,
+    pub(crate) discards: bool,
     /// A fragment shader reads the place in a point.
     pub(crate) points: bool,
     /// A vertex shader writes the size of a point.
@@ -64,7 +65,7 @@ impl<'m> Lowering<'m> {
         let module = self.module;
         let entry = &module.entry_points[index];
         let function = &entry.function;
-        let span = self.entry_span(entry);
+        let span = entry_span(self.source, entry);
         let mut state = State { variables: Vec::new(), live: self.program.bits(u32::MAX), dead: false };
         state.variables.push(state.live);
         self.kept = 0;
@@ -121,12 +122,8 @@ impl<'m> Lowering<'m> {
                 }
             };
         }
-        if attributes.len() > MOST_ATTRIBUTES {
-            return refuse_with(
-                span,
-                &Limit::ATTRIBUTE_COUNT,
-                format_args!("{}, at most {MOST_ATTRIBUTES}", attributes.len()),
-            );
+        if words > MOST_WORDS {
+            return refuse_with(span, &Limit::ATTRIBUTE_COUNT, format_args!("{words} words, at most {MOST_WORDS}"));
         }
         let arguments = arguments.into_iter().map(|range| Lowered::Scalars(values[range].concat())).collect();
 
@@ -143,7 +140,7 @@ impl<'m> Lowering<'m> {
             _ => (self.vertex_end(stage, &outputs, &result, span)?, false),
         };
         let point_size = stage != Stage::Fragment && outputs.iter().any(Part::is_point_size);
-        Ok(Entry { attributes, varyings, writes_depth, points, point_size })
+        Ok(Entry { attributes, varyings, writes_depth, discards: self.discards, points, point_size })
     }
 
     /// A component of an attribute.
@@ -164,12 +161,6 @@ impl<'m> Lowering<'m> {
         if kind == Some(ScalarKind::Float) { value } else { self.program.alu(AddOp::Ftoi, value, value) }
     }
 
-    /// Where an entry point's name and arguments stand. naga keeps no place of them, so they are looked for in the source; without it, the first statement.
-    pub(super) fn entry_span(&self, entry: &EntryPoint) -> Span {
-        let body = || entry.function.body.span_iter().map(|(_, span)| *span).find(Span::is_defined).unwrap_or_default();
-        signature(self.source, &entry.name).map_or_else(body, |range| Span::new(range.start as u32, range.end as u32))
-    }
-
     pub(super) fn private_variables(&mut self, state: &mut State) -> Result<()> {
         let module = self.module;
         for (handle, variable) in module.global_variables.iter() {
@@ -177,9 +168,11 @@ impl<'m> Lowering<'m> {
                 continue;
             }
             let span = module.global_variables.get_span(handle);
+            let count = self.scalars(variable.ty, span)?;
+            self.check_variables(state, count, span)?;
             let values = match variable.init {
                 Some(init) => self.constant(&module.global_expressions, init, span)?,
-                None => vec![self.program.bits(0); self.scalars(variable.ty, span)?],
+                None => vec![self.program.bits(0); count],
             };
             self.globals.insert(handle, Global::Variable(state.variables.len()));
             state.variables.extend(values);
@@ -393,6 +386,12 @@ impl<'m> Lowering<'m> {
         }
         Ok(varyings)
     }
+}
+
+/// Where an entry point's name and arguments stand. naga keeps no place of them, so they are looked for in the source; without it, the first statement.
+pub(crate) fn entry_span(source: &str, entry: &EntryPoint) -> Span {
+    let body = || entry.function.body.span_iter().map(|(_, span)| *span).find(Span::is_defined).unwrap_or_default();
+    signature(source, &entry.name).map_or_else(body, |range| Span::new(range.start as u32, range.end as u32))
 }
 
 /// The bytes of `NAME(ARGUMENTS)` behind the keyword `fn`.

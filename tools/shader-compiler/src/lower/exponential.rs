@@ -27,6 +27,9 @@ const ROOT_OF_HALF: u32 = 0x3f35_04f3;
 /// 23, the place of the exponent, as a shift, of which the five lowest bits count: so it is a small immediate.
 const TO_EXPONENT: u32 = -9i32 as u32;
 
+/// 2^20: a number of which the square plus or minus 1 has the same root.
+const LARGE: f32 = 1_048_576.0;
+
 /// Base of a logarithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
@@ -104,6 +107,30 @@ impl Lowering<'_> {
         self.power_of_two(exponent)
     }
 
+    /// asinh or acosh: the logarithm of |a| + sqrt(a^2 +- 1), with the sign of a. Of a large number it is the logarithm of 2 |a|: the root is the number itself
+    /// long before the square is too large, and the sum with it could be.
+    fn inverse_hyperbolic(&mut self, is_sine: bool, a: Value) -> Value {
+        let (zero, one) = (self.program.bits(0), self.program.float(1.0));
+        let magnitude = if is_sine { self.magnitude(a) } else { a };
+        let limit = self.program.float(LARGE);
+        let is_large = self.program.compare(Relation::MagnitudeGreater, a, limit);
+        let square = self.program.fmul(a, a);
+        let square = if is_sine { self.program.fadd(square, one) } else { self.program.fsub(square, one) };
+        let root = self.root(square);
+        let sum = self.program.fadd(magnitude, root);
+        let argument = self.program.select(is_large, magnitude, sum);
+        let logarithm = self.logarithm(Base::E, argument);
+        let of_two = self.program.float(std::f32::consts::LN_2);
+        let more = self.program.select(is_large, of_two, zero);
+        let result = self.program.fadd(logarithm, more);
+        if !is_sine {
+            return result;
+        }
+        let opposite = self.program.fsub(zero, result);
+        let is_negative = self.program.compare(Relation::FloatLess, a, zero);
+        self.program.select(is_negative, opposite, result)
+    }
+
     /// The functions of this file, by naga's names; `None` for others.
     pub(super) fn exponential(&mut self, function: MathFunction, a: Value, b: Value) -> Option<Value> {
         use MathFunction as F;
@@ -128,6 +155,7 @@ impl Lowering<'_> {
                 let (difference, sum) = (self.program.fsub(up, down), self.program.fadd(up, down));
                 self.quotient(difference, sum)
             }
+            F::Asinh | F::Acosh if !self.fast_math => self.inverse_hyperbolic(function == F::Asinh, a),
             F::Asinh | F::Acosh => {
                 let square = self.program.fmul(a, a);
                 let square =

@@ -57,13 +57,26 @@ impl<'m> Lowering<'m> {
         handle: Handle<Expression>,
         state: &mut State,
     ) -> Result<Lowered> {
+        let lowered = self.expression_anew(frame, handle, state)?;
+        let copied = if let Lowered::Scalars(scalars) = &lowered { scalars.len() } else { 0 };
+        self.charge(copied, self.span(frame, handle))?;
+        Ok(lowered)
+    }
+
+    fn expression_anew(
+        &mut self,
+        frame: &mut Frame<'m>,
+        handle: Handle<Expression>,
+        state: &mut State,
+    ) -> Result<Lowered> {
         let span = self.span(frame, handle);
         let function = frame.function;
         Ok(match &function.expressions[handle] {
             Expression::Literal(_) | Expression::Constant(_) | Expression::ZeroValue(_) | Expression::Override(_) => {
                 Lowered::Scalars(self.constant(&function.expressions, handle, span)?)
             }
-            Expression::Compose { components, .. } => {
+            Expression::Compose { ty, components } => {
+                self.scalars(*ty, span)?;
                 let mut scalars = Vec::new();
                 for component in components {
                     scalars.extend(self.scalars_at(frame, *component, state)?);
@@ -243,7 +256,9 @@ impl<'m> Lowering<'m> {
                     None => refuse(span, &Limit::OVERRIDE),
                 }
             }
-            Expression::Compose { components, .. } => {
+            Expression::Compose { ty, components } => {
+                let count = self.scalars(*ty, span)?;
+                self.charge(count, span)?;
                 let mut scalars = Vec::new();
                 for component in components {
                     scalars.extend(self.constant(arena, *component, span)?);

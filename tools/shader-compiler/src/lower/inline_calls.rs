@@ -56,12 +56,14 @@ impl<'m> Lowering<'m> {
         let mut length = 0;
         if let Some(result) = &function.result {
             length = self.scalars(result.ty, span)?;
+            self.check_variables(state, length, span)?;
             frame.result = Some(state.variables.len());
             state.variables.extend(std::iter::repeat_n(self.unspecified, length));
         }
         for (handle, local) in function.local_variables.iter() {
             let span = function.local_variables.get_span(handle);
             let count = self.scalars(local.ty, span)?;
+            self.check_variables(state, count, span)?;
             frame.locals.insert(handle, state.variables.len());
             state.variables.extend(std::iter::repeat_n(zero, count));
         }

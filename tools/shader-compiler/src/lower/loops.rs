@@ -1,4 +1,6 @@
 //! Loops that are not unrolled: variables that change are carried from one iteration to the next.
+//!
+//! `return` and `discard` leave a loop as `break` does, and set a variable of the loop: behind it, those elements have returned.
 
 use super::unroll_loops::{Budget, LoopParts};
 use super::{Exit, Frame, Iteration, Lowering, State};
@@ -33,8 +35,8 @@ impl<'m> Lowering<'m> {
             return Ok(());
         }
         self.start_over(frame, &before, state);
-        // Which variables change is found by trying; then only those are carried.
-        let all = vec![true; state.variables.len()];
+        // Which variables change is found by trying; then only those are carried. The last one says which elements return in the loop.
+        let all = vec![true; state.variables.len() + 1];
         let refusal = match self.iteration(frame, parts, state, &all) {
             Ok(changed) => {
                 self.start_over(frame, &before, state);
@@ -42,7 +44,7 @@ impl<'m> Lowering<'m> {
             }
             Err(refusal) => refusal,
         };
-        if refusal.is_for(&Limit::LOOKUP_IN_LOOP) || refusal.is_for(&Limit::EXIT_FROM_LOOP) {
+        if refusal.is_for(&Limit::LOOKUP_IN_LOOP) {
             self.start_over(frame, &before, state);
             if let Ok(true) = self.unroll(frame, parts, Budget::NECESSARY, state) {
                 return Ok(());
@@ -75,8 +77,11 @@ impl<'m> Lowering<'m> {
         state: &mut State,
         carried: &[bool],
     ) -> Result<Vec<bool>> {
+        let returned = state.variables.len();
+        let none = self.program.bits(0);
+        state.variables.push(none);
         let number = self.program.loops.len() as u32;
-        self.program.loops.push(Loop::default());
+        self.program.loops.push(Loop { span, ..Loop::default() });
         self.program.steps.push(Step::Begin(number));
         self.program.open.push(number);
         // The first that is carried says which elements are still in the loop.
@@ -96,15 +101,11 @@ impl<'m> Lowering<'m> {
         frame.iterations.push(Iteration::default());
         self.block(frame, body, &mut inside)?;
         let iteration = frame.iterations.pop().unwrap_or_default();
-        if frame.returns.len() > returns {
-            return refuse(span, &Limit::EXIT_FROM_LOOP);
-        }
         let mut breaks = iteration.breaks;
         let mut ways = iteration.continues;
         if !inside.dead {
             ways.push(Exit { live: inside.live, variables: inside.variables.clone() });
         }
-        let none = self.program.bits(0);
         let mut end = match self.merge(ways) {
             Some(way) => State { variables: way.variables, live: way.live, dead: false },
             None => State { variables: at_start.clone(), live: none, dead: true },
@@ -118,6 +119,12 @@ impl<'m> Lowering<'m> {
                 let outside = self.program.not(condition);
                 end.live = self.program.narrowed(end.live, outside);
             }
+        }
+        let goes_on_behind = !breaks.is_empty();
+        let all = self.program.bits(u32::MAX);
+        for mut exit in frame.returns.drain(returns..) {
+            exit.variables[returned] = all;
+            breaks.push(exit);
         }
         if breaks.is_empty() && !end.dead {
             return refuse(span, &Limit::ENDLESS_LOOP);
@@ -148,6 +155,13 @@ impl<'m> Lowering<'m> {
         *state = before;
         for (index, &at) in places.iter().enumerate() {
             state.variables[at] = self.program.value(Op::Left(number, index as u32 + 1));
+        }
+        let mask = state.variables.pop().unwrap_or(none);
+        if changed[returned] {
+            frame.returns.push(Exit { live: mask, variables: state.variables.clone() });
+            let others = self.program.not(mask);
+            state.live = self.program.narrowed(state.live, others);
+            state.dead = !goes_on_behind;
         }
         Ok(changed)
     }

@@ -12,6 +12,11 @@ const SINE: [f32; 5] = [6.283_056, -41.331_215, 81.366_82, -74.478_01, 32.781_42
 /// atan(x) / x in powers of x^2, for x from -1 to 1; wrong by 1.7e-6 at most (likewise).
 const ARC_TANGENT: [f32; 6] = [0.999_977_23, -0.332_622_83, 0.193_540_38, -0.116_426_47, 0.052_647_34, -0.011_719_13];
 
+/// A float of this magnitude or a greater one is a whole number.
+const WITHOUT_FRACTION: f32 = 8_388_608.0;
+/// Below this magnitude a float can be converted to an integer.
+const CONVERTED: f32 = 2_147_483_648.0;
+
 impl Lowering<'_> {
     pub(super) fn math(
         &mut self,
@@ -91,7 +96,7 @@ impl Lowering<'_> {
                 columns.concat()
             }
             (F::Modf, _) => {
-                let whole: Vec<Value> = a.iter().map(|&a| self.truncated(a)).collect();
+                let whole: Vec<Value> = a.iter().map(|&a| self.whole_part(a)).collect();
                 let parts: Vec<Value> = a.iter().zip(&whole).map(|(&a, &whole)| self.program.fsub(a, whole)).collect();
                 [parts, whole].concat()
             }
@@ -183,15 +188,25 @@ impl Lowering<'_> {
             F::Atan2 => self.arc_tangent(a, b),
             F::Radians => self.scaled(a, std::f32::consts::PI / 180.0),
             F::Degrees => self.scaled(a, 180.0 / std::f32::consts::PI),
-            F::Floor => self.floor(a),
+            F::Floor => {
+                let floor = self.floor(a);
+                self.whole_or(a, floor)
+            }
             F::Ceil => {
                 let negative = self.program.fsub(zero, a);
                 let floor = self.floor(negative);
-                self.program.fsub(zero, floor)
+                let ceiling = self.program.fsub(zero, floor);
+                self.whole_or(a, ceiling)
             }
-            F::Fract => self.fraction(a),
-            F::Trunc => self.truncated(a),
-            F::Round => self.rounded(a),
+            F::Fract => {
+                let fraction = self.fraction(a);
+                self.where_whole(a, zero, fraction)
+            }
+            F::Trunc => self.whole_part(a),
+            F::Round => {
+                let rounded = self.rounded(a);
+                self.whole_or(a, rounded)
+            }
             F::Ldexp => {
                 // Two powers of two, each of which a float has: together they reach from the smallest to the greatest.
                 let one = self.program.bits(1);
@@ -292,8 +307,12 @@ impl Lowering<'_> {
         self.program.fmul(a, by)
     }
 
+    /// A quotient that need not be exact where it could be.
     pub(super) fn quotient(&mut self, a: Value, b: Value) -> Value {
-        self.binary(BinaryOperator::Divide, ScalarKind::Float, a, b)
+        if self.fast_math {
+            return self.binary(BinaryOperator::Divide, ScalarKind::Float, a, b);
+        }
+        self.program.near_quotient(a, b)
     }
 
     fn length(&mut self, a: &[Value]) -> Value {
@@ -301,18 +320,35 @@ impl Lowering<'_> {
         self.root(square)
     }
 
-    /// x / sqrt(x), where a tiny number stands for 0, of which the inverse would be no number.
     pub(super) fn root(&mut self, a: Value) -> Value {
-        let tiny = self.program.float(1e-30);
-        let not_zero = self.program.alu(AddOp::Fmax, a, tiny);
-        let inverse = self.program.recip_sqrt(not_zero);
-        self.program.fmul(a, inverse)
+        if self.fast_math { self.program.fast_sqrt(a) } else { self.program.sqrt(a) }
     }
 
     /// Without its fraction. Right for magnitudes below 2^31, as the conversion to integers is.
     pub(super) fn truncated(&mut self, a: Value) -> Value {
         let whole = self.program.alu(AddOp::Ftoi, a, a);
         self.program.alu(AddOp::Itof, whole, whole)
+    }
+
+    /// The same of all magnitudes.
+    pub(super) fn whole_part(&mut self, a: Value) -> Value {
+        let whole = self.truncated(a);
+        self.whole_or(a, whole)
+    }
+
+    /// A number that is too large to have a fraction, or what was made of it.
+    fn whole_or(&mut self, a: Value, made: Value) -> Value {
+        self.where_whole(a, a, made)
+    }
+
+    /// A value where a number is too large to have a fraction, and another where it is not. With fast math, no number is so large.
+    fn where_whole(&mut self, a: Value, whole: Value, other: Value) -> Value {
+        if self.fast_math || self.program.is_within(a, CONVERTED) {
+            return other;
+        }
+        let limit = self.program.float(WITHOUT_FRACTION);
+        let is_whole = self.program.compare(Relation::MagnitudeGreater, a, limit);
+        self.program.select(is_whole, whole, other)
     }
 
     fn fraction(&mut self, a: Value) -> Value {

@@ -106,9 +106,8 @@ impl<'m> Lowering<'m> {
             }
             Operator::Divide => self.divided(a, b, signed).0,
             Operator::Modulo if float => {
-                let inverse = program.recip(b);
-                let quotient = program.fmul(a, inverse);
-                let whole = self.truncated(quotient);
+                let quotient = self.binary(Operator::Divide, kind, a, b);
+                let whole = self.whole_part(quotient);
                 let product = self.program.fmul(whole, b);
                 self.program.fsub(a, product)
             }

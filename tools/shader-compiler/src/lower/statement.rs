@@ -16,6 +16,8 @@ impl<'m> Lowering<'m> {
                 return Ok(());
             }
             self.program.here = *span;
+            // Statements that leave something keep a copy of the variables.
+            self.charge(state.variables.len(), *span)?;
             self.statement(frame, statement, *span, state)?;
         }
         Ok(())

@@ -2,7 +2,7 @@
 //!
 //! A member of a uniform structure is a field, whose words the program reads from its stream where it needs them. A stream can only be read in order, so an
 //! index that is not constant chooses by selects between all words of an array. Longer arrays, and members with numbers of several types, are buffers
-//! instead: the stream has their address, and TMU 0 looks their words up.
+//! instead: the stream has their address, and TMU 0 looks their words up. So are all arrays with such an index where the registers are too few for selects.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use naga::{ArraySize, GlobalVariable, Handle, ScalarKind, Span, Type, TypeInner}
 
 use super::layout::Slot;
 use super::memory::Place;
-use super::{Lowering, Pointer, Space};
+use super::{COPIED_AS_ONE, Lowering, Pointer, Space};
 use crate::diagnostic::{Result, refuse_with};
 use crate::interface::{Field, Number};
 use crate::limit::Limit;
@@ -39,6 +39,7 @@ impl Lowering<'_> {
         let mut scalars = Vec::new();
         for (number, (name, ty)) in self.members(variable).into_iter().enumerate() {
             let count = self.count_of(&self.module.types[ty].inner, span)?;
+            self.charge(count.saturating_mul(COPIED_AS_ONE), span)?;
             if scalars.len() + count > MAX_SCALARS {
                 let size = format_args!("{}, at most {MAX_SCALARS}", scalars.len() + count);
                 return refuse_with(span, &Limit::VALUE_SIZE, size);
@@ -145,7 +146,7 @@ impl Lowering<'_> {
     /// whether that is so.
     pub(super) fn move_to_memory(&mut self, pointer: &Pointer, count: usize, span: Span) -> Result<bool> {
         let Space::Uniform(variable) = pointer.space else { return Ok(false) };
-        if count <= MAX_SELECTED {
+        if count <= MAX_SELECTED && !self.is_frugal {
             return Ok(false);
         }
         let mut end = 0;

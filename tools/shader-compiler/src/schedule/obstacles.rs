@@ -4,6 +4,7 @@ use naga::Span;
 use v3d_hw::qpu::AddOp;
 
 use super::pending::Pending;
+use super::places::{is_rotated, is_unpacked};
 use super::scheduler::{Obstacle, Scheduler};
 use crate::encode::{Line, Sources, encode};
 use crate::machine::{Operand, Operation, Register, Target, Work};
@@ -80,6 +81,30 @@ impl Scheduler<'_> {
         after.reads().chain(made.reads()).for_each(|register| self.left[register.index()] -= 1);
         work.operation(at).reads().for_each(|register| self.left[register.index()] += 1);
         false
+    }
+
+    /// Moves a value to a register file that is not full: out of the accumulators if these are, or out of the other file. Whether that was an instruction.
+    pub(super) fn make_room(&mut self, work: &Pending<'_>) -> bool {
+        let (a, b) = (self.registers.free_in_a(), self.registers.free_in_b());
+        let to_either = if self.registers.is_emptier_b() { b.or(a) } else { a.or(b) };
+        let (values, to): (Vec<Register>, _) = match (self.registers.free_accumulators().next(), a, b) {
+            (None, ..) => (self.registers.in_accumulators().collect(), to_either),
+            (_, None, Some(_)) => (self.registers.in_a().collect(), b),
+            (_, Some(_), None) => (self.registers.in_b().collect(), a),
+            _ => return false,
+        };
+        let Some(to) = to else { return false };
+        let now = self.now();
+        let may_move = |register: &Register| {
+            let needs_a = is_unpacked(work, *register) || self.in_file_a[register.index()];
+            let is_older = self.pinned[register.index()] || !self.is_of_this_loop(*register);
+            let stays = is_older || is_rotated(work, *register) || needs_a && matches!(to, Place::B(_));
+            !stays && self.registers.ready(*register) <= now
+        };
+        // The one that is used last of all.
+        let next_use = |register: &Register| work.users(*register).min().unwrap_or(usize::MAX);
+        let furthest = values.into_iter().filter(may_move).max_by_key(next_use);
+        furthest.is_some_and(|register| self.relocate_to(register, Span::default(), to))
     }
 
     /// Moves a value to another place.

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use v3d_hw::control_list::Threading;
 
+use super::scheduler::Order;
 use super::stages::Stages;
 use crate::machine::{Block, Operation, Register, Target, Work};
 use crate::order::{Through, Wait, waits};
@@ -32,6 +33,8 @@ pub(super) struct Plan<'m> {
     urgency: Vec<usize>,
     /// Instructions from each operation to the block's end, at least.
     least: Vec<usize>,
+    /// Places in an order in which what an operation needs comes right before it.
+    late: Vec<usize>,
     /// Operations with the registers that they read, by register.
     users: Vec<(Register, usize)>,
     /// For two threads: where operations stand among the switches.
@@ -80,13 +83,48 @@ impl<'m> Plan<'m> {
             let own = usize::from(operations[at].target != Target::Color);
             least[at] = followers.iter().map(|next| least[next.at] + next.cycles).max().unwrap_or(0).max(own);
         }
-        Some(Self { operations, followers, predecessors, depths, urgency, least, users, stages })
+        let late = late_order(&predecessors);
+        Some(Self { operations, followers, predecessors, depths, urgency, least, late, users, stages })
     }
 
     /// Instructions that the block has at least.
     pub(super) fn least(&self) -> usize {
         self.least.iter().copied().max().unwrap_or(0)
     }
+}
+
+/// The place of each operation in an order in which what it needs comes right before it, what takes most registers first.
+fn late_order(predecessors: &[Vec<(usize, usize)>]) -> Vec<usize> {
+    // Registers that it takes to compute each, as if nothing was used twice.
+    let mut takes = vec![0usize; predecessors.len()];
+    let mut sorted: Vec<Vec<usize>> = Vec::with_capacity(predecessors.len());
+    for (at, list) in predecessors.iter().enumerate() {
+        let mut needed: Vec<usize> = list.iter().map(|&(on, _)| on).collect();
+        needed.sort_unstable();
+        needed.dedup();
+        needed.sort_by_key(|&on| Reverse(takes[on]));
+        takes[at] = needed.iter().enumerate().map(|(kept, &on)| takes[on] + kept).max().unwrap_or(0).max(1);
+        sorted.push(needed);
+    }
+    let mut is_needed = vec![false; predecessors.len()];
+    sorted.iter().flatten().for_each(|&on| is_needed[on] = true);
+    let (mut place, mut next) = (vec![None; predecessors.len()], 0);
+    for end in (0..predecessors.len()).filter(|&at| !is_needed[at]) {
+        let mut open = vec![(end, 0)];
+        while let Some((at, number)) = open.pop() {
+            if place[at].is_some() {
+                continue;
+            }
+            if let Some(&on) = sorted[at].get(number) {
+                open.push((at, number + 1));
+                open.push((on, 0));
+            } else {
+                place[at] = Some(next);
+                next += 1;
+            }
+        }
+    }
+    place.into_iter().map(|place| place.unwrap_or(next)).collect()
 }
 
 /// What is left of a block.
@@ -108,14 +146,13 @@ pub(super) struct Pending<'p> {
     ready: Vec<usize>,
     /// For each operation the cycles that what it waits for needs at least, up to [`DEEP`].
     depths: Vec<usize>,
-    /// In the order of the source, instead of by urgency.
-    in_order: bool,
+    order: Order,
     /// For two threads: operations that still need flags, r5 or a TMU as others have left them.
     unmovable: usize,
 }
 
 impl<'p> Pending<'p> {
-    pub(super) fn new(plan: &'p Plan<'p>, in_order: bool) -> Self {
+    pub(super) fn new(plan: &'p Plan<'p>, order: Order) -> Self {
         let count = plan.operations.len();
         let open: Vec<usize> = plan.predecessors.iter().map(Vec::len).collect();
         let ready = (0..count).filter(|&at| open[at] == 0).collect();
@@ -130,7 +167,7 @@ impl<'p> Pending<'p> {
             good: vec![0; count],
             ready,
             depths: plan.depths.clone(),
-            in_order,
+            order,
             unmovable: 0,
         };
         let mut ready = std::mem::take(&mut pending.ready);
@@ -140,15 +177,27 @@ impl<'p> Pending<'p> {
 
     /// What is tried first has the lowest.
     fn rank(&self, at: usize) -> (Reverse<usize>, usize) {
-        (Reverse(if self.in_order { 0 } else { self.plan.urgency[at] }), at)
+        match self.order {
+            Order::Urgency => (Reverse(self.plan.urgency[at]), at),
+            Order::Source => (Reverse(0), at),
+            Order::Late => (Reverse(0), self.plan.late[at]),
+        }
     }
 
     pub(super) fn operation(&self, at: usize) -> &Operation {
         self.changed[at].as_deref().unwrap_or(&self.plan.operations[at])
     }
 
+    /// How many operations the block has.
+    pub(super) fn count(&self) -> usize {
+        self.plan.operations.len()
+    }
+
     /// The first operation that is not issued.
     pub(super) fn first(&self) -> Option<usize> {
+        if self.order == Order::Late {
+            return (0..self.count()).filter(|&at| !self.issued[at]).min_by_key(|&at| self.plan.late[at]);
+        }
         self.issued.iter().position(|issued| !issued)
     }
 

@@ -113,6 +113,7 @@ impl Scheduler<'_> {
             let Outlook { soon, at_once, prefers_b } = self.outlook(work, at, register);
             // The last accumulator is for what is used at once.
             let soon = !outlives && (soon && (at_once || accumulators.count > 1) || is_rotated(work, register));
+            let prefers_b = prefers_b || self.policy.makes_room && self.registers.is_emptier_b();
             let files = if prefers_b { [b, a] } else { [a, b] };
             let files = files.into_iter().flatten();
             let accumulators = accumulators.flatten();
@@ -197,9 +198,11 @@ impl Scheduler<'_> {
     /// Whether an operation only brings a number or a uniform, for something that is far away.
     pub(super) fn is_early(&self, work: &Pending<'_>, at: usize) -> bool {
         let operation = work.operation(at);
-        let brings = operation.work == Work::Move
-            && operation.merges.is_none()
-            && matches!(operation.operands.as_slice(), [Operand::Small(_) | Operand::Uniform(_)]);
+        let brings = match operation.work {
+            Work::Move => matches!(operation.operands.as_slice(), [Operand::Small(_) | Operand::Uniform(_)]),
+            Work::Load(_) => true,
+            _ => false,
+        } && operation.merges.is_none();
         let Target::Register(register) = operation.target else { return false };
         brings
             && work
@@ -212,12 +215,12 @@ impl Scheduler<'_> {
 }
 
 /// Whether an operation to come rotates a register.
-fn is_rotated(work: &Pending<'_>, register: Register) -> bool {
+pub(super) fn is_rotated(work: &Pending<'_>, register: Register) -> bool {
     work.users(register).any(|user| matches!(work.operation(user).work, Work::Rotate(_)))
 }
 
 /// Whether an operation to come takes a part of a register.
-fn is_unpacked(work: &Pending<'_>, register: Register) -> bool {
+pub(super) fn is_unpacked(work: &Pending<'_>, register: Register) -> bool {
     let takes_part = |operand: &Operand| matches!(operand, Operand::Part(other, _) if *other == register);
     work.users(register).any(|user| work.operation(user).operands.iter().any(takes_part))
 }

@@ -5,6 +5,7 @@ use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::address_map::NOP;
 use v3d_hw::qpu::{Alu, BRANCH_DELAY_SLOTS, BranchCondition, Instruction, SFU_LATENCY, Signal, Unpack};
 
+use super::Effort;
 use super::pending::{Pending, Plan};
 use crate::diagnostic::{Result, fault, refuse, refuse_with};
 use crate::encode::{Line, Source, Sources, branch, encode, has_room_for};
@@ -27,20 +28,33 @@ const REGISTERS_OF_A_THREAD: u8 = 16;
 /// How an order is made. None is the best for all programs.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Policy {
-    /// The order of the source, which needs fewer registers than the one that waits least.
-    pub(super) in_order: bool,
+    pub(super) order: Order,
     /// Cycles in which a value's last use can come so that it is used soon, and belongs into an accumulator.
     pub(super) soon: usize,
     /// Uses that a value has at most which belongs there: others are kept out of the way.
     pub(super) uses: u32,
     /// Threads are switched as soon as that costs nothing, instead of when there is nothing else to do.
     pub(super) early_switch: bool,
+    /// Values are moved where a register of the other file or an accumulator is wanted: takes instructions, and comes to an end with fewer free registers.
+    pub(super) makes_room: bool,
 }
 
 impl Policy {
     fn differs_in_places_only(self, other: Self) -> bool {
-        self.in_order == other.in_order && self.early_switch == other.early_switch
+        let same = |policy: Self| (policy.order, policy.early_switch, policy.makes_room);
+        same(self) == same(other)
     }
+}
+
+/// Which operation goes first of those that may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// The one with the longest chain of others behind it: waits least.
+    Urgency,
+    /// The order of the source, which needs fewer registers.
+    Source,
+    /// What an operation needs comes right before it: often needs the fewest.
+    Late,
 }
 
 /// Why an operation does not go now.
@@ -75,6 +89,7 @@ impl Obstacle {
 
 pub(super) struct Scheduler<'m> {
     machine: &'m Machine,
+    effort: &'m Effort,
     /// Registers of the machine, and those that were added.
     count: usize,
     pub(super) registers: Registers,
@@ -82,6 +97,10 @@ pub(super) struct Scheduler<'m> {
     pub(super) left: Vec<u32>,
     /// Registers that have the same place at both ends of a loop.
     pub(super) pinned: Vec<bool>,
+    /// The first block that writes each register.
+    made_in: Vec<usize>,
+    /// The first block of the innermost loop around the block that is scheduled.
+    head: usize,
     pub(super) in_file_a: Vec<bool>,
     /// Registers that become the colour by operations that change them in their place.
     pub(super) becomes_color: Vec<bool>,
@@ -112,6 +131,7 @@ pub(super) struct Threads {
 impl<'m> Scheduler<'m> {
     pub(super) fn new(
         machine: &'m Machine,
+        effort: &'m Effort,
         threading: Threading,
         policy: Policy,
         policies: &[Policy],
@@ -126,6 +146,10 @@ impl<'m> Scheduler<'m> {
                 left[register.index()] += 1;
                 pinned[register.index()] = true;
             }
+        }
+        let mut made_in = vec![0; count];
+        for (at, block) in machine.blocks.iter().enumerate().rev() {
+            block.operations.iter().filter_map(Operation::writes).for_each(|register| made_in[register.index()] = at);
         }
         let mut in_file_a = vec![false; count];
         machine.in_file_a.iter().for_each(|register| in_file_a[register.index()] = true);
@@ -146,10 +170,13 @@ impl<'m> Scheduler<'m> {
         };
         Self {
             machine,
+            effort,
             count,
             registers: Registers::new(count, reserved_from),
             left,
             pinned,
+            made_in,
+            head: 0,
             in_file_a,
             becomes_color,
             lines: Vec::new(),
@@ -166,8 +193,9 @@ impl<'m> Scheduler<'m> {
     pub(super) fn run(&mut self, plans: &[Plan<'_>]) -> Result<bool> {
         let mut starts = Vec::new();
         let mut behind: usize = plans.iter().map(Plan::least).sum();
-        for (block, plan) in self.machine.blocks.iter().zip(plans) {
+        for (at, (block, plan)) in self.machine.blocks.iter().zip(plans).enumerate() {
             starts.push(self.lines.len());
+            self.head = self.head_of_loop(at);
             behind -= plan.least();
             if !self.block(plan, behind)? {
                 return Ok(false);
@@ -189,6 +217,20 @@ impl<'m> Scheduler<'m> {
             self.set_signal(last, Signal::LastThreadSwitch);
         }
         Ok(self.now() < self.limit)
+    }
+
+    /// The first block of the innermost loop around a block; 0 if there is none.
+    fn head_of_loop(&self, at: usize) -> usize {
+        let ends = self.machine.blocks[at..].iter().filter_map(|block| match block.end {
+            End::Again(head) if head <= at => Some(head),
+            _ => None,
+        });
+        ends.max().unwrap_or(0)
+    }
+
+    /// Whether a value was made in the innermost loop: one that is older, and only passes through, has the same place in each iteration.
+    pub(super) fn is_of_this_loop(&self, register: Register) -> bool {
+        self.made_in.get(register.index()).is_none_or(|&at| at >= self.head)
     }
 
     pub(super) fn now(&self) -> usize {
@@ -230,7 +272,7 @@ impl<'m> Scheduler<'m> {
 
     /// Schedules a block; whether the program can still be shorter than the limit, if the blocks behind have so many instructions at least.
     fn block(&mut self, plan: &Plan<'_>, behind: usize) -> Result<bool> {
-        let mut work = Pending::new(plan, self.policy.in_order);
+        let mut work = Pending::new(plan, self.policy.order);
         (self.threads.switched, self.threads.first) = (0, self.now());
         let mut idle = 0;
         let most = self.now() + MOST_FOR_EACH * (work.left + 1);
@@ -240,6 +282,9 @@ impl<'m> Scheduler<'m> {
             }
             if self.now() > most {
                 return self.no_room(&work);
+            }
+            if self.effort.is_spent() {
+                return refuse(self.place(&work), &Limit::PROGRAM_SIZE);
             }
             if self.cycle(&mut work) {
                 idle = 0;
@@ -262,9 +307,17 @@ impl<'m> Scheduler<'m> {
         Ok(true)
     }
 
+    /// The source of the first operation that is left, or of one near it.
+    fn place(&self, work: &Pending<'_>) -> Span {
+        let first = work.first().unwrap_or(0);
+        let left = (first..work.count()).map(|at| work.operation(at).span);
+        let mut spans = left.chain(self.lines.iter().rev().map(|line| line.span));
+        spans.find(Span::is_defined).unwrap_or_default()
+    }
+
     /// Why a block does not come to its end.
     fn no_room<T>(&self, work: &Pending<'_>) -> Result<T> {
-        let span = work.first().map_or(Span::default(), |at| work.operation(at).span);
+        let span = self.place(work);
         if self.registers.free_in_a().is_some() && self.registers.free_in_b().is_some() {
             return fault(span, "registers are free, and no operation can be placed");
         }
@@ -274,7 +327,7 @@ impl<'m> Scheduler<'m> {
 
     /// Candidates that would take one of the last registers, where the order is that of the source: all that free none, but for the first operation.
     fn barred(&self, work: &Pending<'_>, candidates: &[usize]) -> Vec<usize> {
-        if !self.policy.in_order || self.registers.count() - self.registers.in_use() >= SCARCE {
+        if self.policy.order == Order::Urgency || self.registers.count() - self.registers.in_use() >= SCARCE {
             return Vec::new();
         }
         let takes = |at: &usize| {
@@ -294,6 +347,8 @@ impl<'m> Scheduler<'m> {
             return true;
         }
         let candidates: Vec<usize> = work.candidates(now, self.threads.switched).collect();
+        // Each instruction looks at all operations that could be in it.
+        self.effort.spend(candidates.len().max(1));
         let mut obstacles = Vec::new();
         let mut later = Vec::new();
         let barred = self.barred(work, &candidates);
@@ -346,7 +401,7 @@ impl<'m> Scheduler<'m> {
                 }
             }
         }
-        false
+        self.policy.makes_room && self.make_room(work)
     }
 
     /// Puts another operation into the instruction that was made last.
@@ -354,9 +409,12 @@ impl<'m> Scheduler<'m> {
         let Some(line) = self.lines.pop() else { return };
         let now = self.now();
         // What had to wait only for something in this instruction may go with it.
-        let mut more: Vec<usize> =
-            work.candidates(now, self.threads.switched).filter(|at| !candidates.contains(at)).collect();
+        let mut known = candidates.to_vec();
+        known.sort_unstable();
+        let is_new = |at: &usize| known.binary_search(at).is_err();
+        let mut more: Vec<usize> = work.candidates(now, self.threads.switched).filter(is_new).collect();
         more.sort_unstable();
+        self.effort.spend(candidates.len());
         for at in candidates.iter().copied().chain(more) {
             let may_go =
                 work.may_go(at, now, self.threads.switched) && has_room_for(&line.instruction, work.operation(at));
@@ -389,6 +447,7 @@ impl<'m> Scheduler<'m> {
         at: Option<usize>,
         with: Option<&Line>,
     ) -> std::result::Result<(Instruction, Option<Place>), Obstacle> {
+        self.effort.spend(1);
         let now = self.now();
         // What a result merges with is not read: only what is written of it changes.
         let rotated = usize::from(matches!(operation.work, Work::Rotate(_)));

@@ -24,6 +24,7 @@ impl Selector<'_> {
             Relation::FloatNotEqual
             | Relation::NotEqual
             | Relation::FloatNotLess
+            | Relation::MagnitudeNotGreater
             | Relation::SignedNotLess
             | Relation::UnsignedNotLess => (relation.inverse(), true),
             other => (other, false),
@@ -31,18 +32,23 @@ impl Selector<'_> {
         let (op, condition) = match test {
             Relation::FloatEqual => (AddOp::Fsub, Condition::ZSet),
             Relation::FloatLess => (AddOp::Fsub, Condition::NSet),
+            // C says whether the first one is the greater [silicon].
+            Relation::MagnitudeGreater => (AddOp::Fmaxabs, Condition::CSet),
             Relation::Equal => (AddOp::Xor, Condition::ZSet),
             Relation::SignedLess if zero(self.program, b) => (AddOp::Or, Condition::NSet),
             Relation::SignedLess => (AddOp::Xor, Condition::ZClear),
             _ => (AddOp::Sub, Condition::CSet),
         };
         if self.flags != Some(value) {
-            let mut operands = self.floats(op == AddOp::Fsub, a, b);
+            let mut operands = self.floats(matches!(op, AddOp::Fsub | AddOp::Fmaxabs), a, b);
             let mut work = Work::Add(op);
-            if zero(self.program, b)
-                && matches!(test, Relation::Equal | Relation::SignedLess | Relation::FloatLess)
-                && !matches!(operands[0], Operand::Part(..))
-            {
+            let by_sign = match test {
+                Relation::Equal | Relation::SignedLess => true,
+                // -0.0 has the sign of a negative number, but is not less than 0: only a difference tells.
+                Relation::FloatLess => self.is_never_minus_zero(a),
+                _ => false,
+            };
+            if zero(self.program, b) && by_sign && !matches!(operands[0], Operand::Part(..)) {
                 (work, operands) = (Work::Move, vec![operands[0]]);
             } else if op == AddOp::Xor && test == Relation::SignedLess {
                 // a < b where the smaller of both is not b.
@@ -57,6 +63,17 @@ impl Selector<'_> {
             self.flags = Some(value);
         }
         if negated { opposite(condition) } else { condition }
+    }
+
+    /// Whether a value comes out of arithmetic with floats, which gives no -0.0 [silicon].
+    fn is_never_minus_zero(&self, value: Value) -> bool {
+        match self.program.op(value) {
+            Op::Add(op, ..) => matches!(op, AddOp::Fadd | AddOp::Fsub | AddOp::Itof | AddOp::Fminabs | AddOp::Fmaxabs),
+            Op::Const(bits) => bits != 0x8000_0000,
+            Op::Mul(op, ..) => op == MulOp::Fmul,
+            Op::Varying(_) | Op::PointCoordinate(_) => true,
+            _ => false,
+        }
     }
 
     /// A product, or a value times 1, as a byte of a word.

@@ -9,6 +9,7 @@ use crate::ssa::{Op, Program, Step, StreamWord, Value};
 impl Selector<'_> {
     /// What a loop reads of the uniforms and of numbers is read before the outermost one: the stream goes on only.
     pub(super) fn hoist(&mut self, steps: &[Step]) {
+        let loads_numbers = self.loads_numbers;
         let mut depth = 0;
         let mut words: Vec<StreamWord> = Vec::new();
         let mut note = |program: &Program, value: Value| {
@@ -19,6 +20,7 @@ impl Selector<'_> {
             };
             for value in compared {
                 let word = match program.op(value) {
+                    Op::Const(_) if loads_numbers => continue,
                     Op::Const(bits) if SmallImmediate::from_value(bits).is_none() => StreamWord::Constant(bits),
                     Op::Uniform(number) => program.words[number as usize],
                     _ => continue,

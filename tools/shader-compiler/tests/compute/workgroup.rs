@@ -1,6 +1,6 @@
 //! Invocations that wait for each other, share memory, and change words one at a time.
 
-use crate::machine::{program, run};
+use crate::machine::{floats, program, run};
 
 /// Sums of the halves of workgroups of so many invocations.
 fn check_sum(size: u32, groups: u32) {
@@ -97,4 +97,38 @@ fn one_invocation_wins_an_exchange() {
     assert!((1..=2).contains(&winners), "{:?}", found.buffers[1]);
     assert!(found.buffers[1][..96].iter().all(|word| [0, 3].contains(word)));
     assert!(found.buffers[1][96..].iter().all(|word| *word == 5 || (100..196).contains(word)));
+}
+
+/// The work-efficient scan of GPU Gems 3, chapter 39: every element becomes the sum of those before it.
+#[test]
+fn a_prefix_sum_is_in_shared_memory() {
+    let from: Vec<u32> = (0..128 * 3).map(|at| at * at % 1009).collect();
+    let before = |chunk: &[u32]| -> Vec<u32> {
+        chunk.iter().scan(0, |sum, word| Some(std::mem::replace(sum, *sum + word))).collect()
+    };
+    let expected: Vec<u32> = from.chunks(128).flat_map(before).collect();
+    let program = program(include_str!("workgroup/prefix_sum.wgsl"));
+    let found = run(&program, [3, 1, 1], &[], &[from, vec![0; 384]]);
+    assert_eq!(found.buffers[1], expected);
+}
+
+/// Each invocation has an array of its own, and an index that is not constant chooses between its elements.
+#[test]
+fn invocations_have_prefix_sums_of_their_own() {
+    let source = "@group(0) @binding(0) var<storage, read> given: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> out: array<f32>;
+        @compute @workgroup_size(16) fn cs_main(@builtin(global_invocation_id) id: vec3<u32>) {
+            var own: array<f32, 16>;
+            var sum = 0.0;
+            for (var i = 0u; i < 16u; i++) { sum += given[id.x * 16u + i]; own[i] = sum; }
+            for (var i = 0u; i < 16u; i++) { out[id.x * 16u + i] = own[15u - i] + sum; }
+        }";
+    let from: Vec<f32> = (0..512).map(|at| (at * at % 101) as f32).collect();
+    let sums = |chunk: &[f32]| -> Vec<f32> {
+        let sums: Vec<f32> = (1..=16).map(|count| chunk[..count].iter().sum()).collect();
+        sums.iter().rev().map(|sum| sum + sums[15]).collect()
+    };
+    let expected = floats(from.chunks(16).flat_map(sums));
+    let found = run(&program(source), [2, 1, 1], &[], &[floats(from), vec![0; 512]]);
+    assert_eq!(found.buffers[1], expected);
 }

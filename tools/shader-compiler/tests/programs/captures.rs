@@ -5,7 +5,7 @@ use std::path::Path;
 use shader_compiler::{Options, compile, qasm};
 
 /// Bounds of the geometric means: coordinate, vertex, fragment, and fragment with `fast_math`. They are what is reached, so that nothing gets worse unseen.
-const MEANS: [f64; 4] = [0.886, 0.931, 0.811, 0.755];
+const MEANS: [f64; 4] = [0.886, 0.931, 0.825, 0.755];
 /// Bound of each program.
 const MOST: f64 = 1.1;
 

@@ -80,6 +80,22 @@ fn fragments_leave_a_depth_of_their_own() {
     assert!(last.is_none_or(|last| program.words.len() >= last + 2), "{}", text(&program));
 }
 
+/// Early Z must not take note of fragments that are discarded, so a pipeline has to know.
+#[test]
+fn programs_say_whether_they_discard() {
+    let check = |body: &str, expected: bool| {
+        let source = format!(
+            "fn cut(v: f32) {{ if v < 0.5 {{ discard; }} }}
+            @fragment fn fs_main(@location(0) v: f32) -> @location(0) vec4<f32> {{ {body} return vec4(v); }}"
+        );
+        let interface = stage(&source, Stage::Fragment).interface;
+        assert_eq!((interface.discards, interface.writes_depth), (expected, false), "{body}");
+    };
+    check("", false);
+    check("if v > 2.0 { discard; }", true);
+    check("cut(v);", true);
+}
+
 /// Behind a program stands the end that a pipeline of the same state makes.
 #[test]
 fn programs_can_have_the_end_of_a_pipeline() {

@@ -1,6 +1,7 @@
 //! naga's other front ends give the same programs as WGSL.
 
-use shader_compiler::{Compiled, Error, Options, compile_module, read};
+use shader_compiler::interface::Stage;
+use shader_compiler::{Compiled, Error, Options, compile, compile_module, read};
 
 fn programs(source: &[u8], path: &str) -> Result<Vec<Compiled>, Error> {
     let parsed = read(source, path)?;
@@ -68,4 +69,20 @@ fn mistakes_of_other_languages_have_a_place_where_there_is_text() {
     let error = programs(&[3, 2, 35, 7, 0, 0, 1, 0], "wave.spv").unwrap_err();
     assert!(error.place.is_none() && error.to_string().contains("wave.spv"), "{error}");
     assert!(programs(&[0xff, 0xfe], "wave.wgsl").unwrap_err().to_string().contains("utf-8"));
+}
+
+/// Whatever their names are; only of several is one to be named.
+#[test]
+fn the_only_entry_point_of_a_stage_needs_no_name() {
+    let vertex = "@vertex fn place(@location(0) p: vec4<f32>) -> @builtin(position) vec4<f32> { return p; }";
+    let fragment = |name: &str| format!("@fragment fn {name}() -> @location(0) vec4<f32> {{ return vec4(1.0); }}");
+    let source = format!("{vertex}\n{}", fragment("paint"));
+    let stages: Vec<Stage> =
+        compile(&source, "test.wgsl", &Options::default()).unwrap().iter().map(|program| program.stage).collect();
+    assert_eq!(stages, [Stage::Coordinate, Stage::Vertex, Stage::Fragment]);
+    let several = format!("{source}\n{}", fragment("glow"));
+    let error = compile(&several, "test.wgsl", &Options::default()).unwrap_err();
+    assert!(error.message.contains("paint, glow"), "{error}");
+    let named = Options { fragment: Some("glow".to_owned()), ..Options::default() };
+    assert_eq!(compile(&several, "test.wgsl", &named).unwrap().len(), 3);
 }

@@ -132,7 +132,7 @@ impl Io for Units {
     }
 
     fn set_ms_flags(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        self.outputs.samples = value.select(self.outputs.samples, mask);
+        self.outputs.samples = self.outputs.samples.select(*value, mask);
         Ok(())
     }
 
@@ -185,6 +185,7 @@ pub(crate) fn run(program: &Compiled, inputs: &Inputs) -> Outputs {
         rb15: inputs.depth,
         threading: threading(program),
         qpu: 0,
+        undefined_elements: 0,
         record: None,
     });
     let outputs = Outputs::new(inputs);

@@ -1,6 +1,9 @@
 //! Compiled programs in the model, against an interpreter and against formulas.
 
+mod budgets;
 mod captures;
+mod exactness;
+mod exits;
 mod formulas;
 mod fragments;
 mod front_ends;
@@ -11,6 +14,7 @@ mod memory;
 mod positions;
 mod random;
 mod refusals;
+mod registers;
 mod textures;
 mod threads;
 mod varyings;

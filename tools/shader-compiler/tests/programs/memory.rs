@@ -123,11 +123,11 @@ fn loops_read_memory() {
     let declarations = "@group(0) @binding(0) var<storage, read> s: array<f32>;
         fn sum(n: i32) -> f32 {
             var total = 0.0;
-            for (var i = 0; i <= n; i++) { total += s[i]; }
+            for (var i = 0; i <= min(n, 500); i++) { total += s[i]; }
             return total;
         }";
     let (program, found) = results(declarations, "sum(n)", &given(vec![], vec![floats(50, 0.0)]));
-    expect(found, |n| (0..=n).map(|i| 0.25 * within(i, 50)).sum());
+    expect(found, |n| (0..=n.min(500)).map(|i| 0.25 * within(i, 50)).sum());
     assert!(program.ssa.to_string().contains("loop 0"), "{}", text(&program));
 }
 

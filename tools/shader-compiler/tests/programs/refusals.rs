@@ -38,13 +38,13 @@ const SOURCES: &[(&Limit, &str, &str)] = &[
         "size",
     ),
     (
-        &Limit::EXIT_FROM_LOOP,
-        "@fragment fn f(@location(0) x: f32) -> @location(0) vec4<f32> {
-            var i = x;
-            loop { i = i * 1.5; if (i > 1e9) { return vec4(i); } if (i < 0.0) { break; } }
-            return vec4(x);
+        &Limit::VERTEX_LOOP,
+        "@vertex fn v(@location(0) n: i32) -> @builtin(position) vec4<f32> {
+            var sum = 0;
+            for (var i = 0; i < n; i++) { sum = sum * 3 + i; }
+            return vec4(f32(sum));
         }",
-        "loop { i = i * 1.5; if (i > 1e9) { return vec4(i); } if (i < 0.0) { break; } }",
+        "for (var i = 0; i < n; i++) { sum = sum * 3 + i; }",
     ),
     (
         &Limit::VARYING_PER_SAMPLE,
@@ -144,7 +144,8 @@ const SOURCES: &[(&Limit, &str, &str)] = &[
         &Limit::ATTRIBUTE_COUNT,
         "struct In { @location(0) a: f32, @location(1) b: f32, @location(2) c: f32, @location(3) d: f32, @location(4) e: f32,
             @location(5) g: f32, @location(6) h: f32, @location(7) i: f32, @location(8) j: f32 }
-        @vertex fn f(in: In) -> @builtin(position) vec4<f32> { return vec4(in.a, in.j, 0.0, 1.0); }",
+        struct Out { @builtin(position) p: vec4<f32>, @location(0) v: f32 }
+        @vertex fn f(in: In) -> Out { return Out(vec4(in.a, in.c, in.e + in.h, in.j), in.b + in.d + in.g + in.i); }",
         "f(in: In)",
     ),
     (
@@ -305,4 +306,51 @@ fn naga_inputs_become_what_the_list_says() {
     } else {
         assert_eq!(rows, list.lines().collect::<Vec<_>>());
     }
+}
+
+/// Vertex shaders whose loops elements without a vertex cannot prolong for ever, and others.
+#[test]
+fn loops_of_vertex_shaders_have_an_end_for_all_elements() {
+    let check = |body: &str, is_accepted: bool| {
+        let source = format!(
+            "struct Uniforms {{ count: i32, limit: f32 }}
+            @group(0) @binding(0) var<uniform> u: Uniforms;
+            @vertex fn v(@location(0) n: i32, @location(1) f: f32) -> @builtin(position) vec4<f32> {{
+                var x = f; var sum = 0; var k = 0;
+                {body}
+                return vec4(x + f32(sum) + f32(k));
+            }}"
+        );
+        let limit = compile(&source, "loop.wgsl", &Options::default()).map_or_else(|error| Some(error.limit), |_| None);
+        assert_eq!(limit, if is_accepted { None } else { Some(Some(&Limit::VERTEX_LOOP)) }, "{body}");
+    };
+    for body in [
+        "for (var i = 0; i < u.count; i++) { x = x * 1.5 + u.limit; }",
+        "for (var i = 0; i < u.count; i++) { if (x > f32(i)) { break; } x = x * 1.5 + u.limit; }",
+        "for (var i = 0; i < min(n, 800); i++) { x = x * 1.5 + u.limit; }",
+        "for (var i = 0; i <= clamp(n, 1, u.count); i++) { x = x * 1.5 + u.limit; }",
+        "loop { if (x > 9.0) { break; } x = x * 1.5; k++; if (k == 1000) { break; } }",
+        "loop { if (x > 9.0) { x = x * 0.25; continue; } x = x * 1.5; continuing { k++; break if (k >= u.count); } }",
+        "if (n > 3) { for (var i = 0; i < u.count; i++) { x = x * 1.5 + u.limit; } }",
+        "for (var i = 0; i < u.count; i++) { for (var j = 0; j < u.count + i; j++) { x = x * 1.5; sum += n; } }",
+        // What was computed in a loop that all elements left together is the same for all.
+        "for (var i = 0; i < u.count; i++) { k += i; } for (var i = 0; i < k; i++) { x = x * 1.5 + u.limit; }",
+    ] {
+        check(body, true);
+    }
+    for body in [
+        "for (var i = 0; i < n; i++) { x = x * 1.5 + u.limit; }",
+        "for (var i = 0u; i < min(u32(n), 800u); i++) { x = x * 1.5 + u.limit; if (x == 7.0) { i = 0u; } }",
+        "while (x < u.limit) { x = x * 1.5; }",
+        "loop { x = x * 1.5; if (x > 9.0) { break; } if (u.limit < 0.0) { break; } }",
+        "loop { if (x > 9.0) { k++; } x = x * 1.5; if (k == 1000) { break; } }",
+        "for (var i = 0; i < u.count; i++) { for (var j = 0; j < n; j++) { x = x * 1.5; sum += i; } }",
+        "loop { if (x > 9.0) { break; } x = x * 1.5; k++; if (k == 1000) { break; } } for (var i = 0; i < k; i++) { x = x * 1.25 + u.limit; }",
+    ] {
+        check(body, false);
+    }
+    // Fragment shaders have an element for each pixel of a quad.
+    let fragment = "@fragment fn f(@location(0) x: f32) -> @location(0) vec4<f32> {
+        var y = x; while (y < 100.0) { y = y * 1.5; } return vec4(y); }";
+    assert!(compile(fragment, "loop.wgsl", &Options::default()).is_ok());
 }

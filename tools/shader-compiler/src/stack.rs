@@ -1,0 +1,51 @@
+//! A stack that is large enough.
+//!
+//! naga and this compiler recurse for what is within each other in a source. How deep that goes is bounded before; what the bounds let pass fits into this
+//! stack, but not always into the caller's.
+
+use std::any::Any;
+use std::thread;
+
+/// Bytes of the stack. Memory is taken for what is used of it only.
+const STACK_BYTES: usize = 256 << 20;
+
+/// Does something on a large stack; an error says why that was not possible.
+pub(crate) fn with_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
+    if cfg!(target_family = "wasm") {
+        // There are no threads, and the stack is what the host has made it.
+        return Ok(work());
+    }
+    thread::scope(|scope| {
+        let builder = thread::Builder::new().name("shader compiler".to_owned()).stack_size(STACK_BYTES);
+        let thread = builder.spawn_scoped(scope, work).map_err(|error| format!("there is no stack: {error}"))?;
+        thread.join().map_err(|panic| format!("a fault of the compiler: {}", said(panic.as_ref())))
+    })
+}
+
+/// What a panic said.
+fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_panics_is_an_error() {
+        assert_eq!(with_large_stack(|| 7), Ok(7));
+        let error = with_large_stack(|| -> u8 { panic!("number {}", 5) }).unwrap_err();
+        assert_eq!(error, "a fault of the compiler: number 5");
+    }
+
+    /// 100 MB of frames.
+    #[test]
+    fn the_stack_is_large() {
+        fn deep(levels: usize) -> u64 {
+            let frame = std::hint::black_box([levels as u64; 128]);
+            if levels == 0 { frame[0] } else { deep(levels - 1) + frame[127] - levels as u64 }
+        }
+        assert_eq!(with_large_stack(|| deep(100_000)), Ok(0));
+    }
+}
