@@ -1,20 +1,30 @@
-//! Draws the kernel's own assets: `lighthouse.glb`, `vessels.glb` and `crate.png`.
+//! Draws the assets of this repository: `lighthouse.glb`, `vessels.glb`, `pawns.glb` and `crate.png`.
 //!
-//! `cargo run -p asset-build --example draw_assets -- kernel/assets` writes them anew, byte for byte: the model consists of surfaces of revolution and boxes,
-//! and the picture is a formula.
+//! `cargo run -p asset-build --example draw_assets -- kernel/assets crate.png lighthouse.glb vessels.glb` writes those of the kernel anew, byte for byte, and
+//! `... -- tools/scene-template/assets pawns.glb` that of the template: models consist of surfaces of revolution and boxes, and the picture is a formula.
 
 use std::error::Error;
 use std::f32::consts::TAU;
 use std::path::PathBuf;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = PathBuf::from(std::env::args_os().nth(1).ok_or("usage: draw_assets FOLDER")?);
-    let side = 256;
-    let mut picture = png::Encoder::new(std::fs::File::create(folder.join("crate.png"))?, side, side);
-    picture.set_color(png::ColorType::Rgb);
-    picture.write_header()?.write_image_data(&wooden_crate(side))?;
-    std::fs::write(folder.join("lighthouse.glb"), lighthouse().glb())?;
-    std::fs::write(folder.join("vessels.glb"), vessels().glb())?;
+    let mut arguments = std::env::args().skip(1);
+    let folder = PathBuf::from(arguments.next().ok_or("usage: draw_assets FOLDER NAME...")?);
+    for name in arguments {
+        let path = folder.join(&name);
+        match name.as_str() {
+            "crate.png" => {
+                let side = 256;
+                let mut picture = png::Encoder::new(std::fs::File::create(path)?, side, side);
+                picture.set_color(png::ColorType::Rgb);
+                picture.write_header()?.write_image_data(&wooden_crate(side))?;
+            }
+            "lighthouse.glb" => std::fs::write(path, lighthouse().glb())?,
+            "vessels.glb" => std::fs::write(path, vessels().glb())?,
+            "pawns.glb" => std::fs::write(path, pawns().glb())?,
+            _ => return Err(format!("there is no asset {name}").into()),
+        }
+    }
     Ok(())
 }
 
@@ -241,6 +251,48 @@ fn vessels() -> Sculpture {
             .map(|angle| [radius * angle.sin().max(0.0), radius * (1.0 - angle.cos())])
             .collect();
         model.vessel(material, place, 32, &ball);
+    }
+    model
+}
+
+/// Four pawns on a board of three by three squares.
+fn pawns() -> Sculpture {
+    let materials = vec![
+        matte("ivory", [0.86, 0.78, 0.62], 0.5),
+        matte("walnut", [0.26, 0.12, 0.06], 0.5),
+        matte("light squares", [0.72, 0.60, 0.42], 0.6),
+        matte("dark squares", [0.16, 0.20, 0.17], 0.6),
+        matte("frame", [0.10, 0.06, 0.04], 0.6),
+    ];
+    let corners = materials.iter().map(|_| Vec::new()).collect();
+    let mut model = Sculpture { materials, corners };
+    let [ivory, walnut, light, dark, frame] = [0, 1, 2, 3, 4];
+    model.cuboid(frame, [-1.7, -0.3, -1.7], [3.4, 0.2, 3.4]);
+    for square in 0..9 {
+        let corner = [(square % 3) as f32 - 1.5, -0.1, (square / 3) as f32 - 1.5];
+        model.cuboid(if square % 2 == 0 { light } else { dark }, corner, [1.0, 0.1, 1.0]);
+    }
+    let body = [
+        [0.0, 0.0],
+        [0.36, 0.01],
+        [0.38, 0.1],
+        [0.3, 0.16],
+        [0.3, 0.2],
+        [0.14, 0.5],
+        [0.12, 0.66],
+        [0.22, 0.7],
+        [0.2, 0.75],
+        [0.1, 0.77],
+    ];
+    let head: Vec<[f32; 2]> = (1..=6)
+        .map(|step| step as f32 / 6.0 * std::f32::consts::PI)
+        .map(|angle| [0.2 * angle.sin().max(0.0), 0.92 - 0.2 * angle.cos()])
+        .collect();
+    for (material, place) in
+        [(ivory, [-1.0, 0.0, 1.0]), (ivory, [1.0, 0.0, 0.0]), (walnut, [0.0, 0.0, -1.0]), (walnut, [0.0, 0.0, 1.0])]
+    {
+        model.vessel(material, place, 20, &body);
+        model.vessel(material, place, 20, &head);
     }
     model
 }

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::distance_field::{Bitmap, distance_field};
+use crate::file::Budget;
 use crate::module::Module;
 use crate::picture::MAX_SIDE_PX;
 use std::fmt::Write as _;
@@ -9,6 +10,13 @@ use std::path::Path;
 
 /// Factor by which a glyph is rasterised larger for its distance field.
 const FIELD_SCALE: usize = 8;
+
+/// Bytes of a font's file: the largest fonts of Chinese, Japanese and Korean have some 20 MiB.
+const MAX_FILE_BYTES: usize = 64 << 20;
+/// Pixels of a glyph that becomes a distance field: it is drawn with 64 times as many.
+const MAX_FIELD_AREA_PX: usize = 1 << 20;
+/// Characters of an atlas: for each two of them the font is asked how they stand beside each other.
+const MAX_CHARACTERS: usize = 8192;
 
 /// Characters, size and kind of a font's atlas.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +70,7 @@ struct Glyph {
 
 /// Reads a file.
 pub(crate) fn load(path: &Path, options: &FontOptions) -> Result<Font, Error> {
-    let bytes = std::fs::read(path).map_err(|error| Error::File { path: path.to_owned(), error })?;
+    let bytes = Budget::new(MAX_FILE_BYTES).read(path)?;
     let size = options.size_px;
     if !(4.0..=256.0).contains(&size) || options.spread_px.is_some_and(|spread| spread == 0 || spread > 32) {
         return Err(Error::content(
@@ -89,6 +97,14 @@ pub(crate) fn load(path: &Path, options: &FontOptions) -> Result<Font, Error> {
             format!("the font has no glyph for {missing:?} (U+{:04X})", u32::from(*missing)),
         ));
     }
+    if characters.len() > MAX_CHARACTERS {
+        let count = characters.len();
+        return Err(Error::content(
+            path,
+            format!("{count} characters, at most {MAX_CHARACTERS}: say which are needed"),
+        ));
+    }
+    check_areas(&font, &characters, options).map_err(|reason| Error::content(path, reason))?;
     let mut glyphs: Vec<Glyph> = characters.iter().map(|&character| glyph(&font, character, options)).collect();
     let (width_px, height_px) = pack(&mut glyphs).map_err(|reason| Error::content(path, reason))?;
     let mut atlas = vec![0; width_px * height_px];
@@ -113,6 +129,24 @@ pub(crate) fn load(path: &Path, options: &FontOptions) -> Result<Font, Error> {
         height_px,
         atlas,
     })
+}
+
+/// Refuses glyphs that no atlas can hold, before they are drawn.
+fn check_areas(font: &fontdue::Font, characters: &[char], options: &FontOptions) -> Result<(), String> {
+    let mut sum = 0usize;
+    for &character in characters {
+        let metrics = font.metrics(character, options.size_px);
+        let area = metrics.width.saturating_mul(metrics.height);
+        if options.spread_px.is_some() && area > MAX_FIELD_AREA_PX {
+            return Err(format!(
+                "the glyph of {character:?} has {} x {} pixels, too many for a distance field",
+                metrics.width, metrics.height
+            ));
+        }
+        sum = sum.saturating_add(area);
+    }
+    let most = (MAX_SIDE_PX * MAX_SIDE_PX) as usize;
+    if sum > most { Err(format!("the glyphs have {sum} pixels, and a texture has at most {most}")) } else { Ok(()) }
 }
 
 fn glyph(font: &fontdue::Font, character: char, options: &FontOptions) -> Glyph {

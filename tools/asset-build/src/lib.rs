@@ -30,8 +30,10 @@
 //! A file that cannot be used fails the build; the error has its name and the reason.
 #![forbid(unsafe_code)]
 
+mod accessor;
 mod distance_field;
 mod document;
+mod file;
 mod font;
 mod model;
 mod module;

@@ -4,6 +4,7 @@
 //! are cut because indices have 16 bits.
 
 use crate::Error;
+use crate::accessor;
 use crate::document::Document;
 use crate::module::Module;
 use crate::picture::Picture;
@@ -14,6 +15,12 @@ use std::path::Path;
 
 /// Number of vertices that 16-bit indices can address.
 const MAX_PART_VERTICES: usize = 1 << 16;
+/// Triangles of a model, whose vertices take up to 84 MiB.
+const MAX_TRIANGLES: usize = 1 << 20;
+/// Nodes of a model's scenes, each counted in each scene that it belongs to.
+const MAX_NODES: usize = 1 << 20;
+/// Vertices and indices that are read, each once for each node that has its mesh.
+pub(crate) const MAX_READ: usize = 1 << 24;
 
 /// A vertex in memory: position, half-float normal followed by a 0, texture coordinates.
 pub(crate) type VertexBytes = [u8; 28];
@@ -24,10 +31,15 @@ type Vec3 = [f32; 3];
 #[derive(Debug)]
 pub(crate) struct Model {
     parts: Vec<Part>,
+    /// The last part of each material, to which triangles are added.
+    open: HashMap<usize, usize>,
     materials: Vec<Material>,
     images: Vec<Picture>,
     low: Vec3,
     high: Vec3,
+    triangles: usize,
+    /// Vertices and indices that have been read.
+    read: usize,
 }
 
 /// Triangles of one material.
@@ -64,19 +76,18 @@ pub(crate) fn load(path: &Path) -> Result<Model, Error> {
     let Document { gltf, buffers, pictures } = Document::read(path)?;
     let mut model = Model {
         parts: Vec::new(),
+        open: HashMap::new(),
         materials: Vec::new(),
         images: pictures,
         low: [f32::INFINITY; 3],
         high: [f32::NEG_INFINITY; 3],
+        triangles: 0,
+        read: 0,
     };
     model.materials.extend(gltf.materials().map(material));
     // The index of glTF's default material, for primitives that have none.
     let default_material = model.materials.len();
-    for scene in gltf.scenes() {
-        for node in scene.nodes() {
-            model.add_node(&node, IDENTITY, &buffers, default_material).map_err(content)?;
-        }
-    }
+    model.add_scenes(&gltf, &buffers, default_material).map_err(content)?;
     if model.parts.iter().any(|part| part.material == default_material) {
         model.materials.push(Material {
             name: String::new(),
@@ -150,27 +161,56 @@ impl NormalTransform {
 }
 
 impl Model {
-    fn add_node(
+    /// Adds what the nodes of all scenes have. Within a scene, the nodes must form trees, as glTF demands: none is reached twice.
+    fn add_scenes(
         &mut self,
-        node: &gltf::Node<'_>,
-        parent: Matrix,
+        gltf: &gltf::Document,
         buffers: &[Vec<u8>],
         default_material: usize,
     ) -> Result<(), String> {
-        let matrix = product(&parent, &node.transform().matrix());
-        if let Some(mesh) = node.mesh() {
-            for primitive in mesh.primitives() {
-                self.add_primitive(&primitive, &matrix, buffers, default_material).map_err(|reason| {
-                    format!(
-                        "mesh {} ({:?}), primitive {}: {reason}",
-                        mesh.index(),
-                        mesh.name().unwrap_or(""),
-                        primitive.index()
-                    )
-                })?;
+        // For each node the last scene in which it was reached, counted from 1.
+        let mut reached = vec![0; gltf.nodes().len()];
+        let mut count = 0;
+        for (scene, number) in gltf.scenes().zip(1usize..) {
+            let mut waiting: Vec<_> = scene.nodes().map(|node| (node, IDENTITY)).collect();
+            waiting.reverse();
+            while let Some((node, parent)) = waiting.pop() {
+                let index = node.index();
+                if std::mem::replace(&mut reached[index], number) == number {
+                    return Err(format!(
+                        "node {index} is reached twice in scene {}: nodes must form trees",
+                        number - 1
+                    ));
+                }
+                count += 1;
+                if count > MAX_NODES {
+                    return Err(format!("its scenes have more than {MAX_NODES} nodes"));
+                }
+                let matrix = product(&parent, &node.transform().matrix());
+                self.add_mesh(&node, &matrix, buffers, default_material)?;
+                let first = waiting.len();
+                waiting.extend(node.children().map(|child| (child, matrix)));
+                waiting[first..].reverse();
             }
         }
-        node.children().try_for_each(|child| self.add_node(&child, matrix, buffers, default_material))
+        Ok(())
+    }
+
+    fn add_mesh(
+        &mut self,
+        node: &gltf::Node<'_>,
+        matrix: &Matrix,
+        buffers: &[Vec<u8>],
+        default_material: usize,
+    ) -> Result<(), String> {
+        let Some(mesh) = node.mesh() else { return Ok(()) };
+        for primitive in mesh.primitives() {
+            self.add_primitive(&primitive, matrix, buffers, default_material).map_err(|reason| {
+                let (mesh, name) = (mesh.index(), mesh.name().unwrap_or(""));
+                format!("mesh {mesh} ({name:?}), primitive {}: {reason}", primitive.index())
+            })?;
+        }
+        Ok(())
     }
 
     fn add_primitive(
@@ -180,6 +220,11 @@ impl Model {
         buffers: &[Vec<u8>],
         default_material: usize,
     ) -> Result<(), String> {
+        let read = accessor::check_primitive(primitive, buffers)?;
+        self.read = self.read.saturating_add(read);
+        if self.read > MAX_READ {
+            return Err(format!("the model has more than {MAX_READ} vertices and indices"));
+        }
         let reader = primitive.reader(|buffer| buffers.get(buffer.index()).map(Vec::as_slice));
         let positions: Vec<Vec3> = reader.read_positions().ok_or("it has no positions")?.collect();
         let normals: Option<Vec<Vec3>> = reader.read_normals().map(Iterator::collect);
@@ -209,12 +254,16 @@ impl Model {
             let [a, b, c] = triangle;
             // A mirroring transform reverses the winding.
             let [a, b, c] = if determinant < 0.0 { [a, c, b] } else { [a, b, c] };
-            self.add_triangle(material, [corner(a)?, corner(b)?, corner(c)?]);
+            self.add_triangle(material, [corner(a)?, corner(b)?, corner(c)?])?;
         }
         Ok(())
     }
 
-    fn add_triangle(&mut self, material: usize, corners: [Corner; 3]) {
+    fn add_triangle(&mut self, material: usize, corners: [Corner; 3]) -> Result<(), String> {
+        self.triangles += 1;
+        if self.triangles > MAX_TRIANGLES {
+            return Err(format!("the model has more than {MAX_TRIANGLES} triangles"));
+        }
         let [a, b, c] = corners.map(|corner| corner.position);
         let edge = |from: Vec3, to: Vec3| std::array::from_fn(|axis| to[axis] - from[axis]);
         let flat = normalized(cross(edge(a, b), edge(a, c)));
@@ -225,15 +274,17 @@ impl Model {
                 self.high[axis] = self.high[axis].max(corner.position[axis]);
             }
         }
-        let open = self.parts.iter_mut().rev().find(|part| part.material == material);
+        let open = self.open.get(&material).and_then(|&at| self.parts.get_mut(at));
         match open {
             Some(part) if part.vertices.len() + 3 <= MAX_PART_VERTICES => part.push(bytes),
             _ => {
                 let mut part = Part { material, ..Part::default() };
                 part.push(bytes);
+                self.open.insert(material, self.parts.len());
                 self.parts.push(part);
             }
         }
+        Ok(())
     }
 
     pub(crate) fn write(self, module: &mut Module, name: &str) {

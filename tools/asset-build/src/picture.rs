@@ -1,12 +1,15 @@
 //! Pictures: PNG and JPEG files as 8-bit RGBA.
 
 use crate::Error;
+use crate::file::Budget;
 use crate::module::Module;
 use std::io::Cursor;
 use std::path::Path;
 
 /// Greatest width and height that the TMU can address, in texels [AG p.41].
 pub(crate) const MAX_SIDE_PX: u32 = 2048;
+/// Bytes of a picture's file: more than the largest picture takes that is not compressed, with 16 bits per channel.
+const MAX_FILE_BYTES: usize = 40 << 20;
 
 /// A picture: rows from the top, 8 bits each of red, green, blue, alpha.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,33 +21,28 @@ pub(crate) struct Picture {
 
 /// Reads a file.
 pub(crate) fn load(path: &Path) -> Result<Picture, Error> {
-    let bytes = std::fs::read(path).map_err(|error| Error::File { path: path.to_owned(), error })?;
+    let bytes = Budget::new(MAX_FILE_BYTES).read(path)?;
     Picture::decode(&bytes).map_err(|reason| Error::content(path, reason))
 }
 
 impl Picture {
     /// Decodes a PNG or JPEG file, if a texture can hold the picture.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, String> {
-        let picture = if bytes.starts_with(b"\x89PNG") {
-            Self::from_png(bytes)?
+        if bytes.starts_with(b"\x89PNG") {
+            Self::from_png(bytes)
         } else if bytes.starts_with(&[0xff, 0xd8]) {
-            Self::from_jpeg(bytes)?
+            Self::from_jpeg(bytes)
         } else {
-            return Err("the file is neither a PNG nor a JPEG picture".to_owned());
-        };
-        let Self { width_px, height_px, .. } = picture;
-        if width_px == 0 || height_px == 0 || width_px > MAX_SIDE_PX || height_px > MAX_SIDE_PX {
-            return Err(format!(
-                "the picture has {width_px} x {height_px} pixels, and a texture has 1 to {MAX_SIDE_PX} on each side"
-            ));
+            Err("the file is neither a PNG nor a JPEG picture".to_owned())
         }
-        Ok(picture)
     }
 
     fn from_png(bytes: &[u8]) -> Result<Self, String> {
         let mut decoder = png::Decoder::new(Cursor::new(bytes));
         // Palettes and other bit depths become 8 bits per channel.
         decoder.set_transformations(png::Transformations::normalize_to_color8());
+        let header = decoder.read_header_info().map_err(|error| error.to_string())?;
+        check_size(header.width, header.height)?;
         let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
         let size = reader.output_buffer_size().ok_or("the picture is larger than memory")?;
         let mut samples = vec![0; size];
@@ -68,8 +66,10 @@ impl Picture {
         use zune_jpeg::zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions};
         let options = DecoderOptions::default().jpeg_set_out_colorspace(ColorSpace::RGBA);
         let mut decoder = zune_jpeg::JpegDecoder::new_with_options(ZCursor::new(bytes), options);
-        let rgba = decoder.decode().map_err(|error| error.to_string())?;
+        decoder.decode_headers().map_err(|error| error.to_string())?;
         let info = decoder.info().ok_or("the picture has no size")?;
+        check_size(info.width.into(), info.height.into())?;
+        let rgba = decoder.decode().map_err(|error| error.to_string())?;
         Ok(Self { width_px: info.width.into(), height_px: info.height.into(), rgba })
     }
 
@@ -85,6 +85,15 @@ impl Picture {
         let value = self.value(module, name);
         module.constant(&documentation, name, "Image", &value);
     }
+}
+
+/// Whether a texture can hold a picture of this size: asked before there is memory for its pixels.
+fn check_size(width_px: u32, height_px: u32) -> Result<(), String> {
+    let sides = 1..=MAX_SIDE_PX;
+    if sides.contains(&width_px) && sides.contains(&height_px) {
+        return Ok(());
+    }
+    Err(format!("the picture has {width_px} x {height_px} pixels, and a texture has 1 to {MAX_SIDE_PX} on each side"))
 }
 
 /// The samples in groups of `N`, without an incomplete group at the end.
