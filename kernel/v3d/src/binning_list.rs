@@ -4,6 +4,9 @@
 //! drawn, and ends with a signal to the other thread that the tile lists are complete: Increment Semaphore, then Flush. (The increment takes effect after
 //! the flush.)
 //!
+//! A draw that leaves the depth of early Z behind ([`DrawState::leaves_early_z_behind`]) turns early Z off for all draws after it: the tile's early depth is
+//! right again only when the tile is cleared, which happens between lists.
+//!
 //! # Errata
 //! - HW-2116: the counter of state changes overflows; a list must be flushed before 0x1ef0 of them [mesa vc4_context.h: "VC4_HW_2116_COUNT"].
 //!
@@ -23,6 +26,11 @@ use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 /// Most shader records in one list, HW-2116.
 pub const MAX_STATE_CHANGES: u32 = 0x1ef0;
 
+/// Whether a clip window has no area. On boards it does not keep away what is drawn in it [piegpu].
+pub const fn is_empty(window: &ClipWindow) -> bool {
+    window.width == 0 || window.height == 0
+}
+
 /// A binning list under construction.
 #[derive(Clone, Debug)]
 pub struct BinningList {
@@ -31,6 +39,8 @@ pub struct BinningList {
     viewport: Option<Viewport>,
     fixed: Option<FixedState>,
     shader: Option<Record>,
+    /// Early Z may compare with a depth that was moved away without it.
+    early_z_is_behind: bool,
     state_changes: u32,
 }
 
@@ -41,12 +51,17 @@ impl BinningList {
         list.push(mode);
         list.push(Record::StartTileBinning);
         list.push(PrimitiveListFormat { data_type: ListDataType::Index16, primitive: ListPrimitive::Triangles });
-        Self { list, window: None, viewport: None, fixed: None, shader: None, state_changes: 0 }
+        let (window, viewport, fixed, shader) = (None, None, None, None);
+        Self { list, window, viewport, fixed, shader, early_z_is_behind: false, state_changes: 0 }
     }
 
-    /// Appends a draw: changed state, the shader record if it differs from the previous one, and the primitives.
+    /// Appends a draw: changed state, the shader record if it differs from the previous one, and the primitives. Nothing is appended for a clip window
+    /// without an area: boards draw in it nevertheless [piegpu].
     pub fn draw(&mut self, state: &DrawState, shader: impl Into<Record>, primitives: &Primitives) -> Result<(), Error> {
-        let fixed = state.fixed()?;
+        if is_empty(&state.clip_window) {
+            return Ok(());
+        }
+        let fixed = self.with_right_early_z(&state.fixed()?);
         self.set_window(state.clip_window);
         fixed.emit_first(&mut self.list, self.fixed.as_ref());
         self.set_viewport(&state.viewport);
@@ -56,7 +71,7 @@ impl BinningList {
         primitives.emit(&mut self.list)
     }
 
-    /// Appends the clip window if it has changed.
+    /// Appends the clip window if it has changed. What would be drawn in one that [has no area](is_empty) must be left out.
     pub fn set_window(&mut self, window: ClipWindow) {
         if self.window != Some(window) {
             self.list.push(window);
@@ -70,11 +85,19 @@ impl BinningList {
         self.viewport = Some(*viewport);
     }
 
-    /// Appends the changed parts of all other state.
+    /// Appends the changed parts of all other state, for draws that follow. Early Z is off in it after a state that leaves the depth of early Z behind.
     #[inline]
     pub fn set_fixed(&mut self, fixed: &FixedState) {
+        let fixed = self.with_right_early_z(fixed);
         fixed.emit(&mut self.list, self.fixed.as_ref());
-        self.fixed = Some(*fixed);
+        self.fixed = Some(fixed);
+    }
+
+    /// The state as it may be drawn with now.
+    #[inline]
+    fn with_right_early_z(&mut self, fixed: &FixedState) -> FixedState {
+        self.early_z_is_behind |= fixed.leaves_early_z_behind();
+        if self.early_z_is_behind { fixed.without_early_z() } else { *fixed }
     }
 
     /// Appends the shader record if it differs from the previous one.

@@ -3,6 +3,11 @@
 //! The PTB copies a state record into a tile's list only when primitives that follow it touch the tile, so state costs where it changes; the
 //! binning list holds each record only when its value differs from the one before.
 //!
+//! # When early Z is off
+//! The early test compares with a depth of its own, which only draws with early-Z updates change. After a draw that moves Z away without them it rejects what
+//! the Z test would draw, as a board showed [bm docs/DRIVERS.md]. [`DrawState::leaves_early_z_behind`] says which draws do that;
+//! [`BinningList`](crate::binning_list::BinningList) turns early Z off for all draws after one.
+//!
 //! # Errata
 //! - HW-2903: points smaller than 1/8 pixel hang the rasteriser; the size is never less than that [mesa vc4_emit.c].
 //! - HW-2905: early Z goes wrong after a multisampled depth buffer was loaded; that is a matter of the whole frame, see
@@ -96,6 +101,13 @@ impl DrawState {
         self
     }
 
+    /// Whether such a draw may leave early Z with a depth that is nearer than the Z buffer's, so that the early test rejects what is visible: it stores depths,
+    /// farther ones too, and early Z is not updated. A test that only lets nearer depths pass does no harm, because then the early test rejects too little.
+    pub fn leaves_early_z_behind(&self) -> bool {
+        let ConfigurationBits { depth_test, z_updates, early_z_updates, .. } = self.configuration;
+        z_updates && !early_z_updates && lets_farther_pass(depth_test)
+    }
+
     /// Four samples per pixel.
     pub fn with_multisampling(mut self) -> Self {
         self.configuration.oversample = Oversample::X4;
@@ -116,27 +128,55 @@ impl DrawState {
         for (word, record) in words.iter_mut().zip(records) {
             *word = short_record(record)?;
         }
-        Ok(FixedState(words))
+        let without_early_z = short_record(ConfigurationBits { early_z: false, ..configuration }.into())?;
+        Ok(FixedState { records: words, without_early_z, leaves_early_z_behind: self.leaves_early_z_behind() })
     }
+}
+
+/// Whether the test lets a depth pass that is farther than the stored one.
+pub(crate) const fn lets_farther_pass(test: CompareFunction) -> bool {
+    use CompareFunction::{Always, Greater, GreaterOrEqual, NotEqual};
+    matches!(test, Always | Greater | GreaterOrEqual | NotEqual)
 }
 
 /// The state that a pipeline sets, as records: configuration, depth offset, point size, line width, flat varyings. It is compared and appended without decoding
 /// the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FixedState([u64; Self::RECORDS]);
+pub struct FixedState {
+    records: [u64; Self::RECORDS],
+    /// The configuration with early Z off.
+    without_early_z: u64,
+    leaves_early_z_behind: bool,
+}
 
 impl FixedState {
     /// Number of records.
     const RECORDS: usize = 5;
     /// Bytes of each record.
     const BYTES: [u8; Self::RECORDS] = [4, 5, 5, 5, 5];
+    /// The configuration.
+    const CONFIGURATION: usize = 0;
     /// The record that follows those of the viewport.
     const LAST: usize = Self::RECORDS - 1;
 
     /// The same state with other flat varyings, one bit for each.
     pub fn with_flat_varyings(mut self, flags: u32) -> Result<Self, Error> {
-        self.0[Self::LAST] = short_record(FlatShadeFlags { flags }.into())?;
+        self.records[Self::LAST] = short_record(FlatShadeFlags { flags }.into())?;
         Ok(self)
+    }
+
+    /// [`DrawState::leaves_early_z_behind`] of the state.
+    #[inline]
+    pub const fn leaves_early_z_behind(&self) -> bool {
+        self.leaves_early_z_behind
+    }
+
+    /// The same state with early Z off.
+    #[inline]
+    #[must_use]
+    pub const fn without_early_z(mut self) -> Self {
+        self.records[Self::CONFIGURATION] = self.without_early_z;
+        self
     }
 
     /// Appends the records by which this state differs from `previous`; all of them if there is none.
@@ -160,8 +200,8 @@ impl FixedState {
 
     #[inline]
     fn emit_one(&self, index: usize, list: &mut RecordList, previous: Option<&Self>) {
-        if previous.is_none_or(|previous| previous.0[index] != self.0[index]) {
-            list.push_encoded(EncodedRecord::from_bits(self.0[index], Self::BYTES[index]));
+        if previous.is_none_or(|previous| previous.records[index] != self.records[index]) {
+            list.push_encoded(EncodedRecord::from_bits(self.records[index], Self::BYTES[index]));
         }
     }
 }

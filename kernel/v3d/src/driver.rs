@@ -6,8 +6,29 @@
 //! The counters BFC and RFC say which jobs are done; an interrupt only ends a wait early. A lost interrupt therefore costs a poll interval, and a platform
 //! without interrupts works.
 //!
-//! The parts: `schedule` starts lists and detects their end, `overflow` supplies the binner with memory, `recovery` detects hangs and errors, `programs`
-//! executes user programs.
+//! The parts: `schedule` starts lists and detects their end, `settle` clears what lists leave in the threads, `overflow` supplies the binner with memory,
+//! `recovery` detects hangs and errors, `programs` executes user programs.
+//!
+//! # State that outlives a job
+//! The V3D has no contexts: all of its state is still there when the next job begins. What a job must not find is cleared, by whom and when:
+//!
+//! | state | cleared |
+//! |---|---|
+//! | thread 1's semaphore, thread 0's semaphore, return stacks | by the driver, before a list is started: `settle`; the validator accepts one increment and one wait |
+//! | CTnCA, CTnEA | written for each list |
+//! | BFC, RFC, CTnLC, performance counters | never: compared with their values at the start, or only read |
+//! | interrupts that are latched in INTCTL | acknowledged when they are served; their causes are looked up in PCS, BFC and RFC |
+//! | BPOA, BPOS | written with 0 before each binning list: `schedule` |
+//! | overflow memory | returned when the job is done; its contents are tile lists, which the next owner writes before they are read |
+//! | caches | cleared before each list: [`caches`](crate::caches) |
+//! | pipeline state of a thread: records 56, 64, 65 and 96 to 106 | never: a list sets what it draws with. The validator wants a shader state record before primitives; other state that a list does not set is that of the job before, which are numbers without addresses |
+//! | clear values | never: they are those of the last Clear Colors. The validator lets no tile be stored that only another job's values have cleared |
+//! | tile buffer | never: it holds the last tile. The validator wants its colour to be cleared or loaded before primitives, each part before that is stored, and all pixels of a part before all are stored. Depth need not be cleared before primitives: a depth test may then compare with another job's |
+//! | VPM: reservation and limits (VPMBASE, VPACNTL) | written after a reset; lists cannot change them |
+//! | VPM: contents; QPU: registers, accumulators, flags | never: a program finds there what programs before it have left |
+//! | QPU: mutex, 16 semaphores | by a reset only. The validator refuses programs that use them; user programs must leave the mutex free and semaphores at 0. Where they do not, the next ones do not end, and the reset that stops them clears both |
+//! | QPU: interrupts of user programs (DBQITC) | never: DBQITE is 0, so that they have no effect |
+//! | ERRSTAT | by a reset only: accumulated in [`Statistics::error_bits`] |
 //!
 //! # Surprises
 //! - CTnCA is ignored while the thread runs, and a thread may still run for a moment after its frame is counted as done [aros] [reactos]; it is started only
@@ -21,6 +42,7 @@ mod overflow;
 mod programs;
 mod recovery;
 mod schedule;
+mod settle;
 
 use crate::caches;
 use crate::error::{Error, Failure};
@@ -39,9 +61,8 @@ use overflow::OverflowMemory;
 use recovery::Watch;
 use schedule::InFlight;
 use v3d_hw::Layout;
-use v3d_hw::registers::Register;
-use v3d_hw::registers::cle::Ctncs;
 use v3d_hw::registers::vpm::Vpmbase;
+use v3d_hw::registers::{Register, Thread};
 
 /// Usual number of jobs in flight, for which memory is allocated from the start: one that is binned, one that is rendered, and their successors.
 const JOBS_EXPECTED: usize = 4;
@@ -98,6 +119,10 @@ pub struct Driver<'p, P> {
     reports: Vec<Report>,
     statistics: Statistics,
     busy_since_us: Option<u64>,
+    /// Until no job is in flight, each is binned and rendered before the next one is started: one of them breaks rules, and it is not known which.
+    one_by_one: bool,
+    /// The threads' status does not say what the guide says, so that it is not evaluated between jobs.
+    threads_are_opaque: bool,
 }
 
 impl<'p, P: Platform> Driver<'p, P> {
@@ -119,6 +144,8 @@ impl<'p, P: Platform> Driver<'p, P> {
             reports: Vec::new(),
             statistics: Statistics::default(),
             busy_since_us: None,
+            one_by_one: false,
+            threads_are_opaque: false,
         };
         driver.prepare();
         driver.prepare_overflow_memory()?;
@@ -129,17 +156,16 @@ impl<'p, P: Platform> Driver<'p, P> {
     fn prepare(&mut self) {
         let registers = self.platform;
         self.interrupts.disable(registers);
+        self.interrupts.binning_ends();
         // Must be written before anything is shaded, so before everything else.
         let reservation = Vpmbase { vpmursv: VPM_RESERVATION };
         registers.write(Register::VPMBASE, reservation.to_word().unwrap_or(0));
-        let reset = crate::platform::register_access::flags(Ctncs { ctrsta: true, ..Ctncs::default() });
-        registers.write(Register::CT0CS, reset);
-        registers.write(Register::CT1CS, reset);
+        self.reset_thread(Thread::Binning);
+        self.reset_thread(Thread::Rendering);
         // The firmware leaves QPUs reserved [aros].
         registers.write(Register::SQRSV0, 0);
         registers.write(Register::SQRSV1, 0);
         caches::enable(registers);
-        caches::clear(registers);
         registers.write(Register::BPOA, 0);
         registers.write(Register::BPOS, 0);
         registers.write(Register::SCRATCH, recovery::MARK);

@@ -180,6 +180,8 @@ pub enum Failure {
     ControlListError(Thread),
     /// The binner needs more memory than the pool has.
     OutOfBinnerMemory,
+    /// Its binning list raises the semaphore more than once.
+    Semaphore,
     /// Something other than the driver reset the V3D.
     UnexpectedReset,
     /// User programs did not end within the caller's time limit.
@@ -197,6 +199,7 @@ impl fmt::Display for Failure {
             Self::ControlListError(Thread::Rendering) => {
                 f.write_str("thread 1 stopped with an error in the rendering list")
             }
+            Self::Semaphore => f.write_str("its binning list raises the semaphore more than once"),
             Self::UnexpectedReset => f.write_str("something reset the V3D while it was working"),
             Self::ProgramsTooLong => f.write_str("they took longer than their caller allowed"),
             Self::OutOfBinnerMemory => f.write_str("the binner needs more memory than there is"),

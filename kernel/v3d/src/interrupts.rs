@@ -13,6 +13,8 @@
 //!
 //! # Surprises
 //! - OUTOMEM is an edge latch in INTCTL, but is set again while the cause persists; PCS.BMOOM shows whether it does [linux vc4_irq.c] [aros].
+//! - BMOOM is also set from a reset until the binner first gets memory, which needs none before a list is binned [bm docs/DRIVERS.md]. A block is therefore
+//!   given only while a list is binned.
 //! - If there is no block to give, the interrupt must be disabled, or it would be raised again for ever. The same applies if OUTOMEM stays set although the
 //!   binner needs no memory, as after power-on [linux vc4_v3d.c]: it is enabled again when the next list is binned.
 //!
@@ -49,6 +51,8 @@ pub struct Interrupts {
     armed: AtomicBool,
     /// Whether out-of-memory interrupts are disabled until the next list is binned.
     stale: AtomicBool,
+    /// Whether a list is being binned, so that the binner may need memory.
+    binning: AtomicBool,
 }
 
 impl Default for Interrupts {
@@ -69,6 +73,7 @@ impl Interrupts {
             feeding: AtomicBool::new(false),
             armed: AtomicBool::new(false),
             stale: AtomicBool::new(false),
+            binning: AtomicBool::new(false),
         }
     }
 
@@ -82,7 +87,7 @@ impl Interrupts {
             registers.write(Register::INTCTL, word);
             self.served.fetch_add(1, Ordering::AcqRel);
         }
-        if causes.int_outomem || Pcs::from_word(registers.read(Register::PCS)).bmoom {
+        if causes.int_outomem || self.binner_needs_memory(registers) {
             self.feed(registers);
         }
         causes
@@ -95,7 +100,7 @@ impl Interrupts {
         if self.feeding.swap(true, Ordering::AcqRel) {
             return;
         }
-        if Pcs::from_word(registers.read(Register::PCS)).bmoom {
+        if self.binner_needs_memory(registers) {
             self.hand_over(registers);
         } else if Intctl::from_word(registers.read(Register::INTCTL)).int_outomem {
             // It was acknowledged, is set again, and no memory is needed.
@@ -105,15 +110,26 @@ impl Interrupts {
         self.feeding.store(false, Ordering::Release);
     }
 
+    /// Whether a list is being binned that waits for memory.
+    fn binner_needs_memory(&self, registers: &impl RegisterAccess) -> bool {
+        self.binning.load(Ordering::Acquire) && Pcs::from_word(registers.read(Register::PCS)).bmoom
+    }
+
     fn mask_overflow(&self, registers: &impl RegisterAccess) {
         registers.write(Register::INTDIS, flags(Intdis { di_outomem: true, ..Intdis::default() }));
     }
 
     /// Called before a list is binned: an out-of-memory interrupt may have a cause again.
     pub(crate) fn binning_begins(&self, registers: &impl RegisterAccess) {
+        self.binning.store(true, Ordering::Release);
         if self.stale.swap(false, Ordering::AcqRel) {
             self.enable(registers);
         }
+    }
+
+    /// Called when a list has been binned, and at a reset.
+    pub(crate) fn binning_ends(&self) {
+        self.binning.store(false, Ordering::Release);
     }
 
     /// Writes the next block to BPOA and BPOS, or records that there is none.

@@ -3,7 +3,7 @@
 //! The driver is generic over the traits in [`platform`]: the same code drives the hardware in the kernel and the model in tests.
 //!
 //! # From vertices to a picture
-//! 1. [`Driver::bring_up`](driver::Driver::bring_up) checks the identity, clears caches and reservations, and supplies the binner with overflow memory.
+//! 1. [`Driver::bring_up`](driver::Driver::bring_up) checks the identity, clears reservations, enables the L2 cache, and gives the binner overflow memory.
 //! 2. Vertices, shader code and uniforms are written to memory from the [`pool`].
 //! 3. A [`shader_record`] combines programs, uniforms and vertices.
 //! 4. A [`binning_list`] has the draws with their [`draw_state`]; a [`rendering_list`] loads, renders and stores each tile.

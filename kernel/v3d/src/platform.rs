@@ -5,11 +5,13 @@
 //! each call is one access or one short operation that does not need the other to wait.
 
 pub mod gpu_memory;
+pub mod named;
 pub mod power;
 pub mod register_access;
 pub mod time;
 
 pub use gpu_memory::GpuMemory;
+pub use named::Named;
 pub use power::{Power, PowerError};
 pub use register_access::RegisterAccess;
 pub use time::Time;

@@ -2,6 +2,14 @@
 //!
 //! A first-fit allocator over one contiguous region returns [`Buffer`]s, which any number of owners can share; when the last owner drops a buffer, its bytes
 //! are freed. A submitted job owns all buffers that it uses, so the caller need not keep memory until the GPU is done with it.
+//!
+//! # Buffers do not touch
+//! A control list that fills its buffer ends where the buffer ends. If index data began there, or a sub-list, its thread would stop there without an error bit:
+//! it compares its address with the end address there, too [rpi-hal src/v3d.rs]. So [`GAP_BYTES`] bytes behind each buffer belong to nobody.
+//!
+//! # Memory that the GPU may still access
+//! A hung program that could not be stopped goes on with the memory that it knows, whoever owns that. [`Pool::keep_all`] therefore keeps all memory that is
+//! allocated at that time: it is not used again when its owners drop it, until [`Pool::release_kept`].
 
 use crate::error::Error;
 use crate::region::Region;
@@ -27,11 +35,21 @@ struct Allocation {
     pool: Pool,
     /// The number of the last holder that has requested an owner.
     holder: Cell<u64>,
+    /// Number of calls of [`Pool::keep_all`] before it was allocated.
+    age: u32,
 }
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        self.pool.0.borrow_mut().give_back(self.region);
+        let mut blocks = self.pool.0.borrow_mut();
+        if blocks.kept_age.is_some_and(|kept| self.age < kept) {
+            // Without room for the note, the memory is never used again.
+            if blocks.kept.try_reserve(1).is_ok() {
+                blocks.kept.push(self.region);
+            }
+        } else {
+            blocks.give_back(self.region);
+        }
     }
 }
 
@@ -78,6 +96,10 @@ impl Buffer {
     }
 }
 
+/// Least number of bytes between a buffer and the next one. One would do for the hardware's comparison; with this many a board that had stopped ran
+/// [rpi-hal src/v3d.rs].
+pub const GAP_BYTES: u32 = 64;
+
 /// Usual maximum of free blocks.
 const EXPECTED_BLOCKS: usize = 32;
 
@@ -92,10 +114,18 @@ struct Free {
 struct FreeBlocks {
     base: BusAddr,
     bytes: u32,
-    /// Sorted by offset; no two are adjacent.
+    /// Bytes of all buffers, without the gaps behind them.
+    used: u32,
+    /// Sorted by offset; no two are adjacent. A gap is no part of them, but one of [`GAP_BYTES`] behind the pool's last byte is.
     free: Vec<Free>,
     /// Number of allocations that succeed before one fails, if one is to fail.
     until_refusal: Option<u32>,
+    /// Number of calls of [`Pool::keep_all`].
+    age: u32,
+    /// Memory that was allocated before this age is kept.
+    kept_age: Option<u32>,
+    /// Memory that is kept, and that nobody owns any more.
+    kept: Vec<Region>,
 }
 
 impl fmt::Debug for FreeBlocks {
@@ -118,9 +148,10 @@ impl FreeBlocks {
         for index in 0..self.free.len() {
             let Free { offset, bytes: length } = self.free[index];
             let padding = (self.base + offset).0.wrapping_neg() & (alignment - 1);
-            let Some(rest) = length.checked_sub(padding).and_then(|rest| rest.checked_sub(bytes)) else { continue };
+            let reserved = bytes.checked_add(GAP_BYTES)?;
+            let Some(rest) = length.checked_sub(padding).and_then(|rest| rest.checked_sub(reserved)) else { continue };
             let start = offset + padding;
-            let after = Free { offset: start + bytes, bytes: rest };
+            let after = Free { offset: start + reserved, bytes: rest };
             match (padding, rest) {
                 (0, 0) => {
                     self.free.remove(index);
@@ -132,13 +163,15 @@ impl FreeBlocks {
                     self.free.insert(index + 1, after);
                 }
             }
+            self.used += bytes;
             return Some(Region::new(self.base, start, bytes));
         }
         None
     }
 
     fn give_back(&mut self, region: Region) {
-        let (offset, bytes) = (region.offset(), region.bytes());
+        self.used -= region.bytes();
+        let (offset, bytes) = (region.offset(), region.bytes() + GAP_BYTES);
         let index = self.free.partition_point(|free| free.offset < offset);
         self.free.insert(index, Free { offset, bytes });
         self.join(index);
@@ -161,7 +194,7 @@ impl FreeBlocks {
     }
 
     fn largest_free(&self) -> u32 {
-        self.free.iter().map(|free| free.bytes).max().unwrap_or(0)
+        self.free.iter().map(|free| free.bytes.saturating_sub(GAP_BYTES)).max().unwrap_or(0)
     }
 }
 
@@ -174,10 +207,21 @@ impl Pool {
     pub fn new(base: BusAddr, bytes: u32) -> Self {
         // The capacity suffices for ordinary use, so that the heap's use does not change.
         let mut free = Vec::with_capacity(EXPECTED_BLOCKS);
+        // The V3D's address space ends long before the offset of a gap could overflow.
+        let bytes = bytes.min(u32::MAX - GAP_BYTES);
         if bytes > 0 {
-            free.push(Free { offset: 0, bytes });
+            free.push(Free { offset: 0, bytes: bytes + GAP_BYTES });
         }
-        Self(Rc::new(RefCell::new(FreeBlocks { base, bytes, free, until_refusal: None })))
+        Self(Rc::new(RefCell::new(FreeBlocks {
+            base,
+            bytes,
+            used: 0,
+            free,
+            until_refusal: None,
+            age: 0,
+            kept_age: None,
+            kept: Vec::new(),
+        })))
     }
 
     /// Allocates `bytes` bytes (at least one) whose bus address is a multiple of `alignment`, a power of two.
@@ -190,9 +234,26 @@ impl Pool {
         match blocks.take(bytes, alignment) {
             Some(region) => {
                 let holder = Cell::new(0);
-                Ok(Buffer(Rc::new(Allocation { region, pool: self.clone(), holder })))
+                let age = blocks.age;
+                Ok(Buffer(Rc::new(Allocation { region, pool: self.clone(), holder, age })))
             }
             None => Err(Error::PoolExhausted { bytes, alignment, largest: blocks.largest_free() }),
+        }
+    }
+
+    /// Keeps all memory that is allocated now, since the GPU may still access it: what its owners drop is not used again. It counts as used.
+    pub fn keep_all(&self) {
+        let mut blocks = self.0.borrow_mut();
+        blocks.age = blocks.age.saturating_add(1);
+        blocks.kept_age = Some(blocks.age);
+    }
+
+    /// Frees what was kept and has no owner: the GPU has been reset.
+    pub fn release_kept(&self) {
+        let mut blocks = self.0.borrow_mut();
+        blocks.kept_age = None;
+        while let Some(region) = blocks.kept.pop() {
+            blocks.give_back(region);
         }
     }
 
@@ -227,13 +288,12 @@ impl Pool {
         self.0.borrow().bytes
     }
 
-    /// Number of allocated bytes.
+    /// Number of allocated bytes, without the gaps between buffers.
     pub fn used(&self) -> u32 {
-        let blocks = self.0.borrow();
-        blocks.bytes - blocks.free.iter().map(|free| free.bytes).sum::<u32>()
+        self.0.borrow().used
     }
 
-    /// Size of the longest free block in bytes.
+    /// Size of the longest buffer that can be allocated, in bytes.
     pub fn largest_free(&self) -> u32 {
         self.0.borrow().largest_free()
     }
@@ -252,7 +312,7 @@ mod tests {
         let second = pool.allocate(5000, 4096).unwrap();
         let third = pool.allocate(8, 8).unwrap();
         assert!(second.address().is_aligned(4096));
-        assert!(third.region().end_exclusive() <= second.address(), "the gap in front of an aligned buffer is used");
+        assert!(third.region().end_exclusive() <= second.address(), "the room in front of an aligned buffer is used");
         assert_eq!(pool.used(), 5108);
         drop(second);
         drop(first);
@@ -265,12 +325,16 @@ mod tests {
         let pool = Pool::new(BASE, 4096);
         let all = pool.allocate(4000, 1).unwrap();
         let error = pool.allocate(97, 1).unwrap_err();
-        assert_eq!(error, Error::PoolExhausted { bytes: 97, alignment: 1, largest: 96 });
+        assert_eq!(error, Error::PoolExhausted { bytes: 97, alignment: 1, largest: 96 - GAP_BYTES });
+        let rest = pool.allocate(96 - GAP_BYTES, 1).unwrap();
+        assert_eq!((pool.largest_free(), rest.region().end_exclusive()), (0, BASE + 4096));
         drop(all);
+        drop(rest);
+        assert_eq!(pool.allocate(4096, 4096).unwrap().region().end_exclusive(), BASE + 4096, "all of it");
         assert_eq!(pool.allocate(1, 3).unwrap_err(), Error::Alignment(3));
     }
 
-    /// Many allocations of odd sizes in a fixed random order: none overlap, and no memory is lost.
+    /// Many allocations of odd sizes in a fixed random order: none overlap or touch, and no memory is lost.
     #[test]
     fn a_hundred_thousand_allocations_leave_nothing_behind() {
         let pool = Pool::new(BASE, 1 << 20);
@@ -282,10 +346,11 @@ mod tests {
                 drop(held.swap_remove(size as usize % held.len()));
             } else if let Ok(buffer) = pool.allocate(size, alignment) {
                 let region = buffer.region();
-                let overlaps = held.iter().any(|other| {
-                    other.address() < region.end_exclusive() && region.address() < other.region().end_exclusive()
+                let touches = held.iter().any(|other| {
+                    let (end, other_end) = (region.end_exclusive(), other.region().end_exclusive());
+                    other.address() < end + GAP_BYTES && region.address() < other_end + GAP_BYTES
                 });
-                assert!(!overlaps && region.address().is_aligned(alignment));
+                assert!(!touches && region.address().is_aligned(alignment));
                 held.push(buffer);
             }
         }
@@ -307,6 +372,25 @@ mod tests {
         assert_eq!(pool.used(), 0);
         let elsewhere = Pool::new(BASE, 4096).allocate(1, 1).unwrap();
         assert!(!elsewhere.is_of(&pool) && !pool.may_have(&elsewhere.owner()));
+    }
+
+    /// Memory that a program may still access when the GPU cannot be stopped, beside memory that is allocated later.
+    #[test]
+    fn what_is_kept_is_not_used_again_before_it_is_released() {
+        let pool = Pool::new(BASE, 4096);
+        let (first, second) = (pool.allocate(100, 4).unwrap(), pool.allocate(100, 4).unwrap());
+        let (kept, end) = (first.address(), second.region().end_exclusive());
+        pool.keep_all();
+        let later = pool.allocate(100, 4).unwrap();
+        drop(first);
+        assert_eq!(pool.used(), 300, "it counts as used");
+        drop(later);
+        assert_eq!(pool.used(), 200, "what is younger is freed");
+        pool.keep_all();
+        drop(second);
+        assert!(pool.allocate(100, 4).unwrap().address() >= end);
+        pool.release_kept();
+        assert_eq!((pool.used(), pool.allocate(100, 4).unwrap().address()), (0, kept));
     }
 
     #[test]

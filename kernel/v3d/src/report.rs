@@ -14,9 +14,10 @@ use crate::user_program::UserProgram;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
-use v3d_hw::BusAddr;
 use v3d_hw::control_list::Record;
+use v3d_hw::registers::diagnostic::Errstat;
 use v3d_hw::registers::{Register, Thread};
+use v3d_hw::{BusAddr, Layout};
 
 /// Number of bytes of a list that are kept from a thread's address on.
 const WINDOW_BYTES: u32 = 64;
@@ -24,7 +25,7 @@ const WINDOW_BYTES: u32 = 64;
 /// A failed job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The job, or `None` if user programs failed.
+    /// The job, or `None` if user programs failed, or if it is not known which job is to blame.
     pub fence: Option<Fence>,
     /// The cause.
     pub failure: Failure,
@@ -98,7 +99,7 @@ impl fmt::Display for Report {
             write_records(f, *address, bytes)?;
         }
         if let Some(status) = self.registers.value(Register::ERRSTAT) {
-            for sentence in error_status::sentences(error_status::errors(status)) {
+            for sentence in error_status::sentences(Errstat::from_word(status)) {
                 writeln!(f, "{sentence}")?;
             }
         }

@@ -34,7 +34,8 @@ pub struct FragmentProgram {
     pub program: Program,
     /// Varyings it reads.
     pub varyings: u8,
-    /// Threads it is written for.
+    /// Threads it is written for. A program that never switches threads must not be declared two-threaded if another of the job switches them: boards hang then
+    /// [bm docs/DRIVERS.md].
     pub threading: Threading,
 }
 

@@ -13,6 +13,8 @@ pub struct Statistics {
     pub resets: u64,
     /// Resets that failed.
     pub failed_resets: u64,
+    /// Times that a thread was reset because of what an earlier list had left in its semaphore or its return stack.
+    pub threads_cleared: u64,
     /// User programs that are done.
     pub programs_done: u64,
     /// Blocks of overflow memory that the binner took.

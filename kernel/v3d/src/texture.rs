@@ -10,7 +10,7 @@
 //! The first row in memory is the one at t = 0.
 //!
 //! # Surprises
-//! - Raster types need rows whose length is a power of two, since the TMU computes addresses so (HW-2898).
+//! - Raster types need rows whose length is a power of two, since the TMU computes addresses so (HW-2898). Rows are at least four texels apart [piegpu].
 //! - The guide places the border colour both after the last level [AG p.40] and in the coordinate r [AG p.41]; Mesa uses r, and so do the programs here.
 //! - Child images of 2048 texels fail (HW-2753).
 //!

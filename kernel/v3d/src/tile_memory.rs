@@ -5,8 +5,9 @@
 //! what is left of the allocation, and when that is used up, from overflow memory.
 //!
 //! # Surprises
-//! - An allocation without room beyond the first blocks makes the frame fail with CT1CS.CTERR even if the out-of-memory interrupt is served
-//!   [asurati]; so there is always some.
+//! - An allocation of size 0 makes the frame fail with CT1CS.CTERR even if the out-of-memory interrupt is served [asurati].
+//! - The first 8 KiB behind the first blocks are used without regard to the size in the configuration, as demos on boards suggest
+//!   ([`FIRST_PIECES`]): an allocation is never smaller.
 //! - Tile state, tile allocation and overflow memory must agree in their top four address bits [linux vc4_bo.c].
 //!
 //! # Sources
@@ -19,6 +20,7 @@ use crate::pool::Buffer;
 use crate::tile_grid::TileGrid;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{TileBinningMode, TileBlockSize};
+use v3d_hw::tile_buffer::{FIRST_PIECES, TILE_ALLOCATION_PIECE_BYTES};
 
 /// Bytes of state for a tile.
 pub const STATE_BYTES: u32 = 48;
@@ -28,8 +30,8 @@ const INITIAL_BLOCK: TileBlockSize = TileBlockSize::Bytes32;
 const BLOCK: TileBlockSize = TileBlockSize::Bytes128;
 /// Alignment of tile state and tile allocation; what Linux uses.
 const ALIGNMENT: u32 = 4096;
-/// Least memory for further blocks.
-pub const MIN_GROWTH_BYTES: u32 = 4096;
+/// Least memory for further blocks: the PTB takes, and writes to, as much whatever the configuration says.
+pub const MIN_GROWTH_BYTES: u32 = FIRST_PIECES * TILE_ALLOCATION_PIECE_BYTES;
 
 /// Binner memory of a frame.
 #[derive(Debug)]

@@ -10,7 +10,8 @@
 //!
 //! # Cost
 //! Each program, each pair of program and uniforms and each shader record is checked once, however many states refer to it. The rest of the work is
-//! proportional to the lists. All work is counted: a job that needs more than [`MAX_WORK`] units is rejected.
+//! proportional to the lists. All work is counted: a job that needs more than [`MAX_WORK`] units is rejected. So is memory: lists are read piece by piece, and
+//! a job of which more than [`MAX_HEAP_BYTES`] have to be remembered is rejected, as is one for which the heap has no room.
 //!
 //! # What is not proved
 //! - That the job ends. The driver's recovery stops a job that hangs.
@@ -26,7 +27,8 @@
 //! | access outside of memory, by whatever unit | rights: lists, records, programs, uniforms, textures, vertices, indices, tile memory, pictures |
 //! | record: reserved, cut short, of the other thread, out of order | `Checker::records`; the stages of `binning`, the order in `rendering` |
 //! | sub-lists nested | branches lead to tile lists only, which the binner wrote |
-//! | semaphore incremented too often | once in a binning list |
+//! | index data or a sub-list at the list's end address, or around it | `binning`, `rendering` |
+//! | semaphore incremented too often | once in a binning list, and the rendering list waits once, whatever else it does |
 //! | list or program without end | none: recovery |
 //! | shader record unaligned | `records`; its alignment is in the GL record's field |
 //! | compressed lists: bad items | none from outside: the binner writes them into memory that nothing else of the job writes to |
@@ -38,11 +40,16 @@
 //! | binning not configured, configured twice, without tiles, with too little tile memory, with tile state that is not initialised | `binning` |
 //! | tile list format | `binning` |
 //! | too many changes of state (HW-2116) | `binning` |
+//! | clip coordinates without clipping | `records` |
+//! | two-threaded programs of which only some switch threads | `binning` |
+//! | elements without a vertex that decide a branch | none: recovery; their addresses are within the limits of `path` as all others |
+//! | empty clip window, shaded vertices far outside, dithering | none: which of its own pixels the job draws |
 //! | point too small (HW-2726) | `binning` for the record; none for sizes in vertices, which are values |
 //! | no rendering mode, no tile, no shader | `rendering`; primitives follow a shader in the binning list |
 //! | two loads, a tile buffer that was never cleared, reserved formats and modes, decimation by 16, alpha mask | `rendering` |
 //! | coverage pipe (HW-2885), oversampling that does not fit | `binning` |
 //! | early Z after a load in full resolution (HW-2905) | `rendering` |
+//! | early Z with a depth that is out of date | `binning`: it is not on after a draw that moves Z away without early-Z updates; Mesa's driver never draws so |
 //! | varyings unread or exhausted | `Shading::draw`: the count on every path is that of the record and of the kind of primitive |
 //! | samples beyond the last, coverage in multisample mode | `Shading::draw` |
 //! | quads moved, alpha mask accessed | `rules` |
@@ -62,7 +69,7 @@
 //! | branch by an odd register, branches too close | branches by registers are refused; `walk` |
 //! | TMU: result that was not asked for, FIFO overflow, coordinate twice | `lookups` |
 //! | TMU: reserved type or filter, cube stride missing, border of a cube, child image incomplete or too large | `texture` |
-//! | TMU: S16 blended, border unknown, raster width (HW-2898) | `texture` |
+//! | TMU: S16 blended, border unknown, raster width (HW-2898), narrow YUYV422R | `texture` |
 //! | TMU: cube direction not normalised, HW-2619, HW-2645 | none: the values of coordinates and texels |
 //! | uniforms exhausted, QPU scheduler, registers | none: jobs have no user programs and write no registers |
 //!
@@ -74,6 +81,8 @@
 //! shaders: what is accepted runs in a model that has no memory but the job's own, and must not have any fault but the values named above. It takes
 //! `--suite NAME`, `--range LO..HI` and `--seconds N`. The same cases are a fuzz target, which needs `cargo install cargo-fuzz` and a nightly compiler:
 //! `cd kernel/v3d && cargo +nightly fuzz run accepted_jobs`.
+//!
+//! What jobs leave behind, whether or not they would be accepted, is tested by sequences of jobs on one V3D: `tests/job_sequences`.
 //!
 //! # Sources
 //! [AG p.65-81] for what records mean, [linux vc4_validate.c, vc4_validate_shaders.c] for which dangers there are.
@@ -95,16 +104,24 @@ use crate::job::Job;
 use crate::platform::GpuMemory;
 use crate::record_list::ControlList;
 use crate::tile_grid::TileGrid;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 use core::fmt;
 use v3d_hw::BusAddr;
-use v3d_hw::control_list::{DecodeError, Record};
+use v3d_hw::control_list::{DecodeError, MAX_RECORD_BYTES, Record};
 use v3d_hw::registers::Thread;
 
 /// Most units of work of a validation: records of lists, instructions that are followed, uniforms that are read.
 pub const MAX_WORK: u32 = 1 << 22;
+
+/// Most bytes of heap that a validation, or a survey, takes for what it has to remember: basic blocks of programs, their uses of uniforms, records, addresses.
+/// As many again are allocated for a moment, to find out whether the heap has them.
+pub const MAX_HEAP_BYTES: usize = 8 << 20;
+
+/// Bytes of a list that are read at once.
+const WINDOW_BYTES: usize = 256;
+/// Least bytes between two checks that the heap has room.
+const HEAP_STEP_BYTES: usize = 64 << 10;
 
 /// Why a job was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,6 +215,8 @@ struct Checker<'a, M> {
     rights: &'a Rights,
     /// Remaining units of work.
     work: Cell<u32>,
+    /// Bytes of heap in use, and the number up to which the heap has room.
+    heap: Cell<(usize, usize)>,
     /// The survey in which accesses are recorded, if one is requested.
     survey: Option<&'a RefCell<Survey>>,
 }
@@ -207,6 +226,43 @@ impl<M: GpuMemory> Checker<'_, M> {
     fn spend(&self, units: u32) -> Result<(), Reason> {
         let left = self.work.get().checked_sub(units);
         self.work.set(left.ok_or(Reason::Value("the job takes more work to check than a job may"))?);
+        self.has_room(self.heap.get().0)
+    }
+
+    /// Counts heap before it is used: so many elements of a collection, with its own nodes and the room that it grows into.
+    fn keep<T>(&self, count: usize) -> Result<(), Reason> {
+        let (used, room) = self.heap.get();
+        let used = used.saturating_add(count.saturating_mul(2 * size_of::<T>()));
+        self.heap.set((used, room));
+        self.has_room(used)
+    }
+
+    /// The number of bytes in use, to which [`Self::release`] returns.
+    fn kept(&self) -> usize {
+        self.heap.get().0
+    }
+
+    /// Counts heap as free that was used since [`Self::kept`].
+    fn release(&self, kept: usize) {
+        self.heap.set((kept, self.heap.get().1));
+    }
+
+    /// Checks that a validation may use so many bytes besides its survey, and that the heap has them in one piece, as the growth of a collection needs them.
+    fn has_room(&self, used: usize) -> Result<(), Reason> {
+        let survey = self.survey.map_or(0, |survey| survey.borrow().heap_bytes());
+        let used = used.saturating_add(survey);
+        let (_, room) = self.heap.get();
+        if used <= room {
+            return Ok(());
+        }
+        if used > MAX_HEAP_BYTES {
+            return Err(Reason::Value("the job takes more memory to check than a job may"));
+        }
+        let room = used.next_multiple_of(HEAP_STEP_BYTES);
+        if Vec::<u8>::new().try_reserve_exact(room).is_err() {
+            return Err(Reason::Value("there is no memory left to check the job"));
+        }
+        self.heap.set((self.heap.get().0, room));
         Ok(())
     }
 
@@ -233,21 +289,15 @@ impl<M: GpuMemory> Checker<'_, M> {
     fn load(&self, address: BusAddr, bytes: &mut [u8]) -> Result<(), Reason> {
         let count = bytes.len() as u64;
         self.may_read(address, count)?;
-        let offset = address.offset().wrapping_sub(self.memory.base().offset());
-        if u64::from(offset) + count > u64::from(self.memory.bytes()) {
-            return Err(Reason::Reads { address, bytes: count });
-        }
-        self.memory.load(offset, bytes);
+        self.memory.load(self.place(address, count)?, bytes);
         Ok(())
     }
 
-    /// The bytes of a span that the job may read.
-    fn bytes(&self, address: BusAddr, count: u32) -> Result<Vec<u8>, Reason> {
-        // The right is checked first, so that no memory is allocated for bytes that do not exist.
-        self.rights.may_read(address, u64::from(count))?;
-        let mut bytes = vec![0; count as usize];
-        self.load(address, &mut bytes)?;
-        Ok(bytes)
+    /// Offset of a span in memory, if it lies in it.
+    fn place(&self, address: BusAddr, bytes: u64) -> Result<u32, Reason> {
+        let offset = address.offset().wrapping_sub(self.memory.base().offset());
+        let fits = u64::from(offset) + bytes <= u64::from(self.memory.bytes());
+        if fits { Ok(offset) } else { Err(Reason::Reads { address, bytes }) }
     }
 
     fn word(&self, address: BusAddr) -> Result<u32, Reason> {
@@ -266,16 +316,23 @@ impl<M: GpuMemory> Checker<'_, M> {
         let at_start = |reason| Refusal { thread, offset: 0, record: "start of the list", reason };
         let length = list.end_exclusive.0.checked_sub(list.start.0);
         let length = length.ok_or_else(|| at_start(Reason::Value("the list ends before it begins")))?;
-        let bytes = self.bytes(list.start, length).map_err(at_start)?;
+        self.may_read(list.start, u64::from(length)).map_err(at_start)?;
+        let first = self.place(list.start, u64::from(length)).map_err(at_start)?;
+        // A list may be as long as memory: it is read piece by piece.
+        let (mut window, mut filled) = ([0; WINDOW_BYTES], 0..0);
         let mut offset = 0;
-        while offset < bytes.len() {
-            let place = |record, reason| Refusal { thread, offset: offset as u32, record, reason };
-            let record =
-                Record::decode(&bytes[offset..]).map_err(|error| place("unknown record", Reason::NotARecord(error)))?;
-            let checked = self.spend(1).and_then(|()| each(offset as u32, record));
+        while offset < length {
+            let place = |record, reason| Refusal { thread, offset, record, reason };
+            if filled.end < length.min(offset + MAX_RECORD_BYTES as u32) {
+                filled = offset..length.min(offset + WINDOW_BYTES as u32);
+                self.memory.load(first + offset, &mut window[..filled.len()]);
+            }
+            let bytes = &window[(offset - filled.start) as usize..filled.len()];
+            let record = Record::decode(bytes).map_err(|error| place("unknown record", Reason::NotARecord(error)))?;
+            let checked = self.spend(1).and_then(|()| each(offset, record));
             checked.map_err(|reason| place(record.info().name, reason))?;
-            self.note(|survey| survey.note_record(list.start + offset as u32, &record, &bytes[offset..]));
-            offset += record.bytes();
+            self.note(|survey| survey.note_record(list.start + offset, &record, bytes));
+            offset += record.bytes() as u32;
         }
         Ok(())
     }
@@ -288,7 +345,7 @@ pub fn check(memory: &impl GpuMemory, rights: &Rights, job: &Job) -> Result<(), 
 
 /// The same with another limit of work; returns the number of units used.
 pub fn check_with(memory: &impl GpuMemory, rights: &Rights, job: &Job, max_work: u32) -> Result<u32, Refusal> {
-    let checker = Checker { memory, rights, work: Cell::new(max_work), survey: None };
+    let checker = Checker { memory, rights, work: Cell::new(max_work), heap: Cell::new((0, 0)), survey: None };
     check_job(&checker, job)?;
     Ok(max_work - checker.work.get())
 }

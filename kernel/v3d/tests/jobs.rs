@@ -1,12 +1,13 @@
 //! The driver's scheduling and recovery, step by step.
 
 #[path = "double/engine.rs"]
+#[allow(dead_code, reason = "other tests use the rest of the double")]
 mod engine;
 
 use engine::{Behaviour, Engine, Event};
 use v3d::hw::BusAddr;
 use v3d::hw::registers::Register;
-use v3d::platform::RegisterAccess;
+use v3d::platform::{RegisterAccess, Time};
 use v3d::record_list::ControlList;
 use v3d::user_program::UserProgram;
 use v3d::{Driver, Error, Failure, Fence, Job, Limits};
@@ -95,6 +96,92 @@ fn an_out_of_memory_interrupt_without_a_cause_is_masked() {
     driver.wait(fence).unwrap();
     assert_eq!(engine.taken.borrow().len(), 2);
     assert_eq!(engine.read(Register::INTENA), 0b0111);
+}
+
+/// PCS reads 0x104 in a job that only renders: BMOOM is set from the reset until the binner first gets memory [bm docs/DRIVERS.md].
+#[test]
+fn bmoom_before_the_first_binning_is_no_request_for_memory() {
+    for (armed, stuck) in [(false, false), (true, false), (true, true)] {
+        let engine = Engine::new(1 << 20);
+        engine.lacks_first_memory.set(true);
+        let mut driver =
+            if armed { driver(&engine) } else { Driver::bring_up(&engine, &engine.interrupts, limits()).unwrap() };
+        if stuck {
+            engine.keep_out_of_memory_up();
+        }
+        let [_, rendering] = lists(1);
+        engine.script(rendering, &[Behaviour::NeverWaits(5)]);
+        let fence = driver.submit(Job { binning: None, ..job(1) });
+        driver.wait(fence).unwrap();
+        assert!(engine.lacks_first_memory.get(), "memory was given: armed {armed}, stuck {stuck}");
+        assert_eq!(driver.statistics().overflow_blocks, 0);
+        engine.out_of_memory_is_stuck.set(false);
+        engine.script(lists(2)[0], &[Behaviour::Takes(2)]);
+        let fence = driver.submit(job(2));
+        driver.wait(fence).unwrap();
+        // One more may have been offered before the list's first record gave the binner memory.
+        assert_eq!(engine.taken.borrow().len(), 2);
+        assert!(driver.statistics().overflow_blocks <= 3);
+    }
+}
+
+/// What boards read while idle, and while they work well [bm reports].
+#[test]
+fn the_debug_registers_of_a_healthy_board_are_no_sign_of_a_hang() {
+    let engine = Engine::new(1 << 20);
+    engine.constants.borrow_mut().extend([
+        (Register::FDBGO, 6),
+        (Register::FDBGB, 0x18),
+        (Register::FDBGS, 0x3147),
+        (Register::ERRSTAT, 0x3000),
+    ]);
+    let mut driver = driver(&engine);
+    for n in 0..8 {
+        let fence = driver.submit(job(n));
+        driver.wait(fence).unwrap();
+    }
+    let statistics = driver.statistics();
+    assert_eq!((statistics.jobs_done, statistics.resets, statistics.error_bits), (8, 0, 0));
+    assert_eq!(driver.take_reports(), []);
+    // A report has them all, and says of VCMRE what is known.
+    engine.script(lists(1)[1], &[Behaviour::Hangs, Behaviour::Ends(1)]);
+    let fence = driver.submit(job(1));
+    driver.wait(fence).unwrap();
+    let report = driver.take_reports()[0].to_string();
+    assert!(report.contains("vertices in NV mode were drawn, for which boards set it without a failure"), "{report}");
+}
+
+/// CTRUN clears when a thread has read its list; BFC and RFC count later [rpi-hal].
+#[test]
+fn a_job_ends_when_its_frame_is_counted_and_not_when_its_thread_stops() {
+    for thread in 0..2 {
+        let engine = Engine::new(1 << 20);
+        let mut driver = driver(&engine);
+        engine.script(lists(1)[thread], &[Behaviour::CountsLate(7)]);
+        let (first, second) = (driver.submit(job(1)), driver.submit(job(2)));
+        let mut polls = 0;
+        while !driver.is_done(first) {
+            engine.wait_until(engine.now_us() + 1000);
+            polls += 1;
+            assert!(polls < 50);
+        }
+        assert!(polls >= 8, "thread {thread}: done after {polls} polls");
+        driver.wait(second).unwrap();
+        assert_eq!((driver.statistics().jobs_done, driver.statistics().resets), (2, 0));
+    }
+}
+
+/// A render job of one second was seen to be legal [piegpu]: as long as it makes progress, it is not stopped.
+#[test]
+fn a_job_of_a_second_that_makes_progress_is_not_stopped() {
+    let engine = Engine::new(1 << 20);
+    let mut driver = driver(&engine);
+    let steps = 1_000_000 / limits().poll_interval_us as u32;
+    engine.script(lists(0)[1], &[Behaviour::Ends(steps)]);
+    let fence = driver.submit(job(0));
+    driver.wait(fence).unwrap();
+    assert_eq!((driver.statistics().resets, driver.take_reports().len()), (0, 0));
+    assert!(driver.statistics().last_rendering_us >= 900_000, "{}", driver.statistics().last_rendering_us);
 }
 
 /// BFC and RFC have 8 bits: for a driver that subtracts them, job 256 looks like job 0.

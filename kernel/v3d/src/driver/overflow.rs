@@ -3,6 +3,9 @@
 //! The driver allocates blocks from the pool and offers them to the interrupt handler. A block that the handler has given to the binner belongs to the job that
 //! is being binned, and is returned when that job has been rendered, since it contains the job's tile lists.
 //!
+//! Where there is no block left, the binner waits as long as an older job is in flight: its end returns its blocks, and the memory that it owns. A job that is
+//! the oldest and cannot get a block will never get one, and is dropped.
+//!
 //! # Errata
 //! - BPOA keeps tile lists, so the blocks share the top four address bits with all other binner memory; the pool as a whole does.
 
@@ -29,6 +32,8 @@ pub(super) struct OverflowMemory {
     given: u32,
     /// Total number of blocks.
     blocks: u32,
+    /// The binner waits for a block that an older job holds.
+    awaited: bool,
 }
 
 impl<P: Platform> Driver<'_, P> {
@@ -74,13 +79,18 @@ impl<P: Platform> Driver<'_, P> {
                 self.grow();
             }
             self.offer_blocks();
-            if !self.interrupts.take_starved() {
+            self.overflow.awaited |= self.interrupts.take_starved();
+            if !self.overflow.awaited {
                 return;
             }
             if self.overflow.offered.is_empty() {
-                self.fail_thread(Thread::Binning, Failure::OutOfBinnerMemory);
+                let is_oldest = self.jobs.front().is_none_or(|job| job.runs_on(Thread::Binning));
+                if is_oldest {
+                    self.fail_thread(Thread::Binning, Failure::OutOfBinnerMemory);
+                }
                 return;
             }
+            self.overflow.awaited = false;
             self.interrupts.enable(self.platform);
             self.interrupts.service(self.platform);
         }
@@ -110,13 +120,19 @@ impl<P: Platform> Driver<'_, P> {
         }
     }
 
-    /// After a reset the binner holds no blocks.
-    pub(super) fn reset_overflow_memory(&mut self) {
+    /// After a reset the binner holds no blocks. Where the reset has not worked, it may still use them, and gets others.
+    pub(super) fn reset_overflow_memory(&mut self, has_worked: bool) {
         self.interrupts.withdraw();
         self.interrupts.take_starved();
+        self.overflow.awaited = false;
         self.overflow.given = self.interrupts.blocks_given();
         self.overflow.spare.extend(self.overflow.offered.drain(..));
         let held: Vec<_> = self.jobs.iter_mut().flat_map(|job| job.blocks.drain(..)).collect();
-        self.return_overflow_blocks(held);
+        if has_worked {
+            self.return_overflow_blocks(held);
+        } else {
+            self.overflow.spare.clear();
+            self.overflow.blocks = 0;
+        }
     }
 }

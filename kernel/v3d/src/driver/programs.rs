@@ -17,8 +17,7 @@ const NO_LIMIT: u16 = 1024;
 impl<P: Platform> Driver<'_, P> {
     /// Waits until all frames are done (HW-2959), runs the programs, and waits until all of them have ended.
     ///
-    /// The caches are cleared before the programs run, and afterwards, for what the programs have written. Programs that do not end within `limit_us`
-    /// microseconds are reported, and the V3D is reset.
+    /// Programs that do not end within `limit_us` microseconds are reported, and the V3D is reset.
     pub fn run_programs(&mut self, programs: &[UserProgram], limit_us: u64) -> Result<(), Error> {
         if programs.len() > QUEUE_DEPTH {
             return Err(Error::TooManyPrograms(programs.len()));
@@ -55,7 +54,6 @@ impl<P: Platform> Driver<'_, P> {
             }
             self.sleep();
         }
-        caches::clear(registers);
         self.statistics.programs_done += u64::from(requested);
         Ok(())
     }

@@ -3,7 +3,11 @@
 //! Progress is measured by registers: the threads' addresses, the pipeline's status, the number of remaining primitives, the binner's memory. If none of them
 //! changes for a while although there is work, the V3D is hung. The driver then captures a report, resets the V3D, and restarts all jobs in flight, since
 //! execution does not change lists. It does the same if the V3D was reset by something else, which it detects by the scratch register. The job that hung gets
-//! one more try; if it fails again it is dropped, and the next one runs.
+//! one more try; if it fails again it is dropped, and the next one runs. Of two jobs that hang together neither is blamed: all are restarted one by one.
+//!
+//! # A reset that fails
+//! Where the board cannot reset the V3D, or SCRATCH shows that it has not, programs may still run. The memory that they may access is kept for ever, or until a
+//! later reset works: [`Pool::keep_all`](crate::pool::Pool::keep_all).
 //!
 //! # Sources
 //! [linux vc4_gem.c] for the measure of progress, [AG p.85-88].
@@ -51,7 +55,7 @@ impl<P: Platform> Driver<'_, P> {
     pub(super) fn check_errors(&mut self) {
         self.note_error_bits();
         let now = self.platform.now_us();
-        if !self.jobs.iter().any(|job| job.running_since_us().is_some()) {
+        if self.jobs.is_empty() {
             self.watch.moved(now);
             return;
         }
@@ -75,7 +79,10 @@ impl<P: Platform> Driver<'_, P> {
         } else {
             return;
         };
-        self.fail_thread(self.guilty_thread(), failure);
+        match self.guilty_job() {
+            Some(index) => self.fail_job(index, failure),
+            None => self.fail_nobody(failure),
+        }
     }
 
     /// Whether something other than the driver has reset the V3D, so that its counters are meaningless.
@@ -85,32 +92,55 @@ impl<P: Platform> Driver<'_, P> {
 
     /// Initialises a V3D that was reset by something else, and restarts all jobs in flight.
     pub(super) fn recover_from_reset(&mut self) {
-        if self.jobs.iter().any(|job| job.running_since_us().is_some()) {
-            self.fail_thread(self.guilty_thread(), Failure::UnexpectedReset);
-        } else {
-            self.reset();
+        match self.guilty_job() {
+            Some(index) => self.fail_job(index, Failure::UnexpectedReset),
+            None if self.jobs.iter().any(|job| job.running_since_us().is_some()) => {
+                self.fail_nobody(Failure::UnexpectedReset);
+            }
+            None => self.reset(),
         }
     }
 
-    /// The thread that makes no progress: thread 1, unless it is waiting for thread 0.
-    fn guilty_thread(&self) -> Thread {
-        let rendering = self.jobs.iter().find(|job| job.runs_on(Thread::Rendering));
-        match rendering {
-            Some(job) if !job.runs_on(Thread::Binning) => Thread::Rendering,
-            _ => Thread::Binning,
-        }
+    /// The job that makes no progress, by its index: the only one that runs. Of two, each may keep the QPUs that the other needs.
+    fn guilty_job(&self) -> Option<usize> {
+        let mut running = (0..self.jobs.len()).filter(|&index| self.jobs[index].running_since_us().is_some());
+        let first = running.next();
+        if running.next().is_some() { None } else { first }
     }
 
-    /// Fails the job that this thread executes: captures a report, resets the V3D, and starts the next job.
+    /// Resets the V3D when it is not known which job is to blame, or when a thread is busy with the list of a job that is done. All jobs are restarted one
+    /// after the other, so that each of them runs, or fails, by itself.
+    fn fail_nobody(&mut self, failure: Failure) {
+        let report = Report::capture(self.platform, None, failure, 1, Submission::default());
+        self.reset();
+        self.one_by_one = true;
+        self.rewind_jobs();
+        self.keep(report);
+    }
+
+    /// All jobs will be started again.
+    fn rewind_jobs(&mut self) {
+        self.statistics.retries += self.jobs.iter().filter(|job| job.running_since_us().is_some()).count() as u64;
+        self.jobs.iter_mut().for_each(|job| job.rewind());
+    }
+
+    /// Fails the job that this thread executes.
     pub(super) fn fail_thread(&mut self, thread: Thread, failure: Failure) {
-        let Some(index) = self.jobs.iter().position(|job| job.runs_on(thread)) else { return };
+        if let Some(index) = self.jobs.iter().position(|job| job.runs_on(thread)) {
+            self.fail_job(index, failure);
+        }
+    }
+
+    /// Fails a job: captures a report, resets the V3D, and starts the next job.
+    pub(super) fn fail_job(&mut self, index: usize, failure: Failure) {
         let job = &mut self.jobs[index];
         job.failures += 1;
         let (fence, failures) = (job.fence(), job.failures);
         let submission = Submission { programs: Vec::new(), job: Some(job.job()) };
         let mut report = Report::capture(self.platform, Some(fence), failure, failures, submission);
-        // Trying again would not provide more memory.
-        report.dropped = failures >= self.limits.failures || failure == Failure::OutOfBinnerMemory;
+        // Trying again would not provide more memory, or another list.
+        let is_final = matches!(failure, Failure::OutOfBinnerMemory | Failure::Semaphore);
+        report.dropped = failures >= self.limits.failures || is_final;
 
         self.reset();
         if report.dropped {
@@ -121,8 +151,7 @@ impl<P: Platform> Driver<'_, P> {
                 self.failed.pop_front();
             }
         }
-        self.statistics.retries += self.jobs.iter().filter(|job| job.running_since_us().is_some()).count() as u64;
-        self.jobs.iter_mut().for_each(|job| job.rewind());
+        self.rewind_jobs();
         self.keep(report);
     }
 
@@ -135,14 +164,22 @@ impl<P: Platform> Driver<'_, P> {
     }
 
     /// Resets and initialises the V3D. If the board cannot reset it, at least the control list threads are reset.
+    ///
+    /// A program that hangs then still runs, with the memory that it knows: all memory that is allocated is kept until a reset has worked, whoever drops it.
     pub(super) fn reset(&mut self) {
         self.statistics.resets += 1;
-        // On failure `prepare` still resets both threads; a V3D that stays stuck fails the next job, which is then reported.
-        if self.platform.reset().is_err() {
+        // SCRATCH shows whether a reset that was reported has happened.
+        let has_worked =
+            self.platform.reset().is_ok() && !(self.watch.mark_holds && self.platform.read(Register::SCRATCH) == MARK);
+        if has_worked {
+            self.pool.release_kept();
+        } else {
+            // `prepare` still resets both threads. On boards that alone was not enough [piegpu]: the next job fails as well, and is reported.
             self.statistics.failed_resets += 1;
+            self.pool.keep_all();
         }
         self.prepare();
-        self.reset_overflow_memory();
+        self.reset_overflow_memory(has_worked);
         self.watch.moved(self.platform.now_us());
     }
 

@@ -1,6 +1,6 @@
 //! Scheduling: each thread gets its next list when it has ended the last.
 //!
-//! Before a job's first list is started, all caches are cleared. If the other thread is still working, it only has to fetch its data again.
+//! Before a list is started, the [caches](crate::caches) are cleared that may hold older data than it needs.
 
 use super::Driver;
 use crate::caches;
@@ -99,6 +99,11 @@ impl InFlight {
         }
     }
 
+    /// Whether it has been binned, and its rendering has not been started.
+    pub(super) fn awaits_rendering(&self) -> bool {
+        self.job.binning.is_some() && matches!((self.binning, self.rendering), (Stage::Done { .. }, Stage::Waiting))
+    }
+
     /// Whether this thread is executing the job.
     pub(super) fn runs_on(&self, thread: Thread) -> bool {
         matches!(self.stage(thread), Stage::Running { .. })
@@ -108,10 +113,14 @@ impl InFlight {
 impl<P: Platform> Driver<'_, P> {
     /// Starts every thread that is idle and has work.
     pub(super) fn start(&mut self) {
-        self.start_thread(Thread::Binning);
+        if self.settle_threads() {
+            self.start_thread(Thread::Binning);
+        }
         // An engine that executes a list immediately has already finished: without this check, all of its time would count as binning.
         self.observe();
-        self.start_thread(Thread::Rendering);
+        if self.settle_threads() {
+            self.start_thread(Thread::Rendering);
+        }
     }
 
     /// Starts the list of the oldest job that the thread has not started.
@@ -120,11 +129,22 @@ impl<P: Platform> Driver<'_, P> {
         let other_runs = self.jobs.iter().any(|job| job.runs_on(thread));
         let Some(list) = self.jobs[index].list(thread) else { return };
         // A rendering list waits for its own binning, which must have been started.
-        let too_early = thread == Thread::Rendering && self.jobs[index].binning == Stage::Waiting;
-        if other_runs || too_early || self.status(thread).ctrun {
+        let too_early = thread == Thread::Rendering
+            && match self.jobs[index].binning {
+                Stage::Waiting => true,
+                Stage::Running { .. } => self.one_by_one,
+                Stage::Done { .. } => false,
+            };
+        let too_far_ahead = thread == Thread::Binning && !self.can_bin_ahead();
+        if other_runs || too_early || too_far_ahead || self.status(thread).ctrun {
             return;
         }
-        caches::clear(self.platform);
+        let is_first = thread == Thread::Binning || self.jobs[index].job.binning.is_none();
+        if is_first {
+            caches::clear(self.platform);
+        } else {
+            caches::clear_textures(self.platform);
+        }
         if thread == Thread::Binning {
             // Memory that the binner received for the previous job belongs to that job's tile lists and must not be used for this one.
             self.platform.write(Register::BPOA, 0);
@@ -153,6 +173,10 @@ impl<P: Platform> Driver<'_, P> {
 
     /// Updates the states of jobs from the counters, and removes jobs that are done.
     pub(super) fn observe(&mut self) {
+        if self.was_reset() {
+            // The counters have started again: another value does not mean that a frame is done.
+            return;
+        }
         let now = self.platform.now_us();
         for thread in [Thread::Binning, Thread::Rendering] {
             let count = self.count(thread);
@@ -161,6 +185,9 @@ impl<P: Platform> Driver<'_, P> {
                     && before != count
                 {
                     *job.stage_mut(thread) = Stage::Done { at_us: now };
+                    if thread == Thread::Binning {
+                        self.interrupts.binning_ends();
+                    }
                     match (thread, job.binning) {
                         (Thread::Binning, _) => self.statistics.last_binning_us = now.saturating_sub(since_us),
                         (Thread::Rendering, Stage::Done { at_us }) => {
@@ -183,5 +210,6 @@ impl<P: Platform> Driver<'_, P> {
                 drop(owners);
             }
         }
+        self.one_by_one &= !self.jobs.is_empty();
     }
 }

@@ -3,6 +3,9 @@
 //! The V3D does not see the ARM's caches [AG p.13], so the CPU does not cache this memory. The pool is one contiguous region that does not cross a boundary of
 //! 256 MiB, because tile state, tile allocation and overflow memory must agree in the upper 4 bits of their addresses [linux vc4_bo.c].
 
+use core::fmt;
+
+use super::Named;
 use v3d_hw::BusAddr;
 
 /// Byte access to the pool by offset from its start; the GPU names the same bytes by bus address.
@@ -33,6 +36,10 @@ pub trait GpuMemory {
             self.store_word(at, word);
         }
     }
+
+    /// Notes the name of what is at an address from now on, if the platform keeps names, for captures. Most do not.
+    #[inline(always)]
+    fn name(&self, _address: BusAddr, _what: Named, _name: fmt::Arguments<'_>) {}
 
     /// Loads one word, little-endian; `offset` is a multiple of 4.
     fn load_word(&self, offset: u32) -> u32 {

@@ -2,7 +2,7 @@
 
 use crate::tiler::{LayoutError, Rectangle};
 use core::fmt;
-use v3d_hw::texture::{MAX_SIZE, MinFilter, TextureType};
+use v3d_hw::texture::{MAX_SIZE, MIN_YUYV_ROW_TEXELS, MinFilter, TextureType};
 use v3d_hw::{BusAddr, FieldError};
 
 /// Why a texture cannot be created, accessed or looked up.
@@ -34,6 +34,8 @@ pub enum TextureError {
     },
     /// A raster type whose row length is not a power of two.
     RasterWidth(u32),
+    /// A texture of type YUYV422R that is so narrow that it is not known how far apart its rows are.
+    YuyvWidth(u32),
     /// A raster type with more than one level, or faces.
     RasterLevels(TextureType),
     /// The level does not exist.
@@ -106,6 +108,9 @@ impl fmt::Display for TextureError {
             }
             Self::RasterWidth(width) => {
                 write!(f, "rows of raster textures are powers of two long (HW-2898), not {width} texels")
+            }
+            Self::YuyvWidth(width) => {
+                write!(f, "textures of type YUYV422R are at least {MIN_YUYV_ROW_TEXELS} texels wide, not {width}")
             }
             Self::RasterLevels(kind) => {
                 write!(f, "textures of type {} are in raster order and have one level and one face", kind.name())

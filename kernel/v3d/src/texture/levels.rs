@@ -2,7 +2,7 @@
 
 use super::{ALIGNMENT, CUBE_FACES, TextureError};
 use crate::tiler::{ImageBytes, ImageLayout, Rectangle};
-use v3d_hw::texture::{MAX_SIZE, TextureType};
+use v3d_hw::texture::{MAX_SIZE, MIN_RASTER_ROW_TEXELS, MIN_YUYV_ROW_TEXELS, TextureType};
 use v3d_hw::tiling::{self, Tiling};
 
 /// Levels of the largest texture: 2048, 1024, ..., 1.
@@ -111,12 +111,17 @@ impl TextureLayout {
             if count > 1 || cube {
                 return Err(TextureError::RasterLevels(texture_type));
             }
-            // Two texels of YUYV share their chroma.
-            if !width_px.is_power_of_two() || texture_type == TextureType::Yuyv422R && width_px == 1 {
+            if !width_px.is_power_of_two() {
                 return Err(TextureError::RasterWidth(width_px));
             }
+            if texture_type == TextureType::Yuyv422R && width_px < MIN_YUYV_ROW_TEXELS {
+                return Err(TextureError::YuyvWidth(width_px));
+            }
         }
-        let (width, height) = (units(texture_type, width_px), units(texture_type, height_px));
+        let (mut width, height) = (units(texture_type, width_px), units(texture_type, height_px));
+        if texture_type.is_raster() {
+            width = width.max(MIN_RASTER_ROW_TEXELS);
+        }
         let level = |number: u32| {
             let (width, height) = match number {
                 0 => (width, height),

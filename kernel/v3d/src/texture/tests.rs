@@ -2,6 +2,8 @@
 
 use super::*;
 use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
 use v3d_hw::texture::MagFilter;
 use v3d_hw::tiling::Tiling;
 
@@ -130,6 +132,26 @@ fn compressed_textures_count_blocks() {
     }
 }
 
+/// Widths 1, 2, 4, 8 and 64 were tried on a board [piegpu].
+#[test]
+fn rows_of_raster_textures_are_at_least_four_texels_apart() {
+    for (width, pitch) in [(1, 4), (2, 4), (4, 4), (8, 8), (64, 64)] {
+        let layout = TextureLayout::two_dimensional(TextureType::Rgba32R, width, 3, 1).unwrap();
+        let level = layout.level(0, 0).unwrap();
+        assert_eq!((level.image.width_px(), level.image.bytes()), (pitch, 3 * 4 * pitch), "width {width}");
+        let texels: Vec<u8> = (0..level.bytes()).map(|n| n as u8).collect();
+        let mut image = vec![0; level.image.bytes() as usize];
+        level.put(&mut image[..], &texels).unwrap();
+        let row = 4 * width as usize;
+        for (n, expected) in texels.chunks(row).enumerate() {
+            assert_eq!(&image[4 * pitch as usize * n..][..row], expected, "width {width}, row {n}");
+        }
+        let mut read = vec![0; texels.len()];
+        level.get(&image[..], &mut read).unwrap();
+        assert_eq!(read, texels);
+    }
+}
+
 #[test]
 fn child_images_say_where_they_are() {
     let layout = TextureLayout::two_dimensional(TextureType::Rgba8888, 2048, 64, 1).unwrap();
@@ -164,6 +186,7 @@ fn what_the_hardware_has_not_is_refused() {
         flat(TextureType::Rgba32R, 77, 4, 1),
         "rows of raster textures are powers of two long (HW-2898), not 77 texels"
     );
+    assert_eq!(flat(TextureType::Yuyv422R, 4, 4, 1), "textures of type YUYV422R are at least 8 texels wide, not 4");
     assert_eq!(
         flat(TextureType::Yuyv422R, 64, 4, 2),
         "textures of type YUYV422R are in raster order and have one level and one face"

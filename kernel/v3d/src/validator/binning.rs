@@ -4,10 +4,12 @@ use super::records::{Records, Shading};
 use super::rendering::tile_buffer;
 use super::{Binned, Checker, Reason, Refusal, Span};
 use crate::binning_list::MAX_STATE_CHANGES;
+use crate::draw_state::lets_farther_pass;
 use crate::platform::GpuMemory;
 use crate::record_list::ControlList;
 use crate::tile_grid::TileGrid;
 use crate::tile_memory;
+use v3d_hw::BusAddr;
 use v3d_hw::control_list::{
     ConfigurationBits, IndexType, IndexedPrimitiveList, Oversample, PrimitiveListFormat, PrimitiveMode, Record,
     TileBinningMode, VertexArrayPrimitives,
@@ -30,8 +32,19 @@ const MIN_POINT_PX: f32 = 0.125;
 /// Alignment of tile state and tile lists in bytes. The guide asks for 16 of tile state [AG p.71].
 const TILE_MEMORY_ALIGNMENT: u32 = 16;
 
+/// Records of state that applies to all primitives, with the bits that stand for them. A thread keeps its state from job to job, so a list that leaves one
+/// out would draw with another job's.
+const EVERY_DRAW_NEEDS: [(u8, &str); 4] = [
+    (1, "Configuration Bits come before primitives: the thread keeps those of the job before"),
+    (2, "a Clip Window comes before primitives: the thread keeps that of the job before"),
+    (4, "a Viewport Offset comes before primitives: the thread keeps that of the job before"),
+    (8, "a Primitive List Format comes before primitives: each thread keeps its own, and the two may differ"),
+];
+
 /// State set by the records so far.
 struct State {
+    /// Bits of [`EVERY_DRAW_NEEDS`].
+    given: u8,
     multisample: bool,
     /// How tile lists number vertices; a format takes effect with the next shader state [AG p.65].
     numbers: ListDataType,
@@ -43,13 +56,21 @@ struct State {
     /// The last kind of primitive, which is also state.
     drawn: Option<PrimitiveMode>,
     changes: u32,
+    /// A two-threaded program switches threads; another may end without.
+    thread_use: (bool, bool),
+    configuration: ConfigurationBits,
+    /// Primitives have moved Z away without early-Z updates.
+    early_z_is_behind: bool,
+    /// The list's end address.
+    end: BusAddr,
 }
 
-impl Default for State {
-    fn default() -> Self {
+impl State {
+    fn new(end: BusAddr) -> Self {
         let numbers = ListDataType::Index16;
         let (shading, records, drawn) = (None, Records::default(), None);
         Self {
+            given: 0,
             multisample: false,
             numbers,
             next_numbers: numbers,
@@ -58,6 +79,10 @@ impl Default for State {
             is_changed: false,
             drawn,
             changes: 0,
+            thread_use: (false, false),
+            configuration: ConfigurationBits::default(),
+            early_z_is_behind: false,
+            end,
         }
     }
 }
@@ -65,7 +90,7 @@ impl Default for State {
 pub(super) fn check<M: GpuMemory>(checker: &Checker<'_, M>, list: ControlList) -> Result<Binned, Refusal> {
     let mut stage = Stage::Empty;
     let mut binned = None;
-    let mut state = State::default();
+    let mut state = State::new(list.end_exclusive);
     let mut end = 0;
     checker.records(Thread::Binning, list, |offset, record| {
         end = offset;
@@ -119,11 +144,19 @@ impl State {
             state if is_plain_state(state) => {}
             _ => return Ok(false),
         }
+        self.given |= match record {
+            Record::ConfigurationBits(_) => 1,
+            Record::ClipWindow(_) => 2,
+            Record::ViewportOffset(_) => 4,
+            Record::PrimitiveListFormat(_) => 8,
+            _ => 0,
+        };
         self.is_changed = true;
         Ok(true)
     }
 
-    fn configuration(&self, bits: &ConfigurationBits) -> Result<(), Reason> {
+    fn configuration(&mut self, bits: &ConfigurationBits) -> Result<(), Reason> {
+        self.configuration = *bits;
         if bits.coverage_pipe {
             return Err(Reason::Value(
                 "the coverage pipe is not supported: after varyings silicon may lock up (HW-2885)",
@@ -147,7 +180,20 @@ impl State {
         if !draw.address.is_aligned(bytes) {
             return Err(Reason::Value("16-bit indices are 2-byte aligned"));
         }
-        checker.may_read(draw.address, u64::from(draw.length) * u64::from(bytes))?;
+        let length = u64::from(draw.length) * u64::from(bytes);
+        checker.may_read(draw.address, length)?;
+        // An alias of an address is the same memory; whether the hardware compares the alias is not known.
+        match self.end.offset().checked_sub(draw.address.offset()).map(u64::from) {
+            Some(0) => {
+                return Err(Reason::Value(
+                    "its index data begins at the list's end address, where the V3D stops without an error",
+                ));
+            }
+            Some(behind) if behind < length => {
+                return Err(Reason::Value("the list's end address lies within its index data, where the V3D may stop"));
+            }
+            _ => {}
+        }
         // Greater indices are an error for which the hardware fetches nothing.
         self.draw(checker, draw.mode, u64::from(draw.maximum_index) + 1)
     }
@@ -164,11 +210,28 @@ impl State {
     /// Primitives with vertices 0 to `count` - 1.
     fn draw<M: GpuMemory>(&mut self, checker: &Checker<'_, M>, mode: PrimitiveMode, count: u64) -> Result<(), Reason> {
         let shading = self.shading.ok_or(Reason::Order("primitives come after a shader state record"))?;
+        if let Some((_, why)) = EVERY_DRAW_NEEDS.iter().find(|(bit, _)| self.given & bit == 0) {
+            return Err(Reason::Order(why));
+        }
         self.changes += u32::from(self.is_changed || self.drawn != Some(mode));
         (self.is_changed, self.drawn) = (false, Some(mode));
         if self.changes > MAX_STATE_CHANGES {
             return Err(Reason::Value("the binner cannot count so many changes of state (HW-2116)"));
         }
+        let (switches, never) = shading.thread_use();
+        self.thread_use = (self.thread_use.0 || switches, self.thread_use.1 || never);
+        if self.thread_use == (true, true) {
+            return Err(Reason::Value(
+                "of the job's programs that are declared two-threaded some switch threads and one may not: boards hang",
+            ));
+        }
+        if self.early_z_is_behind && self.configuration.early_z {
+            return Err(Reason::Order(
+                "early Z compares with an old depth: primitives before have moved Z away without early-Z updates",
+            ));
+        }
+        let ConfigurationBits { z_updates, early_z_updates, depth_test, .. } = self.configuration;
+        self.early_z_is_behind |= z_updates && !early_z_updates && lets_farther_pass(depth_test);
         shading.draw(checker, mode, count, self.multisample)
     }
 }
@@ -233,7 +296,9 @@ fn tile_memory_of<M: GpuMemory>(checker: &Checker<'_, M>, mode: &TileBinningMode
     }
     let least = grid.tiles() * mode.initial_block_size.bytes() + tile_memory::MIN_GROWTH_BYTES;
     if mode.tile_allocation_bytes < least {
-        return Err(Reason::Value("tile allocation memory is too small for the tiles' first blocks"));
+        return Err(Reason::Value(
+            "tile allocation memory is too small for the tiles' first blocks and the 8 KiB that the binner takes in any case",
+        ));
     }
     Ok(Binned { grid, lists: mode.tile_allocation, memory: [state, lists] })
 }

@@ -7,7 +7,6 @@ use super::{Checker, Reason};
 use crate::platform::GpuMemory;
 use crate::user_program::VPM_RESERVATION;
 use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
 use v3d_hw::control_list::{GlShaderState, NvShaderState, PrimitiveMode, Threading};
 use v3d_hw::shaded_vertex::Format;
 use v3d_hw::shader_record::{ALIGNMENT, AttributeArray, GlFragment, GlVertex, NvShaderRecord, gl};
@@ -39,6 +38,11 @@ pub(super) struct Shading {
 }
 
 impl Shading {
+    /// Whether the fragment shader, as one of two threads, switches them, and whether it may end without.
+    pub(super) const fn thread_use(&self) -> (bool, bool) {
+        (self.fragment.switches_threads, self.fragment.never_switches)
+    }
+
     /// Checks that primitives of this mode with vertices 0 to `count` - 1 may be drawn into pixels with this number of samples.
     pub(super) fn draw<M: GpuMemory>(
         &self,
@@ -84,21 +88,28 @@ pub(super) struct Records {
     programs: Programs,
 }
 
+/// Size of the longest shader record.
+const RECORD_BYTES: usize = (gl::ATTRIBUTES + gl::MAX_ATTRIBUTES * gl::ATTRIBUTE_BYTES) as usize;
+
 /// Address and bytes of a shader record.
 struct RecordBytes {
     address: BusAddr,
-    bytes: Vec<u8>,
+    bytes: [u8; RECORD_BYTES],
+    count: usize,
 }
 
 impl RecordBytes {
     /// Loads a record, which the job must have a right to read.
     fn load<M: GpuMemory>(checker: &Checker<'_, M>, address: BusAddr, count: u32) -> Result<Self, Reason> {
-        Ok(Self { address, bytes: checker.bytes(address, count)? })
+        checker.keep::<((BusAddr, u8), Shading)>(1)?;
+        let (mut bytes, count) = ([0; RECORD_BYTES], RECORD_BYTES.min(count as usize));
+        checker.load(address, &mut bytes[..count])?;
+        Ok(Self { address, bytes, count })
     }
 
     /// The part of the record at offset `at`; its addresses are recorded.
     fn part<L: Layout, M: GpuMemory>(&self, checker: &Checker<'_, M>, at: u32) -> Result<L, Reason> {
-        let bytes = self.bytes.get(at as usize..).unwrap_or_default();
+        let bytes = self.bytes.get(at as usize..self.count).unwrap_or_default();
         let part = L::read_from(bytes).ok_or(Reason::Value("the shader record is cut short"))?;
         checker.note(|survey| survey.note_addresses(self.address + at, L::FIELDS, bytes));
         Ok(part)
@@ -135,13 +146,21 @@ impl Records {
         let kind = fragment_kind(fragment.threading);
         let facts = self.programs.check(checker, kind, fragment.code, fragment.uniforms)?;
         let screen = Format { clip_header: false, point_size: fragment.point_size };
+        // Without clipping the coordinate shader's vertices have no clip coordinates either [bm docs/DRIVERS.md].
+        let coordinates = Format { clip_header: fragment.clipping, ..screen };
+        let more_rows = "a vertex or coordinate shader writes more rows than shaded vertices have";
+        let clip_rows = if fragment.clipping {
+            more_rows
+        } else {
+            "the coordinate shader writes clip coordinates, but the record has clipping off: boards then draw nothing"
+        };
         let shaded = [
-            (gl::VERTEX, screen.varyings() + u32::from(fragment.varyings)),
-            (gl::COORDINATE, Format { clip_header: true, ..screen }.varyings()),
+            (gl::VERTEX, screen.varyings() + u32::from(fragment.varyings), more_rows),
+            (gl::COORDINATE, coordinates.varyings(), clip_rows),
         ];
-        for (at, outputs) in shaded {
+        for (at, outputs, too_many) in shaded {
             let program: GlVertex = record.part(checker, at)?;
-            self.vertex_program(checker, &program, outputs)?;
+            self.vertex_program(checker, &program, outputs, too_many)?;
         }
         let mut fetches = [None; FETCHES];
         for (index, fetch) in (0..count).zip(&mut fetches) {
@@ -157,12 +176,13 @@ impl Records {
         Ok(shading)
     }
 
-    /// Checks a vertex or coordinate shader whose vertices have this number of rows.
+    /// Checks a vertex or coordinate shader whose vertices have this number of rows; `too_many` says that it writes more.
     fn vertex_program<M: GpuMemory>(
         &mut self,
         checker: &Checker<'_, M>,
         program: &GlVertex,
         outputs: u32,
+        too_many: &'static str,
     ) -> Result<(), Reason> {
         let inputs = u32::from(program.attributes_bytes).div_ceil(4);
         let facts = self.programs.check(checker, Kind::Vertex, program.code, program.uniforms)?;
@@ -170,7 +190,7 @@ impl Records {
             return Err(Reason::Value("a vertex or coordinate shader reads more rows than its attributes have"));
         }
         if facts.output_rows > outputs.min(WINDOW_ROWS) {
-            return Err(Reason::Value("a vertex or coordinate shader writes more rows than shaded vertices have"));
+            return Err(Reason::Value(too_many));
         }
         fits_the_vpm(inputs + outputs)
     }

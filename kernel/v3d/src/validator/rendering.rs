@@ -1,7 +1,8 @@
 //! Rendering lists: loads and stores of pictures, and branches to tile lists.
 //!
 //! A branch may only lead to the start of a tile's list, after waiting for the binner's semaphore: otherwise the memory's previous contents would be executed
-//! as a list.
+//! as a list. A job's binning list increments that semaphore exactly once and its rendering list waits exactly once, so that a job leaves it as it found it:
+//! with an increment left over, the *next* job's rendering would not wait [linux vc4_validate.c, vc4_render_cl.c].
 
 use super::{Binned, Checker, Reason, Refusal, Span};
 use crate::platform::GpuMemory;
@@ -69,13 +70,22 @@ pub(super) fn check<M: GpuMemory>(
                     mode = Some(new);
                     Ok(())
                 }
-                Record::ClearColors(_) => Ok(()),
+                Record::ClearColors(_) => {
+                    buffer.has_values = true;
+                    Ok(())
+                }
                 _ => Err(Reason::Order("a rendering list begins with Tile Rendering Mode Configuration")),
             };
         };
         match record {
-            Record::ClearColors(_) | Record::Nop => {}
-            Record::WaitOnSemaphore if binned.is_some() && !waited => waited = true,
+            Record::ClearColors(_) => buffer.has_values = true,
+            Record::Nop => {}
+            Record::WaitOnSemaphore if binned.is_some() && waited => {
+                return Err(Reason::Order(
+                    "a rendering list waits once: the binning list increments the semaphore once",
+                ));
+            }
+            Record::WaitOnSemaphore if binned.is_some() => waited = true,
             Record::TileCoordinates(coordinates) => {
                 inside(&mode, coordinates)?;
                 tile = Some(coordinates);
@@ -89,6 +99,12 @@ pub(super) fn check<M: GpuMemory>(
                 let tile = tile.ok_or(Reason::Order("Tile Coordinates come before a tile's list"))?;
                 buffer.is_drawn()?;
                 branch_of(binned, tile, branch.address)?;
+                // The tile's list begins in that memory, and may go on anywhere in it.
+                if binned.memory[1].holds(list.end_exclusive, 1) {
+                    return Err(Reason::Value(
+                        "the list's end address is in the memory of tile lists, where the V3D stops without an error",
+                    ));
+                }
             }
             Record::StoreResolved | Record::StoreResolvedEndOfFrame => {
                 tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
@@ -111,21 +127,23 @@ pub(super) fn check<M: GpuMemory>(
                 may_store(checker, binned, store.address.0, bytes)?;
                 ended = store.last_tile;
             }
-            Record::LoadGeneral(load) if load.buffer == TileBufferSelect::None => buffer.load(Parts::default())?,
+            Record::LoadGeneral(load) if load.buffer == TileBufferSelect::None => {
+                buffer.load(Parts::default(), false)?
+            }
             Record::LoadGeneral(load) => {
-                buffer.load(Parts::of(load.buffer))?;
+                buffer.load(Parts::of(load.buffer), fills_tiles(&mode))?;
                 let bytes = picture_bytes(&mode, load.format, bits(&mode, load.buffer, load.pixel_format)?)?;
                 checker.may_load(load.address.0, bytes)?;
             }
             Record::StoreFullResolution(store) => {
                 tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
-                buffer.is_stored(Parts { color: !store.disable_color, zs: !store.disable_zs })?;
+                buffer.is_dumped(Parts { color: !store.disable_color, zs: !store.disable_zs })?;
                 buffer.store(&mode, if store.disable_clear { Parts::default() } else { Parts::ALL }, false);
                 may_store(checker, binned, store.address.0, dump_bytes(store.disable_zs))?;
                 ended = store.last_tile;
             }
             Record::LoadFullResolution(load) => {
-                buffer.load(Parts { color: !load.disable_color, zs: !load.disable_zs })?;
+                buffer.load(Parts { color: !load.disable_color, zs: !load.disable_zs }, true)?;
                 if mode.multisample && !mode.disable_early_z && !load.disable_zs {
                     return Err(Reason::Value("early Z does not know what Z is loaded in full resolution (HW-2905)"));
                 }
@@ -136,11 +154,15 @@ pub(super) fn check<M: GpuMemory>(
         }
         Ok(())
     })?;
-    if ended {
+    let reason = if !ended {
+        "a rendering list ends with the end of the frame"
+    } else if binned.is_some() && !waited {
+        // The semaphore would still be raised when the next job begins, whose rendering would then not wait for its binning.
+        "a rendering list waits for its binning list, whether or not it branches to tile lists"
+    } else {
         return Ok(());
-    }
-    let reason = Reason::Order("a rendering list ends with the end of the frame");
-    Err(Refusal { thread: Thread::Rendering, offset: end, record: "end of the list", reason })
+    };
+    Err(Refusal { thread: Thread::Rendering, offset: end, record: "end of the list", reason: Reason::Order(reason) })
 }
 
 /// Parts of the tile buffer.
@@ -161,52 +183,90 @@ impl Parts {
     fn or(self, other: Self) -> Self {
         Self { color: self.color || other.color, zs: self.zs || other.zs }
     }
+
+    fn without(self, other: Self) -> Self {
+        Self { color: self.color && !other.color, zs: self.zs && !other.zs }
+    }
+}
+
+/// What is known of one tile buffer.
+#[derive(Clone, Copy, Default)]
+struct Contents {
+    /// The parts that have been cleared or loaded. Before that, they contain data of another job.
+    defined: Parts,
+    /// Those of them of which that is true of every pixel: a picture's edge may lie in a tile that is loaded.
+    whole: Parts,
 }
 
 /// The state of the tile buffer.
 #[derive(Clone, Copy, Default)]
 struct Buffer {
-    /// The parts that have been cleared or loaded. Before that, they contain data of another job.
-    defined: Parts,
+    contents: Contents,
     /// The same for the other buffer, if there are two.
-    other: Parts,
-    /// The parts that are loaded at the start of the next tile.
-    load: Option<Parts>,
+    other: Contents,
+    /// The parts that are loaded at the start of the next tile, and whether the load fills the tile.
+    load: Option<(Parts, bool)>,
+    /// The list has set the clear values: before that, they are another job's.
+    has_values: bool,
 }
 
 impl Buffer {
-    fn load(&mut self, parts: Parts) -> Result<(), Reason> {
-        if self.load.replace(parts).is_some() {
+    fn load(&mut self, parts: Parts, fills: bool) -> Result<(), Reason> {
+        if self.load.replace((parts, fills)).is_some() {
             return Err(Reason::Order("one load comes before Tile Coordinates"));
         }
         Ok(())
     }
 
     fn begin_tile(&mut self) {
-        self.defined = self.defined.or(self.load.take().unwrap_or_default());
+        let (parts, fills) = self.load.take().unwrap_or_default();
+        self.contents.defined = self.contents.defined.or(parts);
+        if fills {
+            self.contents.whole = self.contents.whole.or(parts);
+        }
     }
 
     /// A store clears parts. With two buffers, the other one is next, unless that is disabled.
     fn store(&mut self, mode: &TileRenderingMode, cleared: Parts, disable_swap: bool) {
-        self.defined = self.defined.or(cleared);
+        let Contents { defined, whole } = self.contents;
+        self.contents = if self.has_values {
+            Contents { defined: defined.or(cleared), whole: whole.or(cleared) }
+        } else {
+            Contents { defined: defined.without(cleared), whole: whole.without(cleared) }
+        };
         if mode.double_buffer && !disable_swap {
-            core::mem::swap(&mut self.defined, &mut self.other);
+            core::mem::swap(&mut self.contents, &mut self.other);
         }
     }
 
-    /// Checks that primitives may be drawn to it.
+    /// Checks that primitives may be drawn to it: programs can read its colour.
     fn is_drawn(self) -> Result<(), Reason> {
-        Self::defined(self.defined.color || self.defined.zs)
+        Self::holds(self.contents.defined, Parts { color: true, zs: false })
     }
 
-    /// Checks that parts of it may be stored.
+    /// Checks that parts of it may be stored as a picture.
     fn is_stored(self, parts: Parts) -> Result<(), Reason> {
-        Self::defined((self.defined.color || !parts.color) && (self.defined.zs || !parts.zs))
+        Self::holds(self.contents.defined, parts)
     }
 
-    fn defined(holds: bool) -> Result<(), Reason> {
-        if holds { Ok(()) } else { Err(Reason::Order("the tile buffer is cleared or loaded before it is used")) }
+    /// Checks that parts of it may be stored with all pixels of the tile.
+    fn is_dumped(self, parts: Parts) -> Result<(), Reason> {
+        Self::holds(self.contents.whole, parts)
     }
+
+    fn holds(defined: Parts, parts: Parts) -> Result<(), Reason> {
+        if (defined.color || !parts.color) && (defined.zs || !parts.zs) {
+            Ok(())
+        } else {
+            Err(Reason::Order("the tile buffer is cleared or loaded before it is used"))
+        }
+    }
+}
+
+/// Whether a picture has whole tiles only, so that loading it fills each of them.
+fn fills_tiles(mode: &TileRenderingMode) -> bool {
+    let (width, height) = tile_size_px(mode.multisample, mode.color_64_bit, mode.double_buffer);
+    u32::from(mode.width).is_multiple_of(width) && u32::from(mode.height).is_multiple_of(height)
 }
 
 /// The parts that a general store clears.
@@ -312,7 +372,8 @@ fn bits(mode: &TileRenderingMode, buffer: TileBufferSelect, format: PixelFormat)
     }
 }
 
-/// Size of a picture of the frame, rounded up to whole tiles: tiled pictures are stored by whole micro-tiles.
+/// Size of a picture of the frame, rounded up to whole tiles: tiled pictures are stored by whole micro-tiles. Rows of other pictures are counted as whole
+/// micro-tiles, too, as Linux counts them: whether a store writes behind a shorter row is not known [linux vc4_validate.c].
 fn picture_bytes(mode: &TileRenderingMode, format: MemoryFormat, bits: u32) -> Result<u64, Reason> {
     let tiling = match format {
         MemoryFormat::Raster => Tiling::Raster,
@@ -320,6 +381,10 @@ fn picture_bytes(mode: &TileRenderingMode, format: MemoryFormat, bits: u32) -> R
         MemoryFormat::LtFormat => Tiling::LtFormat,
         MemoryFormat::Reserved(_) => return Err(Reason::Value("the memory format is reserved")),
     };
-    tiling::image_bytes(tiling, mode.width.into(), mode.height.into(), bits)
+    let width = match (tiling, tiling::micro_tile_px(bits)) {
+        (Tiling::Raster, Some((micro_tile_width, _))) => u32::from(mode.width).next_multiple_of(micro_tile_width),
+        _ => mode.width.into(),
+    };
+    tiling::image_bytes(tiling, width, mode.height.into(), bits)
         .ok_or(Reason::Value("the picture's format has no size"))
 }

@@ -73,6 +73,10 @@ pub(super) struct Facts {
     pub(super) samples: u8,
     /// It reads coverage.
     pub(super) reads_coverage: bool,
+    /// It is declared two-threaded, and switches threads on some path.
+    pub(super) switches_threads: bool,
+    /// It is declared two-threaded, and ends on some path without a switch.
+    pub(super) never_switches: bool,
     /// Rows of attributes that it reads.
     pub(super) input_rows: u32,
     /// Rows of shaded vertices that it writes.
@@ -89,6 +93,8 @@ impl Facts {
             return Err("ends the program with another number of varyings read than on another path");
         }
         self.varyings = Some(path.varyings());
+        self.switches_threads |= path.thread_use() == Some(true);
+        self.never_switches |= path.thread_use() == Some(false);
         Ok(())
     }
 }
@@ -119,9 +125,13 @@ impl Programs {
     ) -> Result<Facts, Reason> {
         let program = match self.followed.entry((kind, code)) {
             alloc::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
-            alloc::collections::btree_map::Entry::Vacant(new) => new.insert(walk::walk(checker, kind, code)?),
+            alloc::collections::btree_map::Entry::Vacant(new) => {
+                checker.keep::<((Kind, BusAddr), Program)>(1)?;
+                new.insert(walk::walk(checker, kind, code)?)
+            }
         };
         if self.with_uniforms.insert((kind, code, uniforms)) {
+            checker.keep::<(Kind, BusAddr, BusAddr)>(1)?;
             uniforms::check(checker, program, uniforms)?;
         }
         Ok(program.facts)

@@ -23,7 +23,7 @@ pub struct Pointer {
     pub target: BusAddr,
 }
 
-/// Lengths of ranges by their offsets. Of ranges at the same offset, the longest is kept.
+/// Lengths of ranges by their offsets.
 type Lengths = BTreeMap<u32, u32>;
 
 /// The memory that a job accesses.
@@ -61,6 +61,12 @@ impl Survey {
     /// An instruction that contains an address, if there is one: such a job works at its original addresses only.
     pub const fn fixed(&self) -> Option<BusAddr> {
         self.fixed
+    }
+
+    /// Bytes of heap that it takes, with the nodes of its collections.
+    pub(super) fn heap_bytes(&self) -> usize {
+        let entries = self.reads.len() + self.stores.len() + self.tile_memory.len() + self.pointers.len();
+        2 * size_of::<(u32, u32)>() * entries
     }
 
     pub(super) fn note_read(&mut self, address: BusAddr, bytes: u64) {
@@ -109,9 +115,17 @@ impl Survey {
     }
 }
 
+/// Adds a range, or extends the one before it if they touch: so programs, lists and uniforms take one entry each, not one a word.
 fn note(lengths: &mut Lengths, address: BusAddr, bytes: u64) {
-    let known = lengths.entry(address.offset()).or_default();
-    *known = (*known).max(u32::try_from(bytes).unwrap_or(u32::MAX));
+    let start = address.offset();
+    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+    if let Some((&before, length)) = lengths.range_mut(..=start).next_back()
+        && start - before <= *length
+    {
+        *length = (*length).max((start - before).saturating_add(bytes));
+        return;
+    }
+    lengths.insert(start, bytes);
 }
 
 fn spans(lengths: &Lengths) -> Vec<Span> {
@@ -125,7 +139,8 @@ fn spans(lengths: &Lengths) -> Vec<Span> {
 pub fn survey(memory: &impl GpuMemory, within: &[Span], job: &Job) -> Result<Survey, Refusal> {
     let survey = RefCell::new(Survey::default());
     let rights = Rights::to_all(within);
-    let checker = Checker { memory, rights: &rights, work: Cell::new(super::MAX_WORK), survey: Some(&survey) };
+    let (work, heap) = (Cell::new(super::MAX_WORK), Cell::new((0, 0)));
+    let checker = Checker { memory, rights: &rights, work, heap, survey: Some(&survey) };
     super::check_job(&checker, job)?;
     Ok(survey.into_inner())
 }

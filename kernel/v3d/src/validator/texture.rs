@@ -8,8 +8,8 @@
 
 use super::Reason;
 use v3d_hw::texture::{
-    ChildDimensions, ChildOffsets, CubeMapStride, MAX_SIZE, MagFilter, MinFilter, Parameter0, Parameter1,
-    ParameterType, TextureType, Wrap,
+    ChildDimensions, ChildOffsets, CubeMapStride, MAX_SIZE, MIN_RASTER_ROW_TEXELS, MIN_YUYV_ROW_TEXELS, MagFilter,
+    MinFilter, Parameter0, Parameter1, ParameterType, TextureType, Wrap,
 };
 use v3d_hw::tiling::{self, Tiling};
 use v3d_hw::{BusAddr, Layout};
@@ -121,6 +121,10 @@ fn supported(texture_type: TextureType, one: &Parameter1, width: u32) -> Result<
     if unknown && (one.wrap_s == Wrap::Border || one.wrap_t == Wrap::Border) {
         return Err(Reason::Value("the border colour of this texture type is not documented"));
     }
+    // The height does not matter: one row may be read by words, too.
+    if texture_type == TextureType::Yuyv422R && width < MIN_YUYV_ROW_TEXELS {
+        return Err(Reason::Value("how far apart the rows of YUYV422R are is known from 8 texels on"));
+    }
     let nearest =
         one.mag_filter == MagFilter::Nearest && matches!(one.min_filter, MinFilter::Nearest | MinFilter::NearMipNear);
     if texture_type == TextureType::S16 && !nearest {
@@ -135,6 +139,7 @@ fn level_bytes(texture_type: TextureType, width: u32, height: u32) -> Result<u64
     let bits = texture_type.bits_per_texel().ok_or(reserved)?;
     let (width, height, bits) = match texture_type {
         TextureType::Etc1 => (width.div_ceil(ETC1.0), height.div_ceil(ETC1.0), ETC1.1),
+        _ if texture_type.is_raster() => (width.max(MIN_RASTER_ROW_TEXELS), height, bits),
         _ => (width, height, bits),
     };
     let format =

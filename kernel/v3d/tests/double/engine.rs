@@ -22,6 +22,12 @@ pub(crate) enum Behaviour {
     Ends(u32),
     /// Takes this number of blocks of overflow memory, then ends.
     Takes(u32),
+    /// Its thread stops at once, but its frame is counted only after this number of steps more.
+    CountsLate(u32),
+    /// A rendering list that does not wait for the semaphore, and ends after this number of steps.
+    NeverWaits(u32),
+    /// A rendering list that is still running when its frame has been counted.
+    RunsOn,
     /// Makes no progress.
     Hangs,
     /// Makes progress for ever.
@@ -49,6 +55,8 @@ struct Thread {
     running: bool,
     waiting: bool,
     error: bool,
+    /// Steps until the frame of a list that has ended is counted.
+    late: u32,
 }
 
 #[derive(Debug, Default)]
@@ -80,6 +88,8 @@ pub(crate) struct Engine {
     pub(crate) line: Cell<bool>,
     /// Whether the board can reset the V3D.
     pub(crate) resettable: Cell<bool>,
+    /// Whether a reset is reported to have worked, and has not.
+    pub(crate) reset_is_lost: Cell<bool>,
     /// Whether user programs end.
     pub(crate) programs_end: Cell<bool>,
     /// Overflow blocks the binner has taken, by address.
@@ -87,8 +97,14 @@ pub(crate) struct Engine {
     pub(crate) ident0: Cell<u32>,
     /// Number of writes to INTENA.
     pub(crate) enables: Cell<u32>,
+    /// What CTSEMA of thread 1 shows whatever the semaphore is.
+    pub(crate) stuck_semaphore: Cell<Option<u8>>,
     /// Whether OUTOMEM is set again without a cause.
     pub(crate) out_of_memory_is_stuck: Cell<bool>,
+    /// Whether BMOOM is set because the binner has had no memory since the reset.
+    pub(crate) lacks_first_memory: Cell<bool>,
+    /// What registers without a behaviour read.
+    pub(crate) constants: RefCell<HashMap<Register, u32>>,
 }
 
 impl Engine {
@@ -104,11 +120,15 @@ impl Engine {
             interrupts: Interrupts::new(),
             line: Cell::new(true),
             resettable: Cell::new(true),
+            reset_is_lost: Cell::new(false),
             programs_end: Cell::new(true),
             taken: RefCell::default(),
             ident0: Cell::new(IDENT0_VALUE),
             enables: Cell::new(0),
+            stuck_semaphore: Cell::new(None),
             out_of_memory_is_stuck: Cell::new(false),
+            lacks_first_memory: Cell::new(false),
+            constants: RefCell::default(),
         }
     }
 
@@ -137,7 +157,9 @@ impl Engine {
         if thread.running || thread.current == end {
             return;
         }
-        *thread = Thread { start: thread.current, end, running: true, waiting: number == 1, ..*thread };
+        let waits =
+            number == 1 && !matches!(self.behaviour(thread.current), Behaviour::NeverWaits(_) | Behaviour::RunsOn);
+        *thread = Thread { start: thread.current, end, running: true, waiting: waits, ..*thread };
         thread.steps = 0;
         let start = thread.start;
         if let Behaviour::Takes(blocks) = self.behaviour(start) {
@@ -161,6 +183,13 @@ impl Engine {
     fn step_thread(&self, number: usize) {
         let mut state = self.state.borrow_mut();
         let mut thread = state.threads[number];
+        if thread.late > 0 {
+            state.threads[number].late -= 1;
+            if thread.late == 1 {
+                self.count(&mut state, number);
+            }
+            return;
+        }
         if !thread.running || thread.error {
             return;
         }
@@ -172,6 +201,10 @@ impl Engine {
             thread.waiting = false;
         }
         thread.steps += 1;
+        if number == 0 {
+            // Tile Binning Mode Configuration.
+            self.lacks_first_memory.set(false);
+        }
         match self.behaviour(thread.start) {
             Behaviour::Hangs => {}
             Behaviour::Loops => thread.current ^= 4,
@@ -183,22 +216,34 @@ impl Engine {
                 state.out_of_memory = true;
                 state.causes.int_outomem = true;
             }
-            Behaviour::Ends(steps) if thread.steps < steps => thread.current += 1,
-            _ => {
+            Behaviour::Ends(steps) | Behaviour::NeverWaits(steps) if thread.steps < steps => thread.current += 1,
+            Behaviour::RunsOn if thread.steps > 1 => {}
+            Behaviour::RunsOn => self.count(&mut state, number),
+            behaviour => {
                 thread.running = false;
                 thread.current = thread.end;
-                state.counts[number] = state.counts[number].wrapping_add(1);
-                if number == 0 {
-                    state.semaphore += 1;
-                    state.causes.int_fldone = true;
-                } else {
-                    state.causes.int_frdone = true;
+                match behaviour {
+                    Behaviour::CountsLate(steps) => thread.late = steps,
+                    _ => self.count(&mut state, number),
                 }
-                self.events.borrow_mut().push(Event::Ends(number, BusAddr(thread.start)));
-                self.advance(thread.start);
             }
         }
         state.threads[number] = thread;
+    }
+
+    /// The frame of a thread's list is complete.
+    fn count(&self, state: &mut State, number: usize) {
+        state.counts[number] = state.counts[number].wrapping_add(1);
+        if number == 0 {
+            // It has three bits.
+            state.semaphore = (state.semaphore + 1).min(7);
+            state.causes.int_fldone = true;
+        } else {
+            state.causes.int_frdone = true;
+        }
+        let start = state.threads[number].start;
+        self.events.borrow_mut().push(Event::Ends(number, BusAddr(start)));
+        self.advance(start);
     }
 
     /// Sets OUTOMEM, which stays set as long as `out_of_memory_is_stuck`.
@@ -231,7 +276,8 @@ impl RegisterAccess for Engine {
         let state = self.state.borrow();
         let status = |number: usize| {
             let thread = state.threads[number];
-            Ctncs { ctrun: thread.running, cterr: thread.error, ..Ctncs::default() }.to_word().unwrap()
+            let ctsema = if number == 1 { self.stuck_semaphore.get().unwrap_or(state.semaphore as u8) } else { 0 };
+            Ctncs { ctsema, ctrun: thread.running, cterr: thread.error, ..Ctncs::default() }.to_word().unwrap()
         };
         match register {
             Register::IDENT0 => self.ident0.get(),
@@ -246,11 +292,12 @@ impl RegisterAccess for Engine {
             Register::INTENA => state.enabled,
             Register::PCS => {
                 let busy = state.threads.map(|thread| thread.running);
-                let pcs = Pcs { bmoom: state.out_of_memory, bmactive: busy[0], rmactive: busy[1], ..Pcs::default() };
+                let bmoom = state.out_of_memory || self.lacks_first_memory.get();
+                let pcs = Pcs { bmoom, bmactive: busy[0], rmactive: busy[1], ..Pcs::default() };
                 pcs.to_word().unwrap()
             }
             Register::SRQCS => Srqcs { qpurqcc: state.completed, ..Srqcs::default() }.to_word().unwrap(),
-            _ => state.registers.get(&register).copied().unwrap_or(0),
+            _ => self.constants.borrow().get(&register).or(state.registers.get(&register)).copied().unwrap_or(0),
         }
     }
 
@@ -268,7 +315,10 @@ impl RegisterAccess for Engine {
             }
             Register::INTDIS => state.enabled &= !value,
             Register::CT0CS if Ctncs::from_word(value).ctrsta => state.threads[0] = Thread::default(),
-            Register::CT1CS if Ctncs::from_word(value).ctrsta => state.threads[1] = Thread::default(),
+            Register::CT1CS if Ctncs::from_word(value).ctrsta => {
+                state.threads[1] = Thread::default();
+                state.semaphore = 0;
+            }
             // Ignored while the thread runs, as on hardware.
             Register::CT0CA if !state.threads[0].running => state.threads[0].current = value,
             Register::CT1CA if !state.threads[1].running => state.threads[1].current = value,
@@ -277,6 +327,7 @@ impl RegisterAccess for Engine {
                 self.start(usize::from(register == Register::CT1EA), value);
             }
             Register::BPOS if value > 0 => {
+                self.lacks_first_memory.set(false);
                 let address = state.registers.get(&Register::BPOA).copied().unwrap_or(0);
                 state.overflow.push((address, value));
                 drop(state);
@@ -339,7 +390,9 @@ impl Power for Engine {
         if !self.resettable.get() {
             return Err(PowerError("the bridge does not answer"));
         }
-        *self.state.borrow_mut() = State::default();
+        if !self.reset_is_lost.get() {
+            *self.state.borrow_mut() = State::default();
+        }
         Ok(())
     }
 }

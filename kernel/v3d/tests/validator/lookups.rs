@@ -65,6 +65,21 @@ fn rows_of_raster_textures_are_padded_to_a_power_of_two() {
     is_refused(&scene, &[(T, 0.999), (S, 0.999)], &uniforms, "HW-2898", "HW-2898");
 }
 
+/// Rows of RGBA32R are at least four texels apart [piegpu]: the last texel of a texture of width 2 and height 32 is in byte 512 and not 256.
+#[test]
+fn narrow_raster_textures_have_rows_of_four_texels() {
+    let scene = Scene::new();
+    let end = scene.end().0;
+    let last = [(T, 0.999), (S, 0.999)];
+    // The base is a multiple of 4096.
+    for (width, height, pages) in [(1, 256, 1), (2, 256, 1), (4, 256, 1), (8, 256, 2)] {
+        let within = [end - pages * 4096, size(width, height) | RASTER];
+        assert_eq!(check(&scene, &last, &within), (Ok(()), vec![]), "width {width}");
+        let beyond = [end - pages * 4096, size(width, height + 1) | RASTER];
+        is_refused(&scene, &last, &beyond, "may not read", OUTSIDE);
+    }
+}
+
 /// Secret memory after a texture: its words would appear in the picture.
 #[test]
 fn nothing_is_drawn_of_what_is_behind_a_padded_texture() {
@@ -146,8 +161,17 @@ fn what_is_reserved_is_refused() {
 #[test]
 fn texels_of_half_a_word_are_read_as_words() {
     let mut scene = Scene::new();
-    scene.forbid(Span { address: scene.data() + 4096 + 2, bytes: 2 });
+    scene.forbid(Span { address: scene.data() + 4096 + 14, bytes: 2 });
     // Type 17: 1 and the highest bit.
-    let uniforms = [(scene.data().0 + 4096) | (1 << 4), size(1, 1) | RASTER];
-    is_refused(&scene, &[(T, 0.5), (S, 0.5)], &uniforms, "may not read", OUTSIDE);
+    let uniforms = [(scene.data().0 + 4096) | (1 << 4), size(8, 1) | RASTER];
+    // Texel 6.
+    is_refused(&scene, &[(T, 0.5), (S, 0.8)], &uniforms, "may not read", OUTSIDE);
+}
+
+/// How far apart rows of less than 16 bytes are was tried with 32-bit texels only [piegpu].
+#[test]
+fn narrow_textures_of_type_yuyv_are_refused() {
+    let scene = Scene::new();
+    let uniforms = [scene.data().0 | (1 << 4), size(4, 4) | RASTER];
+    is_refused(&scene, &[(T, 0.5), (S, 0.5)], &uniforms, "known from 8 texels on", "known from 8 texels on");
 }

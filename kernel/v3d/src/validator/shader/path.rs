@@ -33,6 +33,8 @@ pub(super) struct Carried {
     undefined: u8,
     /// Undefined bytes of each accumulator.
     undefined_bytes: [u8; 6],
+    /// Threads have been switched.
+    switched: bool,
     last_switch: bool,
     /// Instructions until a TMU may be written after swapping was disabled.
     no_swap: u8,
@@ -80,9 +82,19 @@ impl Path {
         (self.events, self.carried)
     }
 
+    /// Number of uses of uniforms so far.
+    pub(super) const fn events(&self) -> usize {
+        self.events.len()
+    }
+
     /// Number of varyings read since the start of the program.
     pub(super) const fn varyings(&self) -> u8 {
         self.carried.varyings
+    }
+
+    /// Whether the program shares its QPU; if so, whether it has switched threads.
+    pub(super) fn thread_use(&self) -> Option<bool> {
+        (self.kind == Kind::Fragment { threaded: true }).then_some(self.carried.switched)
     }
 
     /// Whether a thread switch is pending.
@@ -379,6 +391,7 @@ impl Path {
         } else if accesses.signal.switches_threads() {
             self.switching = THREAD_DELAY_SLOTS;
             self.registers.switch_threads();
+            carried.switched = true;
             carried.last_switch |= accesses.signal == Signal::LastThreadSwitch;
         }
         Ok(())

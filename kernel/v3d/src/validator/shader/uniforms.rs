@@ -19,6 +19,7 @@ pub(super) fn check<M: GpuMemory>(
     program: &Program,
     uniforms: BusAddr,
 ) -> Result<(), Reason> {
+    let kept = checker.kept();
     let (mut begun, mut waiting) = (BTreeSet::new(), Vec::new());
     let mut words = Vec::new();
     begun.insert((0, uniforms));
@@ -37,10 +38,12 @@ pub(super) fn check<M: GpuMemory>(
         let next = stream.next;
         for exit in block.exits.iter().flatten() {
             if begun.insert((*exit, next)) {
+                checker.keep::<[(usize, BusAddr); 2]>(1)?;
                 waiting.push((*exit, next));
             }
         }
     }
+    checker.release(kept);
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 
 use super::super::{Checker, Reason};
 use super::path::{Carried, Path};
-use super::{Block, Facts, Kind, Program};
+use super::{Block, Event, Facts, Kind, Program};
 use crate::platform::GpuMemory;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -44,7 +44,9 @@ pub(super) fn walk<M: GpuMemory>(checker: &Checker<'_, M>, kind: Kind, code: Bus
             {
                 checker.note(|survey| survey.note_fixed(address));
             }
+            let before = path.events();
             path.instruction(address, &instruction, end.slots_to_end(), &mut program.facts).map_err(refused)?;
+            checker.keep::<(BusAddr, Event)>(path.events() - before)?;
             match next {
                 End::Reached => {
                     program.facts.ends_with(&path).map_err(refused)?;
@@ -60,6 +62,8 @@ pub(super) fn walk<M: GpuMemory>(checker: &Checker<'_, M>, kind: Kind, code: Bus
             address = address + INSTRUCTION_BYTES;
         };
         let (events, carried) = path.into_parts();
+        checker
+            .keep::<(Block, (BusAddr, Carried), usize, (usize, BusAddr, Carried))>(exits.iter().flatten().count())?;
         let exits = exits.map(|exit| exit.map(|place| found.block(place, carried)));
         if program.blocks.len() <= number {
             program.blocks.resize_with(number + 1, Block::default);
