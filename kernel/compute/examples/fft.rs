@@ -11,6 +11,7 @@ const LENGTH: usize = 1024;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let model = Model::new(4 << 20, Config { estimate: true, ..Config::default() });
+    v3d_host::begin(&model)?;
     let mut driver = Driver::bring_up(&model, &model.interrupts, Limits::default())?;
     let mut compute = Compute::new();
     let mut gpu = compute.on(&mut driver);
@@ -29,5 +30,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let (instructions, cycles) = model.programs_cost();
     println!("{instructions} instructions, {cycles} cycles by the model's estimate");
+    v3d_host::finish(&model, "fft")?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! A frame is a list of passes, a pass draws to one target. This one draws nothing: it only begins with a colour. The GPU works tile by tile, 64 pixels
 //! wide and high: the colour is written into the tile buffer inside of the chip, once for each tile, and stored from there into memory.
 
-use renderer::{Device, Error, Format, PassDescriptor, Target, TargetDescriptor};
+use renderer::{Device, Error, Format, PassDescriptor, Target, TargetDescriptor, unorm};
 use v3d::{Platform, hw::tiling::Tiling};
 use v3d_host::{Config, Model};
 
@@ -15,6 +15,7 @@ pub const EVENING: [u8; 4] = [31, 78, 121, 255];
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The model of the GPU, with 4 MiB of memory; step 10 shows what a Pi has in its place.
     let model = Model::new(4 << 20, Config::default());
+    v3d_host::begin(&model)?;
     // The driver looks whether there is a V3D, and gets it ready; the device is what everything else is made with.
     let device = model.device()?;
     // A picture in GPU memory, its rows one after the other as a display wants them.
@@ -32,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// Fills a target with one colour. A platform is whatever has a V3D: the same code runs on the model and on a Pi.
 pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), Error> {
     let mut frame = device.frame()?;
-    frame.pass(&PassDescriptor::to(screen).clear(EVENING))?;
+    frame.pass(&PassDescriptor::to(screen).clear(unorm(EVENING)))?;
     let fence = frame.submit()?; // the GPU begins
     device.wait(fence) // and is done
 }

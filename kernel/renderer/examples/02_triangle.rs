@@ -7,7 +7,7 @@ use qpu_shaders::{
     NoUniforms, smooth,
     triangle::{SHADING, Uniforms, Vertex},
 };
-use renderer::{Device, Error, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target};
+use renderer::{Device, Error, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target, unorm};
 use v3d::Platform;
 use v3d_host::{Config, Model};
 
@@ -25,6 +25,7 @@ pub const CORNERS: [Vertex; 3] = [
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = Model::new(4 << 20, Config::default());
+    v3d_host::begin(&model)?;
     let device = model.device()?;
     let screen = v3d_host::screen(&device, SIZE_PX)?;
     draw(&device, &screen)?;
@@ -39,7 +40,7 @@ pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), 
     let pipeline = Pipeline::new(device, &PipelineDescriptor::new("triangle", &SHADING, &smooth::FRAGMENT))?;
 
     let mut frame = device.frame()?;
-    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(NIGHT))?;
+    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(unorm(NIGHT)))?;
     // Neither program wants to know anything but the vertices.
     pass.draw(&pipeline, &mesh, &Uniforms, &NoUniforms)?;
     let fence = frame.submit()?;

@@ -10,6 +10,7 @@ use renderer::{
     glam::{Mat4, Vec3},
     rows,
     texture::TextureType,
+    unorm,
 };
 use v3d::Platform;
 use v3d_host::{Config, Model};
@@ -41,6 +42,7 @@ pub const ROCKET: [&[u8; 16]; 16] = [
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = Model::new(4 << 20, Config::default());
+    v3d_host::begin(&model)?;
     let device = model.device()?;
     let screen = v3d_host::screen(&device, SIZE_PX)?;
     draw(&device, &screen)?;
@@ -75,7 +77,7 @@ pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), 
     let pipeline = Pipeline::new(device, &PipelineDescriptor::new("textured", &SHADING, &FRAGMENT))?;
 
     let mut frame = device.frame()?;
-    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(WALL))?;
+    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(unorm(WALL)))?;
     for (x, sampler) in [(-0.5, Sampler::NEAREST), (0.5, Sampler::LINEAR)] {
         // 208 of 480 pixels wide, 208 of 240 high: each texel is 13 pixels.
         let place =

@@ -16,7 +16,7 @@ use renderer::{
         Mat4, Vec3,
         camera::rh::{proj::opengl::perspective, view::look_at_mat4},
     },
-    rows,
+    rows, unorm,
 };
 use v3d::Platform;
 use v3d_host::{Config, Model};
@@ -32,6 +32,7 @@ pub const SPACING: f32 = 2.5;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = Model::new(8 << 20, Config::default());
+    v3d_host::begin(&model)?;
     let device = model.device()?;
     let screen = v3d_host::screen(&device, SIZE_PX)?;
     draw(&device, &screen)?;
@@ -69,7 +70,7 @@ pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), 
     let camera = perspective(FRAC_PI_4, screen.aspect(), 0.1, 100.0) * look_at_mat4(EYE, Vec3::ZERO, Vec3::Y);
 
     let mut frame = device.frame()?;
-    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(BACKGROUND))?;
+    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(unorm(BACKGROUND)))?;
     for (column, row) in (-1..=1).flat_map(|row| (-2..=2).map(move |column| (column, row))) {
         let place = SPACING * Vec3::new(f32::from(column), f32::from(row), 0.0);
         let matrix = camera * Mat4::from_translation(place) * turned(column, row);

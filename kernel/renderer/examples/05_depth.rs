@@ -7,7 +7,7 @@ use qpu_shaders::{
     NoUniforms, smooth,
     triangle::{SHADING, Uniforms, Vertex},
 };
-use renderer::{Depth, Device, Error, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target};
+use renderer::{Depth, Device, Error, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target, unorm};
 use v3d::Platform;
 use v3d_host::{Config, Model};
 
@@ -22,6 +22,7 @@ pub const HALF: f32 = 0.12;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = Model::new(4 << 20, Config::default());
+    v3d_host::begin(&model)?;
     let device = model.device()?;
     let screen = v3d_host::screen(&device, SIZE_PX)?;
     draw(&device, &screen)?;
@@ -65,7 +66,7 @@ pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), 
 
     let mut frame = device.frame()?;
     // A pass begins with the farthest depth everywhere.
-    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(TABLE))?;
+    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(unorm(TABLE)))?;
     for upright in [false, true] {
         for number in 0..BANDS {
             let mesh = Mesh::new(device, "band", Primitive::TriangleStrip, &band(number, upright))?;

@@ -17,7 +17,7 @@ use renderer::{
         Mat3, Mat4, Vec2, Vec3,
         camera::rh::{proj::opengl::perspective, view::look_at_mat4},
     },
-    rows,
+    rows, unorm,
 };
 use v3d::Platform;
 use v3d_host::{Config, Model};
@@ -42,6 +42,7 @@ pub const BALLS: [(Vec3, f32, [f32; 4]); 4] = [
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = Model::new(8 << 20, Config::default());
+    v3d_host::begin(&model)?;
     let device = model.device()?;
     let screen = v3d_host::screen(&device, SIZE_PX)?;
     draw(&device, &screen)?;
@@ -83,7 +84,7 @@ pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), 
     let camera = perspective(FRAC_PI_4, screen.aspect(), 0.1, 100.0) * look_at_mat4(EYE, Vec3::ZERO, Vec3::Y);
 
     let mut frame = device.frame()?;
-    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(SPACE))?;
+    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(unorm(SPACE)))?;
     for (middle, radius, base_color) in BALLS {
         let matrix = camera * Mat4::from_translation(middle) * Mat4::from_scale(Vec3::splat(radius));
         let uniforms = Uniforms {

@@ -9,7 +9,7 @@ use core::f32::consts::{FRAC_PI_2, TAU};
 use qpu_shaders::{NoUniforms, smooth_alpha};
 use renderer::{
     Blend, BlendPart, Device, Error, Factor, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Shading, Target,
-    glam::Vec2, shaded_vertex::ShadedVertex,
+    glam::Vec2, shaded_vertex::ShadedVertex, unorm,
 };
 use v3d::Platform;
 use v3d_host::{Config, Model};
@@ -27,6 +27,7 @@ pub const OFF_MIDDLE_PX: f32 = 34.0;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = Model::new(4 << 20, Config::default());
+    v3d_host::begin(&model)?;
     let device = model.device()?;
     let screen = v3d_host::screen(&device, SIZE_PX)?;
     draw(&device, &screen)?;
@@ -60,7 +61,7 @@ pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), 
     let light = Pipeline::new(device, &PipelineDescriptor { blend: add, ..shading })?;
 
     let mut frame = device.frame()?;
-    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(WALL))?;
+    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(unorm(WALL)))?;
     for (right, order) in [(-1.0, [0, 1, 2]), (1.0, [2, 1, 0])] {
         for (up, pipeline) in [(1.0, &paint), (-1.0, &light)] {
             for n in order {

@@ -18,6 +18,7 @@ use renderer::{
     },
     rows,
     shaded_vertex::ShadedVertex,
+    unorm,
 };
 use v3d::{Platform, hw::tiling::Tiling};
 use v3d_host::{Config, Model};
@@ -37,6 +38,7 @@ pub const EYE: Vec3 = Vec3::new(2.6, 2.2, 3.6);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = Model::new(8 << 20, Config::default());
+    v3d_host::begin(&model)?;
     let device = model.device()?;
     let screen = v3d_host::screen(&device, SIZE_PX)?;
     draw(&device, &screen)?;
@@ -91,9 +93,9 @@ pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), 
     let camera = perspective(FRAC_PI_4, screen.aspect(), 0.1, 100.0) * look_at_mat4(EYE, Vec3::ZERO, Vec3::Y);
 
     let mut frame = device.frame()?;
-    let mut pass = frame.pass(&PassDescriptor::to(&card).clear(CARD))?;
+    let mut pass = frame.pass(&PassDescriptor::to(&card).clear(unorm(CARD)))?;
     pass.draw_vertices(&wheel_pipeline, Primitive::Triangles, &wheel(&card), &NoUniforms, &NoUniforms)?;
-    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(SKY))?;
+    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(unorm(SKY)))?;
     let image = FragmentUniforms { image: Texture::of_target(&card)?.bind(&Sampler::LINEAR)? };
     pass.draw(&cube_pipeline, &cube, &Uniforms { matrix: rows(&camera) }, &image)?;
     let fence = frame.submit()?;

@@ -16,6 +16,7 @@ use renderer::{
     },
     rows,
     texture::TextureType,
+    unorm,
 };
 use v3d::Platform;
 use v3d_host::{Config, Model};
@@ -40,6 +41,7 @@ pub const SIDE_PX: u32 = 64;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = Model::new(8 << 20, Config::default());
+    v3d_host::begin(&model)?;
     let device = model.device()?;
     let screen = v3d_host::screen(&device, SIZE_PX)?;
     draw(&device, &screen)?;
@@ -121,7 +123,7 @@ pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), 
     let wood = FragmentUniforms { image: wood.bind(&Sampler::TRILINEAR)? };
     let tiles = FragmentUniforms { image: tiles.bind(&Sampler::TRILINEAR)? };
     let mut frame = device.frame()?;
-    let descriptor = PassDescriptor { samples: Samples::Four, ..PassDescriptor::to(screen).clear(SKY) };
+    let descriptor = PassDescriptor { samples: Samples::Four, ..PassDescriptor::to(screen).clear(unorm(SKY)) };
     let mut pass = frame.pass(&descriptor)?;
     for (place, by) in CRATES {
         pass.draw(&pipeline, &cube, &uniforms(place, by), &wood)?;

@@ -16,7 +16,7 @@ use qpu_shaders::{
 use renderer::{
     Device, Error, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target,
     glam::{Mat4, Vec3},
-    rows,
+    rows, unorm,
 };
 use v3d::hw::{ArmPhys, BusAddr, registers::Register};
 use v3d::platform::{GpuMemory, Power, PowerError, RegisterAccess, Time};
@@ -187,7 +187,7 @@ impl Squares {
     /// Draws frame number `number`; the squares turn.
     fn draw<P: Platform>(&self, device: &Device<'_, P>, page: &Target, number: u16) -> Result<Fence, Error> {
         let mut frame = device.frame()?;
-        let mut pass = frame.pass(&PassDescriptor::to(page).clear([24, 16, 32, 255]))?;
+        let mut pass = frame.pass(&PassDescriptor::to(page).clear(unorm([24, 16, 32, 255])))?;
         let upright = Mat4::from_scale(Vec3::new(1.0 / page.aspect(), 1.0, 1.0));
         let inwards = Mat4::from_rotation_z(TURN) * Mat4::from_scale(Vec3::splat(SHRINK));
         let mut place = upright * Mat4::from_rotation_z(0.02 * f32::from(number)) * Mat4::from_scale(Vec3::splat(1.2));
@@ -269,6 +269,7 @@ pub fn shown(board: &Board<HostBus>) -> Picture {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let board = host_board();
+    v3d_host::begin(&board.0.model)?;
     kernel_main(&board, DISPLAY, 12)?;
     v3d_host::show_picture(&board.0.model, &shown(&board), "10_own_kernel")?;
     Ok(())

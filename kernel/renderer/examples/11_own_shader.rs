@@ -12,7 +12,7 @@ use renderer::{
         Vec2, Vec3,
         camera::rh::{proj::opengl::perspective, view::look_at_mat4},
     },
-    rows,
+    rows, unorm,
 };
 use v3d::Platform;
 use v3d_host::{Config, Model};
@@ -30,6 +30,7 @@ pub const AIR: Vec3 = Vec3::new(0.4, 0.54, 0.9);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = Model::new(8 << 20, Config::default());
+    v3d_host::begin(&model)?;
     let device = model.device()?;
     let screen = v3d_host::screen(&device, SIZE_PX)?;
     draw(&device, &screen)?;
@@ -65,7 +66,7 @@ pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), 
     let sky = FragmentUniforms { to_sun: TO_SUN.to_array(), air: AIR.to_array() };
 
     let mut frame = device.frame()?;
-    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(SPACE))?;
+    let mut pass = frame.pass(&PassDescriptor::to(screen).clear(unorm(SPACE)))?;
     pass.draw(&pipeline, &sphere, &uniforms, &sky)?;
     let fence = frame.submit()?;
     device.wait(fence)

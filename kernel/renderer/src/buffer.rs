@@ -31,7 +31,9 @@ impl Buffer {
         bytes: u32,
         alignment: u32,
     ) -> Result<Self, Error> {
-        Ok(Self { label, memory: device.driver()?.allocate(bytes, alignment)? })
+        let memory = device.driver()?.allocate(bytes, alignment)?;
+        device.name(&memory, label, "buffer")?;
+        Ok(Self { label, memory })
     }
 
     /// Allocates memory and copies these bytes there.
@@ -44,7 +46,9 @@ impl Buffer {
         bytes: &[u8],
         alignment: u32,
     ) -> Result<Self, Error> {
-        Ok(Self { label, memory: device.driver()?.upload(bytes, alignment)? })
+        let memory = device.driver()?.upload(bytes, alignment)?;
+        device.name(&memory, label, "buffer")?;
+        Ok(Self { label, memory })
     }
 
     /// Allocates memory for a user program and copies it there.

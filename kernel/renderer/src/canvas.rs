@@ -8,7 +8,7 @@
 //! canvas.image(&logo, &Placement::at(300.0, 40.0, 64.0, 64.0).turned(0.3), [255; 4])?;
 //! canvas.text(&font, 100.0, 66.0, &TextStyle::new(18.0, [255; 4]), "Proportional")?;
 //!
-//! let mut pass = frame.pass(&PassDescriptor::to(&target).clear([16, 18, 24, 255]))?;
+//! let mut pass = frame.pass(&PassDescriptor::to(&target).clear(unorm([16, 18, 24, 255])))?;
 //! canvas.draw_to(&mut pass)?;                    // the canvas keeps its contents and can be drawn again
 //! ```
 //! Coordinates are pixels from the picture's top left corner; pixel (0, 0) has its centre at (0.5, 0.5). Angles are radians, clockwise on the screen. Colours

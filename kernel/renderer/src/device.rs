@@ -6,11 +6,16 @@
 use alloc::collections::VecDeque;
 use alloc::rc::Rc;
 use core::cell::{Cell, Ref, RefCell, RefMut};
+use shader_interface::Origin;
+use v3d::hw::BusAddr;
+use v3d::hw::qpu::INSTRUCTION_BYTES;
+use v3d::platform::Named;
 use v3d::pool::{Buffer, Pool};
 use v3d::{Driver, Fence, Platform};
 
 use crate::error::Error;
 use crate::frame::rendering_lists::RenderingLists;
+use crate::pass::part_clear::ClearPipelines;
 
 /// Most frames in flight: the CPU writes one while the GPU draws the one before.
 const FRAMES: usize = 2;
@@ -41,6 +46,7 @@ pub(crate) struct Frames {
     /// Fences of the frames in flight, oldest first.
     under_way: VecDeque<Fence>,
     pub(crate) rendering_lists: RenderingLists,
+    pub(crate) clear_pipelines: ClearPipelines,
 }
 
 impl<P: Platform> Drop for Shared<'_, P> {
@@ -56,8 +62,7 @@ impl<'p, P: Platform> Device<'p, P> {
     /// Takes ownership of a driver.
     pub fn new(driver: Driver<'p, P>) -> Self {
         let pool = driver.pool().clone();
-        let under_way = VecDeque::with_capacity(FRAMES);
-        let frames = RefCell::new(Frames { under_way, rendering_lists: RenderingLists::default() });
+        let frames = RefCell::new(Frames { under_way: VecDeque::with_capacity(FRAMES), ..Frames::default() });
         Self(Rc::new(Shared { driver: RefCell::new(Some(driver)), pool, frames, passes: Cell::new(0) }))
     }
 
@@ -88,6 +93,7 @@ impl<'p, P: Platform> Device<'p, P> {
     /// When the device is already closed, or the driver is borrowed.
     pub fn close(&self) -> Result<Driver<'p, P>, Error> {
         self.driver()?.wait_until_idle();
+        self.frames()?.clear_pipelines = ClearPipelines::default();
         let mut driver = self.0.driver.try_borrow_mut().map_err(|_| Error::DeviceInUse)?;
         driver.take().ok_or(Error::DeviceClosed)
     }
@@ -133,6 +139,41 @@ impl<'p, P: Platform> Device<'p, P> {
     pub(crate) fn next_pass(&self) -> u64 {
         self.0.passes.update(|passes| passes + 1);
         self.0.passes.get()
+    }
+
+    /// Tells the platform the name of an allocation.
+    #[inline(always)]
+    pub(crate) fn name(&self, memory: &Buffer, label: &str, kind: &str) -> Result<(), Error> {
+        let what = Named::Memory { bytes: memory.region().bytes() };
+        self.look()?.platform().name(memory.address(), what, format_args!("{label}: {kind}"));
+        Ok(())
+    }
+
+    /// Tells the platform the name of a program, and its origin. `kind` is the stage.
+    #[inline(always)]
+    pub(crate) fn name_program(
+        &self,
+        label: &str,
+        kind: &str,
+        start: BusAddr,
+        bytes: u32,
+        origin: Option<&Origin>,
+    ) -> Result<(), Error> {
+        let platform = self.look()?.platform();
+        platform.name(start, Named::Program { bytes }, format_args!("{label}: {kind}"));
+        let Some(Origin { file, lines, uniforms }) = origin else { return Ok(()) };
+        let mut last = 0;
+        for (&line, at) in lines.iter().zip((0..).step_by(INSTRUCTION_BYTES as usize)) {
+            // Instructions for no line belong to what is around them.
+            if line != last && line != 0 {
+                platform.name(start + at, Named::Line, format_args!("{file}:{line}"));
+                last = line;
+            }
+        }
+        for (name, word) in uniforms.iter().zip(0..) {
+            platform.name(start, Named::Uniform { word }, format_args!("{name}"));
+        }
+        Ok(())
     }
 
     /// Returns an error for memory of another device.

@@ -7,7 +7,7 @@
 //! Circle::new(Point::new(20, 20), 80).into_styled(PrimitiveStyle::with_fill(Rgb565::CSS_TEAL)).draw(&mut list)?;
 //! Text::new("Hello", Point::new(20, 120), style).draw(&mut list)?;
 //!
-//! let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0, 0, 0, 255]))?;
+//! let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0.0, 0.0, 0.0, 1.0]))?;
 //! list.draw_to(&mut pass)?;                      // the list keeps its contents and can be drawn again
 //! ```
 //! Every pixel has the value that a framebuffer filled by the CPU would have; colours become [`Rgb888`] as embedded-graphics converts them, opaque.

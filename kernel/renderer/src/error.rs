@@ -71,7 +71,9 @@ pub enum Error {
         label: &'static str,
         /// Attributes that the shader reads.
         attributes: usize,
-        /// Greatest number of attributes.
+        /// Arrays that these are: neighbours share one.
+        arrays: usize,
+        /// Greatest number of arrays.
         most: usize,
     },
     /// A fragment shader reads more varyings than the hardware interpolates.
@@ -174,6 +176,15 @@ pub enum Error {
         tiling: Tiling,
         /// The tiling of a texture of this size.
         expected: Tiling,
+    },
+    /// The rows of a raster target are not as far apart as a TMU expects for its width.
+    TargetPitch {
+        /// The target.
+        label: &'static str,
+        /// Pixels from one row to the next.
+        pitch_px: u32,
+        /// The same in a texture of this width.
+        expected_px: u32,
     },
     /// Two requested features cannot be combined.
     Impossible {
@@ -281,8 +292,8 @@ impl fmt::Display for Error {
             Self::VertexSize { label, bytes, most } => {
                 write!(f, "{label}: a vertex has {bytes} bytes, more than the {most} that are possible")
             }
-            Self::Attributes { label, attributes, most } => {
-                write!(f, "{label}: the vertex shader reads {attributes} attributes and may read 1 to {most}")
+            Self::Attributes { label, attributes, arrays, most } => {
+                write!(f, "{label}: the vertex shader reads {attributes} attributes in {arrays} arrays of 1 to {most}")
             }
             Self::Varyings { label, varyings, most } => {
                 write!(
@@ -338,6 +349,12 @@ impl fmt::Display for Error {
             }
             Self::TargetTiling { label, tiling, expected } => {
                 write!(f, "{label}: its tiling is {tiling:?}, but a texture of its size needs {expected:?}")
+            }
+            Self::TargetPitch { label, pitch_px, expected_px } => {
+                write!(
+                    f,
+                    "{label}: its rows are {pitch_px} pixels apart, but those of a texture of its width {expected_px}"
+                )
             }
             Self::Impossible { label, why } => write!(f, "{label}: {why}"),
             Self::ColorBits { label, target, bits: bits @ 64 } => {

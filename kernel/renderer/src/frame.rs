@@ -6,6 +6,7 @@ pub(crate) mod memory;
 pub(crate) mod rendering_lists;
 
 use alloc::vec::Vec;
+use v3d::platform::Named;
 use v3d::rendering_list::RenderingPass;
 use v3d::{Fence, Job, Platform};
 
@@ -44,9 +45,7 @@ impl<'p, P: Platform> Frame<'p, P> {
         let recording = Recording::new(&self.device, descriptor)?;
         self.passes.push(recording);
         let index = self.passes.len() - 1;
-        if let Some(color) = descriptor.clear
-            && let Err(error) = self.at(index).clear_part(color)
-        {
+        if let Err(error) = self.at(index).clear_part() {
             self.passes.pop();
             return Err(error);
         }
@@ -72,9 +71,11 @@ impl<'p, P: Platform> Frame<'p, P> {
         let mut driver = device.driver()?;
         let mut jobs = Vec::with_capacity(passes.len());
         for recording in passes {
+            let label = recording.label();
             let (list, pass, owners) = recording.finish();
             let binning = memory.place_list(&mut driver, &list)?;
             let rendering = place_rendering_list(&device, &mut memory, &mut driver, pass)?;
+            driver.platform().name(rendering.start, Named::Pass, format_args!("{label}"));
             jobs.push((Job { binning: Some(binning), rendering }, owners));
         }
         let mut last = Fence::NONE;

@@ -11,7 +11,7 @@
 //! let target = Target::new(&device, &TargetDescriptor { .. })?;      // or Target::page(..): a page of a display
 //!
 //! let mut frame = device.frame()?;                                   // waits until the frame before the last is done
-//! let mut pass = frame.pass(&PassDescriptor::to(&target).clear([16, 24, 48, 255]))?;
+//! let mut pass = frame.pass(&PassDescriptor::to(&target).clear(unorm([16, 24, 48, 255])))?;
 //! pass.draw(&pipeline, &mesh, &transformed::Uniforms { matrix: rows(&matrix) }, &NoUniforms)?;
 //! let fence = frame.submit()?;
 //! device.wait(fence)?;
@@ -55,6 +55,7 @@ extern crate alloc;
 pub mod asset;
 pub mod buffer;
 pub mod canvas;
+pub mod color;
 pub mod device;
 pub mod draw_list;
 pub mod error;
@@ -70,6 +71,7 @@ pub mod texture;
 
 pub use buffer::Buffer;
 pub use canvas::Canvas;
+pub use color::unorm;
 pub use device::Device;
 pub use draw_list::DrawList;
 pub use error::Error;

@@ -6,6 +6,7 @@ use core::marker::PhantomData;
 use shader_interface::{PrimitiveKind, VertexData};
 use v3d::Platform;
 use v3d::hw::control_list::PrimitiveMode;
+use v3d::platform::Named;
 use v3d::pool::Buffer;
 
 use crate::device::Device;
@@ -151,6 +152,8 @@ impl<V: VertexData> Mesh<V> {
         let mut driver = device.driver()?;
         let memory = driver.allocate(bytes, ALIGNMENT)?;
         let region = memory.region();
+        let what = Named::Memory { bytes: region.bytes() };
+        driver.platform().name(memory.address(), what, format_args!("{label}: mesh"));
         region.store(driver.platform(), 0, &layout.vertices)?;
         if !layout.indices.is_empty() {
             region.store(driver.platform(), layout.indices_offset(), &layout.indices)?;

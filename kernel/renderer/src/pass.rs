@@ -1,8 +1,7 @@
 //! Passes: sequences of draws to one target.
 
 use alloc::vec::Vec;
-use qpu_shaders::{smooth_alpha, smooth_half};
-use shader_interface::{NoUniforms, UniformData, VertexData, VertexUniforms, ViewportUniforms, f16};
+use shader_interface::{NoUniforms, UniformData, VertexData, VertexUniforms, ViewportUniforms};
 use v3d::Platform;
 use v3d::binning_list::BinningList;
 use v3d::draw_state::Viewport;
@@ -19,15 +18,18 @@ use crate::error::Error;
 use crate::frame::memory::FrameMemory;
 use crate::mesh::layout::PlacedPart;
 use crate::mesh::{Mesh, Primitive, bytes_of, layout};
+use crate::pipeline::Pipeline;
 use crate::pipeline::state::Samples;
-use crate::pipeline::{Pipeline, PipelineDescriptor, Shading};
 use crate::rectangle::Rectangle;
-use crate::shaded_vertex::ShadedVertex;
 use crate::target::{DepthTarget, Format, Target};
 
+mod clear_color;
 mod draw;
+pub(crate) mod part_clear;
 
+use clear_color::ClearColor;
 use draw::{LastDraw, Source};
+use part_clear::PartClear;
 
 /// Initial binner memory per tile beyond the first block of its list, in bytes. The driver adds memory during binning
 /// when it runs out.
@@ -38,9 +40,9 @@ const GROWTH_BYTES_PER_TILE: u32 = 512;
 pub struct PassDescriptor<'t> {
     /// The colour target.
     pub target: &'t Target,
-    /// The colour that all pixels are cleared to: red, green, blue, alpha, 255 being 1. `None` loads the target's
-    /// contents.
-    pub clear: Option<[u8; 4]>,
+    /// The colour that all pixels are cleared to: red, green, blue, alpha. Targets of bytes clamp it to 0 to 1, those of half floats to the greatest half
+    /// float, 65504. `None` loads the target's contents.
+    pub clear: Option<[f32; 4]>,
     /// The depth that all pixels are cleared to, clamped to 0 to 1.
     pub clear_depth: f32,
     /// The stencil that all pixels are cleared to.
@@ -50,7 +52,8 @@ pub struct PassDescriptor<'t> {
     /// A depth target that depths and stencils are loaded from or stored to. `None` clears them and discards them at
     /// the end.
     pub depth: Option<KeptDepth<'t>>,
-    /// The part of the target that is drawn; the rest stays unchanged. Tiles outside cost nothing.
+    /// The part of the target that is drawn; the rest stays unchanged, in the depth target too. Tiles outside cost nothing. Where the part ends inside a
+    /// tile, what it clears is loaded first and cleared with a draw, and early Z is off if that clears depths: a part of whole tiles costs less.
     pub area: Option<Rectangle>,
     /// Uses the tile buffer as two, so that one tile is drawn while the one before it is stored. Tiles are half as high
     /// then, and there are twice as many: this pays where storing takes as long as drawing. It is not available with four samples per pixel.
@@ -83,8 +86,8 @@ impl<'t> PassDescriptor<'t> {
         }
     }
 
-    /// Clears the target to a colour: red, green, blue, alpha.
-    pub const fn clear(self, color: [u8; 4]) -> Self {
+    /// Clears the target to a colour: red, green, blue, alpha, as [`unorm`](crate::unorm) makes them of bytes.
+    pub const fn clear(self, color: [f32; 4]) -> Self {
         Self { clear: Some(color), ..self }
     }
 
@@ -117,6 +120,7 @@ pub(crate) struct Recording {
     /// The part of the target that the pass may change.
     window: ClipWindow,
     scissor: ClipWindow,
+    part_clear: Option<PartClear>,
     last: LastDraw,
 }
 
@@ -129,6 +133,10 @@ impl Recording {
         if clear_depth.is_nan() {
             return Err(Error::Number { label, what: "a depth", value: clear_depth });
         }
+        if let Some(&value) = clear.iter().flatten().find(|channel| !channel.is_finite()) {
+            return Err(Error::Number { label, what: "a clear colour", value });
+        }
+        let clear = clear.map(|color| ClearColor::new(target.format(), color));
         let (width_px, height_px) = (target.width_px(), target.height_px());
         let impossible = |why| Err(Error::Impossible { label, why });
         let is_64_bit = target.format() == Format::Rgba16Float;
@@ -142,7 +150,7 @@ impl Recording {
         };
         let grid = TileGrid::new(width_px, height_px, buffer)?;
         let part = Part::new(label, &grid, area)?;
-        // A tile that is drawn only in part loads its contents even if that part is cleared: see `Recording::clear_part`.
+        // A tile that is drawn only in part loads its contents even if that part is cleared: see `part_clear`.
         let load_color = clear.is_none() || !part.is_whole_tiles;
         if multisample && load_color {
             return impossible("four samples cannot be loaded from a picture of one sample per pixel: clear all of it");
@@ -152,16 +160,22 @@ impl Recording {
             device.expect_own(label, memory)?;
             owners.push(memory.owner());
         }
-        let depth = depth.map(|depth| depth.buffer(device, target, samples, &mut owners)).transpose()?;
+        let mut depth = depth.map(|depth| depth.buffer(device, target, samples, &mut owners)).transpose()?;
+        let mut part_clear = None;
+        if !part.is_whole_tiles {
+            let color = clear.map(ClearColor::shown);
+            // Depths that are not stored may be cleared outside of the part too.
+            let cleared_depth = depth.as_mut().filter(|depth| depth.store && !depth.load);
+            let depth_and_stencil = cleared_depth.map(|depth| {
+                depth.load = true;
+                (clear_depth.clamp(0.0, 1.0), clear_stencil)
+            });
+            part_clear =
+                (color.is_some() || depth_and_stencil.is_some()).then_some(PartClear { color, depth_and_stencil });
+        }
         let tiles = TileMemory::allocate(&mut *device.driver()?, grid, GROWTH_BYTES_PER_TILE * grid.tiles())?;
         owners.push(tiles.buffer().owner());
-        let color = clear.unwrap_or([0; 4]);
-        let color = match target.format() {
-            Format::Rgba16Float => {
-                ClearValues::halves(color.map(|channel| f16::from_f32(f32::from(channel) / 255.0).to_bits()))
-            }
-            _ => ClearValues::rgba8888(color),
-        };
+        let color = clear.map_or(0, ClearColor::bits);
         let pass = RenderingPass {
             grid,
             area: part.tiles,
@@ -185,8 +199,14 @@ impl Recording {
             viewport_uniforms: ViewportUniforms { half_width, half_height, z_scale, z_offset },
             window: part.window,
             scissor: part.window,
+            part_clear,
             last: LastDraw::default(),
         })
+    }
+
+    /// The target's label, which names the pass in captures.
+    pub(crate) const fn label(&self) -> &'static str {
+        self.target.label()
     }
 
     /// The binning list, the rendering pass, and references to the memory that both use.
@@ -282,31 +302,12 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         self.device
     }
 
-    /// Clears the pass's part of the target with a draw, because its tiles have other pixels too.
-    pub(crate) fn clear_part(&mut self, [red, green, blue, alpha]: [u8; 4]) -> Result<(), Error> {
-        let Recording { target, pass, .. } = &*self.recording;
-        if !pass.load_color {
-            return Ok(());
-        }
-        let (label, viewport) = (target.label(), target.viewport());
-        let color = [red, green, blue, alpha].map(|channel| f32::from(channel) / 255.0);
-        let corners = [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)]
-            .map(|(x, y)| ShadedVertex::flat(x, y, 1.0, viewport.half_width, viewport.half_height, color));
-        let fragment = match target.format() {
-            Format::Rgba16Float => &smooth_half::FRAGMENT,
-            _ => &smooth_alpha::FRAGMENT,
-        };
-        let descriptor = PipelineDescriptor::new(label, Shading::Done, fragment);
-        let pipeline = Pipeline::new(self.device, &descriptor)?;
-        self.draw_vertices(&pipeline, Primitive::TriangleStrip, &corners, &NoUniforms, &NoUniforms)
-    }
-
     /// The colour target.
     pub const fn target(&self) -> &Target {
         &self.recording.target
     }
 
-    /// Restricts the draws that follow to a rectangle, or to the pass's whole area for `None`.
+    /// Restricts the draws that follow to a rectangle, or to the pass's whole area for `None`. Where nothing is left of the area they are left out.
     pub fn set_scissor(&mut self, scissor: Option<Rectangle>) {
         let window = self.recording.window;
         self.recording.scissor = scissor.map_or(window, |scissor| intersection(window, scissor));
@@ -342,7 +343,8 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         fragment_uniforms: &F,
     ) -> Result<(), Error> {
         self.device.expect_own(mesh.label(), mesh.memory())?;
-        let source = Source { memory: Some(mesh.memory()), primitive: mesh.primitive(), parts: mesh.parts() };
+        let (label, memory) = (mesh.label(), Some(mesh.memory()));
+        let source = Source { label, memory, primitive: mesh.primitive(), parts: mesh.parts() };
         self.recording.draw(self.device, self.memory, pipeline, &source, (instances, fragment_uniforms))
     }
 
@@ -364,7 +366,8 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         let layout = layout::<V>(pipeline.label, primitive, bytes_of(vertices).into(), None)?;
         let start = self.memory.place(&mut *self.device.driver()?, &layout.vertices)?;
         let parts = layout.parts.place(start)?;
-        let source = Source { memory: None, primitive: primitive.kind(), parts: parts.as_slice() };
+        let label = "vertices of the frame";
+        let source = Source { label, memory: None, primitive: primitive.kind(), parts: parts.as_slice() };
         let uniforms = (core::slice::from_ref(vertex_uniforms), fragment_uniforms);
         self.recording.draw(self.device, self.memory, pipeline, &source, uniforms)
     }
@@ -406,7 +409,8 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
             Some(indices) => PlacedPart::rectangles(region.address(), indices.address(), count)?,
             None => PlacedPart::points(region.address(), count)?,
         };
-        let source = Source { memory: indices, primitive: pipeline.primitive, parts: &[part] };
+        let label = "things of the frame";
+        let source = Source { label, memory: indices, primitive: pipeline.primitive, parts: &[part] };
         self.recording.draw(self.device, self.memory, pipeline, &source, (&[NoUniforms], uniforms))
     }
 }

@@ -2,6 +2,18 @@
 //!
 //! A pipeline is created once and determines everything about a draw except its mesh, its uniforms and its target. Features that cannot be combined are an
 //! error when it is created.
+//!
+//! # When early Z is off
+//! Early Z rejects hidden blocks of pixels before they are shaded, so opaque things cost least when the nearest are drawn first. The pictures are the same
+//! with it and without. A pipeline uses it for the depth tests `Less` and `LessOrEqual`, unless
+//! - the fragment shader writes a depth of its own, because the early test takes the triangle's;
+//! - fragments are discarded: by the shader, an alpha test or alpha to coverage;
+//! - the stencil changes where the stencil test or the depth test fails, because a rejected fragment comes to neither.
+//!
+//! The early test compares with a depth of its own, which only such draws keep up to date. A draw that stores depths with `Always`, `Greater`,
+//! `GreaterOrEqual` or `NotEqual` may move the depth away without it: a board then rejected what was visible [bm docs/DRIVERS.md]. So early Z is off in all
+//! draws of the pass after such a one ([`v3d::binning_list`]). To keep it, draw a background without storing depths, or at the farthest depth with
+//! `LessOrEqual`.
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
@@ -28,8 +40,8 @@ use stencil::Stencil;
 
 /// Most varyings that the hardware interpolates [AG p.69: Flat Shade Flags].
 const MAX_VARYINGS: usize = 32;
-/// Most attributes of a vertex.
-const MAX_ATTRIBUTES: usize = 8;
+/// Most arrays of attributes of a vertex.
+const MAX_ARRAYS: usize = shader_interface::Attribute::MAX_ARRAYS;
 /// Most bytes of a vertex: the stride has 8 bits.
 const MAX_VERTEX_BYTES: usize = 255;
 
@@ -160,22 +172,41 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
         let fragment_offset = code.append(&[fragment_code, &words].concat());
         let programs = match shading {
             Shading::Programs(programs) => {
-                let attributes = programs.attributes().len();
-                if !(1..=MAX_ATTRIBUTES).contains(&attributes) {
-                    return Err(Error::Attributes { label, attributes, most: MAX_ATTRIBUTES });
+                let mut arrays = programs.attributes().to_vec();
+                let count = shader_interface::Attribute::share_arrays(&mut arrays);
+                arrays.truncate(count);
+                if !(1..=MAX_ARRAYS).contains(&arrays.len()) {
+                    let attributes = programs.attributes().len();
+                    return Err(Error::Attributes { label, attributes, arrays: arrays.len(), most: MAX_ARRAYS });
                 }
-                Some((*programs, code.append(programs.vertex()), code.append(programs.coordinate())))
+                Some((*programs, arrays, code.append(programs.vertex()), code.append(programs.coordinate())))
             }
             Shading::Done => None,
         };
         let memory = device.driver()?.upload(&code.0, CODE_ALIGNMENT)?;
         let start = memory.address();
+        let bytes = 8 * (fragment_code.len() + words.len()) as u32;
+        let origin = if descriptor.half_color { fragment.half_origin() } else { fragment.origin() };
+        let origin = origin.or(fragment.origin());
+        device.name_program(label, "fragment shader", start + fragment_offset, bytes, origin)?;
+        if let Some((programs, _, vertex, coordinate)) = &programs {
+            let bytes = 8 * programs.vertex().len() as u32;
+            device.name_program(label, "vertex shader", start + *vertex, bytes, programs.vertex_origin())?;
+            let bytes = 8 * programs.coordinate().len() as u32;
+            device.name_program(
+                label,
+                "coordinate shader",
+                start + *coordinate,
+                bytes,
+                programs.coordinate_origin(),
+            )?;
+        }
         // The addresses of uniforms and vertices are filled in for each draw.
         let program = |offset| Program { code: start + offset, uniforms: BusAddr(0) };
         let fragment_program = FragmentProgram { program: program(fragment_offset), varyings: N as u8, threading };
         let stride = V::BYTES as u8;
         let record = match programs {
-            Some((programs, vertex, coordinate)) => {
+            Some((programs, ref arrays, vertex, coordinate)) => {
                 let attribute = |attribute: &shader_interface::Attribute| Attribute {
                     address: BusAddr(attribute.memory_offset),
                     bytes: attribute.bytes,
@@ -183,7 +214,7 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
                     vertex_offset: Some(attribute.vertex_offset),
                     coordinate_offset: attribute.coordinate_offset,
                 };
-                let attributes: Vec<Attribute> = programs.attributes().iter().map(attribute).collect();
+                let attributes: Vec<Attribute> = arrays.iter().map(attribute).collect();
                 RecordTemplate::gl(&GlRecord {
                     fragment: fragment_program,
                     vertex: program(vertex),

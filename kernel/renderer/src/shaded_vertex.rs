@@ -1,6 +1,10 @@
 //! Shaded vertices, for NV mode.
 //!
 //! In NV mode no vertex shader runs: a vertex in memory has the format of a vertex shader's output. Screen coordinates are relative to the viewport's centre.
+//!
+//! # Surprises
+//! - Nothing clips such vertices, and boards lose triangles of those that are far outside: seven half widths of the picture from its middle are drawn, eight
+//!   are not [piegpu], though the coordinates would reach 2048 pixels. Whoever makes such vertices clips them before.
 
 use alloc::vec::Vec;
 use shader_interface::VertexData;

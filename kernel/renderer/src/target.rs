@@ -92,6 +92,7 @@ impl Target {
             (width_px.next_multiple_of(unit_width), height_px.next_multiple_of(unit_height));
         let bytes = stored_width * stored_height * format.bits() / 8;
         let memory = device.driver()?.allocate(bytes, 4096)?;
+        device.name(&memory, label, "target")?;
         let surface = Surface {
             address: memory.address(),
             width_px,

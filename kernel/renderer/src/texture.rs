@@ -109,7 +109,7 @@ impl Texture {
     ///
     /// # Errors
     /// When the target's tiling is not the one that a TMU expects: T-format, but LT-format for small pictures, or raster rows whose width in 32-bit pixels is a
-    /// power of two; or when its memory is not the device's.
+    /// power of two and not less than 4; or when its memory is not the device's.
     pub fn of_target(target: &Target) -> Result<Self, Error> {
         let label = target.label();
         let memory = target.memory().ok_or(Error::ForeignDevice { label })?;
@@ -125,6 +125,10 @@ impl Texture {
         let expected = layout.level(0, 0).map_err(wrap)?.image.tiling();
         if expected != target.tiling() {
             return Err(Error::TargetTiling { label, tiling: target.tiling(), expected });
+        }
+        let (pitch_px, expected_px) = (target.surface().width_px, layout.level(0, 0).map_err(wrap)?.image.width_px());
+        if expected == Tiling::Raster && pitch_px != expected_px {
+            return Err(Error::TargetPitch { label, pitch_px, expected_px });
         }
         Ok(Self(Image::of(label, layout, memory.clone())))
     }

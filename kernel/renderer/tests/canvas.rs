@@ -10,7 +10,7 @@ use reference::{Box2, Distances, Picture};
 use renderer::asset::{Font, Glyph, GlyphKind, KerningPair};
 use renderer::canvas::{Canvas, Fill, FontAtlas, Placement, Shape, TextStyle};
 use renderer::texture::TextureType;
-use renderer::{Device, Error, Format, PassDescriptor, Target, TargetDescriptor, Texture, TextureDescriptor};
+use renderer::{Device, Error, Format, PassDescriptor, Target, TargetDescriptor, Texture, TextureDescriptor, unorm};
 use v3d::hw::tiling::Tiling;
 use v3d_host::Model;
 use v3d_sim::Config;
@@ -39,7 +39,7 @@ fn target(device: &Device<'_, Model>) -> Target {
 fn draw(model: &Model, device: &Device<'_, Model>, canvas: &Canvas) -> Vec<[u8; 4]> {
     let target = target(device);
     let mut frame = device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(unorm(CLEAR))).unwrap();
     canvas.draw_to(&mut pass).unwrap();
     let fence = frame.submit().unwrap();
     device.wait(fence).unwrap();
@@ -404,7 +404,7 @@ fn errors_have_names_and_lose_nothing() {
     let mut allowed = 0;
     loop {
         let mut frame = device.frame().unwrap();
-        let mut pass = frame.pass(&PassDescriptor::to(&picture).clear(CLEAR)).unwrap();
+        let mut pass = frame.pass(&PassDescriptor::to(&picture).clear(unorm(CLEAR))).unwrap();
         device.pool().refuse_after(allowed);
         let result = canvas.draw_to(&mut pass);
         device.pool().refuse_none();
@@ -418,7 +418,7 @@ fn errors_have_names_and_lose_nothing() {
 
     let large = Canvas::new(&device, "panel", WIDTH, HEIGHT + 9).unwrap();
     let mut frame = device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(&picture).clear(CLEAR)).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&picture).clear(unorm(CLEAR))).unwrap();
     let error = large.draw_to(&mut pass).unwrap_err();
     assert_eq!(error.to_string(), "panel: it is made for 160 x 129 pixels, and the target has 160 x 120");
 }

@@ -69,7 +69,7 @@ fn target(device: &Device<'_, Model>, format: Format) -> Target {
 /// Draws the list and reads the picture's bytes back.
 fn picture<C>(model: &Model, device: &Device<'_, Model>, target: &Target, list: &mut DrawList<C>) -> Vec<u8> {
     let mut frame = device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(target).clear([0, 0, 0, 255])).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(target).clear([0.0, 0.0, 0.0, 1.0])).unwrap();
     list.draw_to(&mut pass).unwrap();
     let fence = frame.submit().unwrap();
     device.wait(fence).unwrap();
@@ -184,7 +184,7 @@ fn ten_thousand_wide_lines_have_room() {
     assert!(list.points() > 1_000_000, "{} points", list.points());
     assert!(8 * list.points() + 12 * list.rectangles() < 48 << 20);
     let mut frame = device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0, 0, 0, 255])).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0.0, 0.0, 0.0, 1.0])).unwrap();
     list.draw_to(&mut pass).unwrap();
     println!("{} points, {} rectangles, {} draws", list.points(), list.rectangles(), list.draws());
 }
@@ -233,7 +233,7 @@ fn a_list_outlives_its_errors() {
     let (mut failures, mut allowed) = (0, 0);
     loop {
         let mut frame = device.frame().unwrap();
-        let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0, 0, 0, 255])).unwrap();
+        let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0.0, 0.0, 0.0, 1.0])).unwrap();
         device.pool().refuse_after(allowed);
         let result = list.draw_to(&mut pass);
         device.pool().refuse_none();
@@ -252,7 +252,7 @@ fn a_list_outlives_its_errors() {
     let mut large = DrawList::<Rgb888>::new(&device, "panel", WIDTH + 1, HEIGHT).unwrap();
     Circle::new(Point::zero(), 10).into_styled(PrimitiveStyle::with_fill(Rgb888::RED)).draw(&mut large).unwrap();
     let mut frame = device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0, 0, 0, 255])).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0.0, 0.0, 0.0, 1.0])).unwrap();
     let error = large.draw_to(&mut pass).unwrap_err();
     assert_eq!(error.to_string(), "panel: it is made for 161 x 120 pixels, and the target has 160 x 120");
 }

@@ -2,7 +2,7 @@
 
 use qpu_shaders::{NoUniforms, smooth, triangle};
 use renderer::{
-    Device, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target, TargetDescriptor,
+    Device, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target, TargetDescriptor, unorm,
 };
 use v3d::hw::BusAddr;
 use v3d::hw::control_list::{Branch, BranchToSubList, GlShaderState, Record};
@@ -79,7 +79,7 @@ impl<'m> Stage<'m> {
 
     fn submit(&mut self) -> Fence {
         let mut frame = self.device.frame().unwrap();
-        let mut pass = frame.pass(&PassDescriptor::to(&self.target).clear(CLEAR)).unwrap();
+        let mut pass = frame.pass(&PassDescriptor::to(&self.target).clear(unorm(CLEAR))).unwrap();
         pass.draw(&self.pipeline, &self.mesh, &triangle::Uniforms, &NoUniforms).unwrap();
         frame.submit().unwrap()
     }
@@ -338,7 +338,7 @@ fn no_gpu_memory() {
     }
     let used = stage.used();
     let mut frame = device.frame().unwrap();
-    let error = frame.pass(&PassDescriptor::to(&stage.target).clear(CLEAR)).unwrap_err();
+    let error = frame.pass(&PassDescriptor::to(&stage.target).clear(unorm(CLEAR))).unwrap_err();
     assert!(matches!(error, renderer::Error::Driver(Error::PoolExhausted { .. })));
     drop(frame);
     assert_eq!(stage.used(), used, "a pass that could not be made keeps memory");

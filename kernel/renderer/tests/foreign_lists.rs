@@ -49,7 +49,7 @@ impl Scene {
         let pipeline = Pipeline::new(&device, &descriptor).unwrap();
         let matrix = rows(&perspective(1.0, 2.0, 1.0, 10.0));
         let mut frame = device.frame().unwrap();
-        let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0; 4])).unwrap();
+        let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0.0; 4])).unwrap();
         pass.draw(&pipeline, &mesh, &transformed::Uniforms { matrix }, &NoUniforms).unwrap();
         let fence = frame.submit().unwrap();
         device.wait(fence).unwrap();

@@ -91,7 +91,7 @@ fn colours_are_neither_clamped_nor_rounded_to_bytes() {
     for tiling in [Tiling::Raster, Tiling::TFormat, Tiling::LtFormat] {
         let model = Model::new(8 << 20, Config::default());
         let stage = Stage::new(&model, tiling);
-        stage.draw(&PassDescriptor::to(&stage.target).clear([0; 4]), &[(colors(), CORNERS, 0.5)]);
+        stage.draw(&PassDescriptor::to(&stage.target).clear([0.0; 4]), &[(colors(), CORNERS, 0.5)]);
         let pixel = stage.pixels();
         for (x, y) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (x, y))) {
             // Barycentric coordinates in the triangle of the two that has the pixel's centre.
@@ -116,18 +116,18 @@ fn colours_are_neither_clamped_nor_rounded_to_bytes() {
 }
 
 #[test]
-fn passes_clear_load_and_draw_parts() {
+fn passes_clear_to_more_than_1_and_load_and_draw_parts() {
     let model = Model::new(8 << 20, Config::default());
     let stage = Stage::new(&model, Tiling::TFormat);
-    let clear = [51, 102, 255, 0];
+    let (clear, clear_of_part) = ([0.2f32, 16.0, -3.5, 1000.0], [20.0f32, 0.5, 300.0, 1.0]);
     stage.draw(&PassDescriptor::to(&stage.target).clear(clear), &[]);
-    let cleared = clear.map(|channel| f64::from(channel) / 255.0);
+    let cleared = clear.map(f64::from);
     expect_close(stage.pixels()(149, 75), cleared, "cleared");
     let bright = [5.0, 6.0, 7.0, 8.0f32];
     let area = Rectangle { x_px: 10, y_px: 20, width_px: 70, height_px: 30 };
     stage.draw(&PassDescriptor::to(&stage.target).within(area), &[(colors(), [bright; 4], 0.5)]);
     stage.draw(
-        &PassDescriptor::to(&stage.target).clear([255; 4]).within(Rectangle {
+        &PassDescriptor::to(&stage.target).clear(clear_of_part).within(Rectangle {
             x_px: 70,
             y_px: 40,
             width_px: 80,
@@ -138,7 +138,7 @@ fn passes_clear_load_and_draw_parts() {
     let pixel = stage.pixels();
     for (x, y) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (x, y))) {
         let expected = if (70..150).contains(&x) && (40..49).contains(&y) {
-            [1.0; 4]
+            clear_of_part.map(f64::from)
         } else if (10..80).contains(&x) && (20..50).contains(&y) {
             bright.map(f64::from)
         } else {
@@ -155,7 +155,7 @@ fn depths_are_tested_and_kept() {
     let kept = DepthTarget::new(&stage.device, "depths", SIZE.0, SIZE.1).unwrap();
     let deep = Colors { depth: Depth::LESS, ..colors() };
     let near = [[2.0; 4]; 4];
-    let pass = PassDescriptor::to(&stage.target).clear([0; 4]);
+    let pass = PassDescriptor::to(&stage.target).clear([0.0; 4]);
     stage.draw(&pass.with_depth(&kept, false, true), &[(deep, near, 0.3), (deep, [[9.0; 4]; 4], 0.6)]);
     let pass = PassDescriptor::to(&stage.target);
     stage.draw(&pass.with_depth(&kept, true, false), &[(deep, [[9.0; 4]; 4], 0.4)]);
@@ -215,7 +215,7 @@ fn blending_is_that_of_the_specification_without_clamping() {
     for (n, &color) in parts.iter().enumerate() {
         let alpha = parts[(n * 401 + 77) % parts.len()];
         let blend = Blend { color, alpha, constant: [25, 204, 51, 102] };
-        let pass = PassDescriptor::to(&stage.target).clear([0; 4]).within(area);
+        let pass = PassDescriptor::to(&stage.target).clear([0.0; 4]).within(area);
         stage.draw(&pass, &[(colors(), [target; 4], 0.5), (Colors { blend, ..colors() }, [source; 4], 0.5)]);
         let expected = blended(&blend, source.map(f64::from), target.map(f64::from));
         expect_close(stage.pixels()(3, 4), expected, &format!("{blend:?}"));
@@ -227,7 +227,7 @@ fn blending_is_that_of_the_specification_without_clamping() {
 fn what_was_drawn_is_a_texture() {
     let model = Model::new(8 << 20, Config::default());
     let stage = Stage::new(&model, Tiling::TFormat);
-    stage.draw(&PassDescriptor::to(&stage.target).clear([0; 4]), &[(colors(), CORNERS, 0.5)]);
+    stage.draw(&PassDescriptor::to(&stage.target).clear([0.0; 4]), &[(colors(), CORNERS, 0.5)]);
     let light = stage.pixels();
     let (format, tiling) = (Format::Rgba8888, Tiling::Raster);
     let descriptor = TargetDescriptor { label: "display", width_px: SIZE.0, height_px: SIZE.1, format, tiling };
@@ -241,7 +241,7 @@ fn what_was_drawn_is_a_texture() {
     let image = Texture::of_target(&stage.target).unwrap().bind_64(&Sampler::NEAREST).unwrap();
     let exposure = 1.5;
     let mut frame = stage.device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(&display).clear([0; 4])).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&display).clear([0.0; 4])).unwrap();
     let uniforms = textured::Uniforms { matrix: rows(&Mat4::IDENTITY) };
     pass.draw(&pipeline, &mesh, &uniforms, &tone_mapped::FragmentUniforms { image, exposure }).unwrap();
     let fence = frame.submit().unwrap();
@@ -291,7 +291,7 @@ fn the_gpu_makes_mipmaps_of_half_floats() {
 fn what_cannot_be_is_refused_by_name() {
     let model = Model::new(8 << 20, Config::default());
     let stage = Stage::new(&model, Tiling::TFormat);
-    let to = PassDescriptor::to(&stage.target).clear([0; 4]);
+    let to = PassDescriptor::to(&stage.target).clear([0.0; 4]);
     let pass = |descriptor: PassDescriptor<'_>| {
         let mut frame = stage.device.frame().unwrap();
         frame.pass(&descriptor).map(|_| ()).unwrap_err().to_string()
@@ -325,7 +325,7 @@ fn what_cannot_be_is_refused_by_name() {
     ] {
         let pipeline = Pipeline::new(&stage.device, &descriptor).unwrap();
         let mut frame = stage.device.frame().unwrap();
-        let mut pass = frame.pass(&PassDescriptor::to(target).clear([0; 4])).unwrap();
+        let mut pass = frame.pass(&PassDescriptor::to(target).clear([0.0; 4])).unwrap();
         let vertices = square(target, CORNERS, 0.5);
         let drawn = pass.draw_vertices(&pipeline, Primitive::Triangles, &vertices, &NoUniforms, &NoUniforms);
         assert_eq!(drawn.map_err(|error: Error| error.to_string()), Err(expected.to_owned()));
@@ -346,7 +346,7 @@ fn a_shader_in_wgsl_draws_to_either_kind_of_target() {
     let wave = rings::FragmentUniforms { rings: 1.5, phase: 0.25, crest: [9.0, 0.5, -3.0], trough: [0.0, 200.0, -1.0] };
     let uniforms = rings::Uniforms { matrix: rows(&Mat4::IDENTITY) };
     let mut frame = stage.device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(&stage.target).clear([0; 4])).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&stage.target).clear([0.0; 4])).unwrap();
     for _ in 0..2 {
         pass.draw(&halves, &square, &uniforms, &wave).unwrap();
     }

@@ -204,7 +204,7 @@ fn pass(
 ) {
     let samples = if random.one_in(3) { Samples::Four } else { Samples::One };
     let descriptor = PassDescriptor {
-        clear: (!random.one_in(4)).then_some([9, 8, 7, 6]),
+        clear: (!random.one_in(4)).then(|| if random.one_in(8) { random.floats() } else { [0.04, 3.0, -1.0, 0.5] }),
         clear_depth: if random.one_in(3) { random.float() } else { 1.0 },
         clear_stencil: random.bits() as u8,
         samples,
@@ -299,7 +299,7 @@ fn assert_next_frame_is_right(machine: &Model, device: &Device<'_, Model>, seed:
     let corners = [[-1.0, -1.0], [3.0, -1.0], [-1.0, 3.0]]
         .map(|[x, y]| transformed::Vertex { position: [x, y, 0.0], color: [1.0, 0.0, 1.0] });
     let mut frame = device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0; 4])).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0.0; 4])).unwrap();
     let uniforms = transformed::Uniforms { matrix: rows(&Mat4::IDENTITY) };
     pass.draw_vertices(&pipeline, Primitive::Triangles, &corners, &uniforms, &NoUniforms).unwrap();
     let fence = frame.submit().unwrap();
@@ -333,7 +333,9 @@ fn case(seed: u32) -> Counts {
             // The job may be dropped.
             counts.note(device.wait(fence));
         }
-        assert_eq!(machine.take_faults(), [], "seed {seed}");
+        // Vertices far outside are legal, and remarked upon.
+        let faults: Vec<_> = machine.take_faults().into_iter().filter(|fault| !fault.is_remark()).collect();
+        assert_eq!(faults, [], "seed {seed}");
     }
     assert_next_frame_is_right(&machine, &device, seed);
     device.driver().unwrap().wait_until_idle();

@@ -4,7 +4,7 @@ use qpu_shaders::{NoUniforms, smooth};
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
     Compare, Depth, DepthTarget, Device, Error, Format, Frame, PassDescriptor, Pipeline, PipelineDescriptor, Primitive,
-    Rectangle, Samples, Shading, Stencil, StencilChange, StencilSide, Target, TargetDescriptor,
+    Rectangle, Samples, Shading, Stencil, StencilChange, StencilSide, Target, TargetDescriptor, unorm,
 };
 use v3d::hw::tiling::Tiling;
 use v3d_host::Model;
@@ -97,7 +97,7 @@ fn depths_are_kept_from_pass_to_pass_if_asked_for() {
     for (load, double_buffer) in [(true, false), (false, false), (true, true), (false, true)] {
         let mut frame = stage.device.frame().unwrap();
         let to = PassDescriptor { double_buffer, ..PassDescriptor::to(&stage.target) };
-        let first = to.clear(CLEAR).with_depth(&kept, false, true);
+        let first = to.clear(unorm(CLEAR)).with_depth(&kept, false, true);
         stage.fill(&mut frame, &first, &tested, (near, 0.25, RED));
         let second = to.with_depth(&kept, load, false);
         stage.fill(&mut frame, &second, &tested, (far, 0.75, GREEN));
@@ -119,7 +119,7 @@ fn stencils_are_kept_with_depths() {
     let side = |test, pass| StencilSide { test, reference: 9, pass, ..StencilSide::KEEP };
     let with = |side| Colors { stencil: Some(Stencil { front: side, back: side }), ..colors() };
     let mut frame = stage.device.frame().unwrap();
-    let first = PassDescriptor::to(&stage.target).clear(CLEAR).with_depth(&kept, false, true);
+    let first = PassDescriptor::to(&stage.target).clear(unorm(CLEAR)).with_depth(&kept, false, true);
     let marking = Colors { color_mask: [0; 4], ..with(side(Compare::Always, StencilChange::Replace)) };
     stage.fill(&mut frame, &first, &marking, (marked, 0.5, RED));
     let second = PassDescriptor::to(&stage.target).with_depth(&kept, true, false);
@@ -149,9 +149,13 @@ fn a_part_of_a_picture_is_drawn_anew() {
             let before = rectangle(5, 5, 135, 125);
             let drawn = rectangle(60, 0, 30, 140);
             let mut frame = stage.device.frame().unwrap();
-            let whole = PassDescriptor { double_buffer, ..PassDescriptor::to(&stage.target).clear(CLEAR) };
+            let whole = PassDescriptor { double_buffer, ..PassDescriptor::to(&stage.target).clear(unorm(CLEAR)) };
             stage.fill(&mut frame, &whole, &colors(), (before, 0.5, RED));
-            let part = PassDescriptor { clear, double_buffer, ..PassDescriptor::to(&stage.target).within(area) };
+            let part = PassDescriptor {
+                clear: clear.map(unorm),
+                double_buffer,
+                ..PassDescriptor::to(&stage.target).within(area)
+            };
             stage.fill(&mut frame, &part, &colors(), (drawn, 0.5, GREEN));
             let pixels = stage.pixels(frame);
             assert_picture(&pixels, |at| match (contains(area, at), clear) {
@@ -176,7 +180,7 @@ fn scissors_stay_within_the_part() {
         ShadedVertex::flat(x, y, 0.5, viewport.half_width, viewport.half_height, [0.0, 1.0, 0.0])
     });
     let mut frame = stage.device.frame().unwrap();
-    frame.pass(&PassDescriptor::to(&stage.target).clear(CLEAR)).unwrap();
+    frame.pass(&PassDescriptor::to(&stage.target).clear(unorm(CLEAR))).unwrap();
     let mut pass = frame.pass(&PassDescriptor::to(&stage.target).within(area)).unwrap();
     pass.set_scissor(Some(scissor));
     pass.draw_vertices(&pipeline, Primitive::Triangles, &corners, &NoUniforms, &NoUniforms).unwrap();
@@ -200,13 +204,15 @@ fn what_passes_cannot_do_has_a_name() {
     let error = refused(to.with_depth(&small, false, true));
     assert_eq!(error.to_string(), "small: the depth target has 100 x 140 pixels, and the colour target has 150 x 140");
     assert_eq!(refused(to.with_depth(&foreign, false, true)), Error::ForeignDevice { label: "foreign" });
-    let four = PassDescriptor { samples: Samples::Four, ..to.clear(CLEAR).with_depth(&kept, false, true) };
+    let four = PassDescriptor { samples: Samples::Four, ..to.clear(unorm(CLEAR)).with_depth(&kept, false, true) };
     assert_eq!(refused(four).to_string(), "depths: depths are loaded and stored only with one sample per pixel");
-    let four = PassDescriptor { samples: Samples::Four, ..to.clear(CLEAR).double_buffered() };
+    let four = PassDescriptor { samples: Samples::Four, ..to.clear(unorm(CLEAR)).double_buffered() };
     assert_eq!(refused(four).to_string(), "picture: a double tile buffer holds one sample per pixel only");
+    let error = refused(to.clear([0.0, f32::INFINITY, 0.0, 1.0]));
+    assert_eq!(error.to_string(), "picture: a clear colour of inf is not valid");
     let error = refused(to.within(rectangle(150, 0, 10, 10)));
     assert_eq!(error.to_string(), "picture: 10 x 10 pixels at 150, 0 are outside of 150 x 140 pixels");
-    let part = PassDescriptor { samples: Samples::Four, ..to.clear(CLEAR).within(rectangle(1, 0, 40, 40)) };
+    let part = PassDescriptor { samples: Samples::Four, ..to.clear(unorm(CLEAR)).within(rectangle(1, 0, 40, 40)) };
     assert!(matches!(refused(part), Error::Impossible { label: "picture", .. }));
     assert!(matches!(DepthTarget::new(&stage.device, "none", 0, 5), Err(Error::TargetSize { label: "none", .. })));
     drop(frame);

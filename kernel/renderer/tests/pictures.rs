@@ -5,7 +5,7 @@ use renderer::glam::camera::rh::proj::opengl::perspective;
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
     Blend, Buffer, Cull, Depth, Device, Format, FrontFace, Mesh, PassDescriptor, Pipeline, PipelineDescriptor,
-    Primitive, Sampler, Samples, Shading, Target, TargetDescriptor, Texture, TextureDescriptor, rows,
+    Primitive, Sampler, Samples, Shading, Target, TargetDescriptor, Texture, TextureDescriptor, rows, unorm,
 };
 use v3d::draw_state::Viewport;
 use v3d::hw::control_list::Threading;
@@ -116,7 +116,7 @@ fn triangle_of_the_gl_pipeline() -> Picture {
     let mut pictures = Vec::new();
     for _ in 0..3 {
         let mut frame = device.frame().unwrap();
-        let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+        let mut pass = frame.pass(&PassDescriptor::to(&target).clear(unorm(CLEAR))).unwrap();
         pass.draw(&pipeline, &mesh, &triangle::Uniforms, &NoUniforms).unwrap();
         let fence = frame.submit().unwrap();
         device.wait(fence).unwrap();
@@ -140,7 +140,7 @@ fn triangle_of_the_nv_pipeline() -> Picture {
     let mesh = Mesh::new(&device, "corners", Primitive::Triangles, &vertices).unwrap();
     let pipeline = shaded_pipeline(&device);
     let mut frame = device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(unorm(CLEAR))).unwrap();
     pass.draw(&pipeline, &mesh, &NoUniforms, &NoUniforms).unwrap();
     let fence = frame.submit().unwrap();
     device.wait(fence).unwrap();
@@ -192,7 +192,7 @@ fn the_nearer_square_hides_the_farther_one() {
         let pipeline = Pipeline::new(&device, &descriptor).unwrap();
         let matrix = perspective(core::f32::consts::FRAC_PI_2, target.aspect(), 1.0, 10.0);
         let mut frame = device.frame().unwrap();
-        let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+        let mut pass = frame.pass(&PassDescriptor::to(&target).clear(unorm(CLEAR))).unwrap();
         pass.draw(&pipeline, &mesh, &transformed::Uniforms { matrix: rows(&matrix) }, &NoUniforms).unwrap();
         let fence = frame.submit().unwrap();
         device.wait(fence).unwrap();
@@ -237,7 +237,7 @@ fn the_face_that_is_culled_is_not_drawn() {
         let pipeline = Pipeline::new(&device, &descriptor).unwrap();
         let target = target(&device);
         let mut frame = device.frame().unwrap();
-        let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+        let mut pass = frame.pass(&PassDescriptor::to(&target).clear(unorm(CLEAR))).unwrap();
         pass.draw(&pipeline, &mesh, &triangle::Uniforms, &NoUniforms).unwrap();
         let fence = frame.submit().unwrap();
         device.wait(fence).unwrap();
@@ -285,7 +285,7 @@ fn performance_counters_count_what_is_drawn() {
     let (pipeline, mesh) = triangle(&device);
     performance::start(&model, &sources).unwrap();
     let mut frame = device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(unorm(CLEAR))).unwrap();
     pass.draw(&pipeline, &mesh, &triangle::Uniforms, &NoUniforms).unwrap();
     let fence = frame.submit().unwrap();
     device.wait(fence).unwrap();
@@ -319,7 +319,7 @@ fn rings_in_wgsl_are_where_the_formula_has_them() {
         Pipeline::new(&device, &PipelineDescriptor::new("rings", &rings::SHADING, &rings::FRAGMENT)).unwrap();
     let wave = rings::FragmentUniforms { rings: 3.0, phase: 0.25, crest: [0.9, 0.5, 0.1], trough: [0.0, 0.2, 0.6] };
     let mut frame = device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(unorm(CLEAR))).unwrap();
     let uniforms = rings::Uniforms { matrix: rows(&renderer::glam::Mat4::IDENTITY) };
     pass.draw(&pipeline, &square, &uniforms, &wave).unwrap();
     let fence = frame.submit().unwrap();
@@ -365,7 +365,7 @@ fn bars_in_wgsl_are_as_high_as_the_numbers_in_memory() {
     let chart = bars::Uniforms { count: COUNT, highest: 20.0, heights: heights_memory.storage() };
     let palette = bars::FragmentUniforms { colors: colors_memory.storage() };
     let mut frame = device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(unorm(CLEAR))).unwrap();
     let instances = [(); COUNT as usize].map(|()| chart.clone());
     pass.draw_instances(&pipeline, &corners, &instances, &palette).unwrap();
     let short = bars::FragmentUniforms { colors: heights_memory.storage() };
@@ -445,7 +445,8 @@ fn two_threads_draw_what_one_thread_draws() {
             let uniforms = textured_lit::Uniforms { matrix, to_light: [0.3, 0.6, 0.4], ambient: 0.25 };
             let image = texture.bind(&Sampler::NEAREST).unwrap();
             let mut frame = device.frame().unwrap();
-            let mut pass = frame.pass(&PassDescriptor { samples, ..PassDescriptor::to(&target).clear(CLEAR) }).unwrap();
+            let mut pass =
+                frame.pass(&PassDescriptor { samples, ..PassDescriptor::to(&target).clear(unorm(CLEAR)) }).unwrap();
             pass.draw(&pipeline, &mesh, &uniforms, &textured_lit::FragmentUniforms { image }).unwrap();
             let fence = frame.submit().unwrap();
             device.wait(fence).unwrap();
@@ -489,7 +490,7 @@ fn discs_in_wgsl_are_round() {
     let pipeline =
         Pipeline::new(&device, &PipelineDescriptor::new("discs", &discs::SHADING, &discs::FRAGMENT)).unwrap();
     let mut frame = device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(unorm(CLEAR))).unwrap();
     let view = discs::Uniforms { matrix: rows(&renderer::glam::Mat4::IDENTITY), size: SIZE };
     pass.draw(&pipeline, &mesh, &view, &discs::FragmentUniforms).unwrap();
     let fence = frame.submit().unwrap();

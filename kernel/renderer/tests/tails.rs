@@ -3,6 +3,10 @@
 //! Expected values are computed here from the text of the OpenGL ES 2.0 specification (sections 4.1.2 to 4.1.8; logic operations: OpenGL 1.5, section
 //! 4.1.10), in exact arithmetic, from the colours of two pictures that were drawn without any of it.
 
+#[path = "specification/compare.rs"]
+mod compare;
+
+use compare::passes;
 use qpu_shaders::{NoUniforms, smooth_alpha};
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
@@ -77,7 +81,7 @@ impl<'m> Stage<'m> {
     }
 
     fn black(&self) -> PassDescriptor<'_> {
-        PassDescriptor::to(&self.target).clear([0; 4])
+        PassDescriptor::to(&self.target).clear([0.0; 4])
     }
 
     /// The colours that are mixed: what the two gradients are on their own.
@@ -232,19 +236,6 @@ fn every_logic_operation_and_mask() {
                 assert_eq!(pixel, expected, "{logic:?} {color_mask:?} {samples:?}");
             }
         }
-    }
-}
-
-fn passes(test: Compare, new: i64, stored: i64) -> bool {
-    match test {
-        Compare::Never => false,
-        Compare::Less => new < stored,
-        Compare::Equal => new == stored,
-        Compare::LessOrEqual => new <= stored,
-        Compare::Greater => new > stored,
-        Compare::NotEqual => new != stored,
-        Compare::GreaterOrEqual => new >= stored,
-        Compare::Always => true,
     }
 }
 

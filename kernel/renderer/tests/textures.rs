@@ -286,7 +286,7 @@ fn a_target_is_a_texture() {
         for (from, to) in [(&original, &middle), (&copy, &last)] {
             let uniforms = textured::FragmentUniforms { image: from.bind(&Sampler::NEAREST).unwrap() };
             let vertices = drawing::rectangle(to, [0.0, 0.0], [1.0, 0.0], [0.0, 1.0]);
-            let mut pass = frame.pass(&PassDescriptor::to(to).clear([0; 4])).unwrap();
+            let mut pass = frame.pass(&PassDescriptor::to(to).clear([0.0; 4])).unwrap();
             pass.draw_vertices(&pipeline, Primitive::TriangleStrip, &vertices, &qpu_shaders::NoUniforms, &uniforms)
                 .unwrap();
         }

@@ -1,10 +1,10 @@
 //! The model as a platform of the driver, so that programs of the renderer run on the host.
 //!
 //! A [`Model`] has registers, memory, a clock and a reset line, as a board has; `v3d-sim` implements the registers. It executes the same bytes that a Pi's V3D
-//! would execute, and [`Model::dump`] prints them in words.
+//! would execute, and [`Model::dump`] prints them in words. [`Model::capture`] saves them as a job folder for `v3d`.
 //!
 //! ```
-//! use renderer::{Format, PassDescriptor, Target, TargetDescriptor};
+//! use renderer::{Format, PassDescriptor, Target, TargetDescriptor, unorm};
 //! use v3d::hw::tiling::Tiling;
 //! use v3d_host::{Config, Model, Picture};
 //!
@@ -13,7 +13,7 @@
 //! let (format, tiling) = (Format::Rgba8888, Tiling::Raster);
 //! let target = Target::new(&device, &TargetDescriptor { label: "picture", width_px: 2, height_px: 1, format, tiling })?;
 //! let mut frame = device.frame()?;
-//! frame.pass(&PassDescriptor::to(&target).clear([1, 2, 3, 255]))?;
+//! frame.pass(&PassDescriptor::to(&target).clear(unorm([1, 2, 3, 255])))?;
 //! let fence = frame.submit()?;
 //! device.wait(fence)?;
 //! assert_eq!(Picture::of_target(&device, &target)?.pixels, [[1, 2, 3, 255]; 2]);
@@ -22,11 +22,18 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod animation;
+mod capture;
 mod example;
 mod model;
+mod names;
 mod picture;
 
-pub use example::{screen, show, show_picture};
+pub use animation::{AnimationError, Moment, animate};
+pub use capture::CaptureError;
+pub use example::{ExampleError, begin, finish, screen, show, show_picture};
+/// A key of the window.
+pub use minifb::Key;
 pub use model::Model;
 pub use picture::{Picture, PictureError, save_png};
 pub use v3d_sim::{Config, Fault};

@@ -1,17 +1,21 @@
 //! The model behind the registers of a platform, with its own memory and clock.
 
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use renderer::Device;
 use v3d::hw::BusAddr;
 use v3d::hw::registers::Register;
-use v3d::platform::{GpuMemory, Power, PowerError, RegisterAccess, Time};
+use v3d::platform::{GpuMemory, Named, Power, PowerError, RegisterAccess, Time};
 use v3d::{Driver, Interrupts, Limits};
 use v3d_sim::job::{Job, RenderConfig};
 use v3d_sim::memory::Limits as MemoryLimits;
 use v3d_sim::{Config, Fault, Memory, V3d, dump};
+
+use crate::capture::{CaptureError, Recorder};
 
 /// A platform of the driver whose V3D is the model.
 ///
@@ -24,6 +28,8 @@ pub struct Model {
     words: Vec<AtomicU32>,
     now_us: Cell<u64>,
     started: Cell<Started>,
+    /// The jobs so far, if they are recorded.
+    recorder: RefCell<Option<Recorder>>,
     /// State that the machine's interrupt handler shares with the driver.
     pub interrupts: Interrupts,
     /// Whether the interrupt line is connected.
@@ -43,6 +49,8 @@ pub struct Model {
 struct Started {
     binning: (u32, u32),
     rendering: (u32, u32),
+    /// Address and number of the next user program's uniforms.
+    uniforms: (u32, u32),
 }
 
 impl Model {
@@ -55,6 +63,7 @@ impl Model {
             words,
             now_us: Cell::new(1),
             started: Cell::default(),
+            recorder: RefCell::new(None),
             interrupts: Interrupts::new(),
             line: Cell::new(true),
             reset_before: Cell::new(None),
@@ -93,7 +102,7 @@ impl Model {
     /// A frame has a job for each pass. The dump shows the present contents of memory: call it when the frame is done, and before memory is used for anything
     /// else.
     pub fn dump(&self) -> String {
-        let Started { binning, rendering } = self.started.get();
+        let Started { binning, rendering, .. } = self.started.get();
         let job = Job {
             mem: String::new(),
             mem_bytes: None,
@@ -109,10 +118,51 @@ impl Model {
             color_buffer: None,
             carry: Vec::new(),
             buffers: Vec::new(),
+            names: Vec::new(),
             user_programs: Vec::new(),
             host_interrupts: None,
         };
         dump::job(&job, self.memory())
+    }
+
+    /// From now on keeps all jobs, with the memory that they find, for [`Model::capture`].
+    pub fn record(&self) {
+        self.recorder.borrow_mut().get_or_insert_default();
+    }
+
+    /// Writes the recorded jobs to a new job folder, which `v3d` runs and explains; `name` is its title. At most the last 256 jobs are kept.
+    ///
+    /// # Errors
+    /// When the folder exists or cannot be written, or no job was recorded. Then there is no new folder.
+    pub fn capture(&self, name: &str, folder: &Path) -> Result<(), CaptureError> {
+        self.recorder.borrow().as_ref().ok_or(CaptureError::Nothing)?.write(name, folder)
+    }
+
+    /// Tells the recorder, if there is one, that the CPU has written to memory.
+    fn note_store(&self) {
+        if let Some(recorder) = &mut *self.recorder.borrow_mut() {
+            recorder.stored();
+        }
+    }
+
+    /// Tells the recorder, if there is one, of what a write to a register starts.
+    fn note_start(&self, register: Register, value: u32) {
+        let Some(recorder) = &mut *self.recorder.borrow_mut() else { return };
+        let Started { binning, rendering, uniforms } = self.started.get();
+        match register {
+            Register::CT0EA => recorder.binning((binning.0, value)),
+            Register::CT1EA => recorder.rendering((rendering.0, value), self.memory(), Self::OFFSET),
+            Register::SRQPC => recorder.program([value, uniforms.0, uniforms.1], self.memory(), Self::OFFSET),
+            _ => {}
+        }
+    }
+
+    /// Replaces the V3D by a new one.
+    fn replace(&self) {
+        *self.v3d.borrow_mut() = V3d::new(self.config);
+        if let Some(recorder) = &mut *self.recorder.borrow_mut() {
+            recorder.reset();
+        }
     }
 
     /// Starts the lists that were held back; returns whether there were any.
@@ -124,6 +174,7 @@ impl Model {
 
     /// Performs a write to a register of the V3D.
     fn carry_out(&self, register: Register, value: u32) {
+        self.note_start(register, value);
         let mut v3d = self.v3d.borrow_mut();
         match &*self.within.borrow() {
             None => v3d.write(&self.memory(), register.offset(), value),
@@ -138,7 +189,7 @@ impl Model {
         Memory::new(&self.words)
     }
 
-    /// Records where lists start and end.
+    /// Notes where lists start and end, and where uniforms are.
     fn note(&self, register: Register, value: u32) {
         let mut started = self.started.get();
         match register {
@@ -146,6 +197,8 @@ impl Model {
             Register::CT0EA => started.binning.1 = value,
             Register::CT1CA => started.rendering.0 = value,
             Register::CT1EA => started.rendering.1 = value,
+            Register::SRQUA => started.uniforms.0 = value,
+            Register::SRQUL => started.uniforms.1 = value,
             _ => return,
         }
         self.started.set(started);
@@ -160,7 +213,7 @@ impl RegisterAccess for Model {
     fn write(&self, register: Register, value: u32) {
         if self.reset_before.get() == Some(register) {
             self.reset_before.set(None);
-            *self.v3d.borrow_mut() = V3d::new(self.config);
+            self.replace();
         }
         self.note(register, value);
         if let Some(held) = &mut *self.held.borrow_mut()
@@ -185,6 +238,7 @@ impl GpuMemory for Model {
     fn store(&self, offset: u32, bytes: &[u8]) {
         // Bytes outside of memory are ignored.
         let _ = self.memory().write(self.base() + offset, bytes);
+        self.note_store();
     }
 
     fn load(&self, offset: u32, bytes: &mut [u8]) {
@@ -193,10 +247,17 @@ impl GpuMemory for Model {
         }
     }
 
+    fn name(&self, address: BusAddr, what: Named, name: fmt::Arguments<'_>) {
+        if let Some(recorder) = &mut *self.recorder.borrow_mut() {
+            recorder.names.set(address, what, name.to_string());
+        }
+    }
+
     fn store_word(&self, offset: u32, word: u32) {
         if let Some(place) = self.words.get(((Self::OFFSET + offset) / 4) as usize) {
             place.store(word, Ordering::Relaxed);
         }
+        self.note_store();
     }
 
     fn load_word(&self, offset: u32) -> u32 {
@@ -225,7 +286,7 @@ impl Power for Model {
         if !self.resettable.get() {
             return Err(PowerError("there is nothing to reset it with"));
         }
-        *self.v3d.borrow_mut() = V3d::new(self.config);
+        self.replace();
         Ok(())
     }
 }

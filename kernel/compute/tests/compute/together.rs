@@ -1,7 +1,7 @@
 //! Operations while frames are in flight: each waits for the other, and both have correct results.
 
 use compute::Compute;
-use renderer::{Format, PassDescriptor, Target, TargetDescriptor};
+use renderer::{Format, PassDescriptor, Target, TargetDescriptor, unorm};
 use v3d::hw::tiling::Tiling;
 use v3d_host::{Config, Model, Picture};
 
@@ -18,7 +18,7 @@ fn operations_run_while_a_frame_is_drawn() {
     for turn in 0..3u8 {
         let color = [turn, 100, 200, 255];
         let mut frame = device.frame().unwrap();
-        frame.pass(&PassDescriptor::to(&target).clear(color)).unwrap();
+        frame.pass(&PassDescriptor::to(&target).clear(unorm(color))).unwrap();
         let fence = frame.submit().unwrap();
         {
             let mut driver = device.driver().unwrap();

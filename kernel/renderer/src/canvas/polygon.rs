@@ -11,11 +11,17 @@ use crate::shaded_vertex::ShadedVertex;
 /// Width of the guard band around the canvas, in pixels: screen coordinates have 16 bits, in sixteenths of a pixel.
 const MARGIN_PX: f32 = 64.0;
 
+/// Greatest width of the guard band in widths of the canvas: boards lose shaded vertices that are more than seven half widths from the middle [piegpu]. A
+/// picture that the canvas is drawn to is not smaller.
+const MARGIN_WIDTHS: f32 = 3.0;
+
 /// The guard band that polygons are clipped to, and the centre that coordinates are relative to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     low: Vec2,
     high: Vec2,
+    /// Width and height of the guard band.
+    margin: Vec2,
     /// The centre in sixteenths of a pixel.
     center: [i16; 2],
 }
@@ -24,11 +30,8 @@ impl Window {
     /// For a canvas of at most 2048 pixels on each side.
     pub(super) fn new(size_px: [u32; 2]) -> Self {
         let size = Vec2::new(size_px[0] as f32, size_px[1] as f32);
-        Self {
-            low: Vec2::splat(-MARGIN_PX),
-            high: size + MARGIN_PX,
-            center: size_px.map(|side| (8 * side.min(2048)) as i16),
-        }
+        let margin = (MARGIN_WIDTHS * size).min(Vec2::splat(MARGIN_PX));
+        Self { low: -margin, high: size + margin, margin, center: size_px.map(|side| (8 * side.min(2048)) as i16) }
     }
 
     /// Difference between the coordinates of this canvas and those of a picture with this viewport, which is not
@@ -43,7 +46,7 @@ impl Window {
         for &corner in corners {
             (low, high) = (low.min(corner), high.max(corner));
         }
-        low.cmple(self.high - MARGIN_PX).all() && high.cmpge(self.low + MARGIN_PX).all()
+        low.cmple(self.high - self.margin).all() && high.cmpge(self.low + self.margin).all()
     }
 
     /// Clips a convex polygon and returns its corners, each with the values of `varyings`.
@@ -173,6 +176,22 @@ mod tests {
         let mut places: Vec<_> = vertices.iter().map(|v| v.varyings).collect();
         places.sort_by(|a, b| a.partial_cmp(b).unwrap());
         assert_eq!(places, [[-64.0, 10.0], [-64.0, 20.0], [164.0, 10.0], [164.0, 20.0]]);
+    }
+
+    /// Boards draw what is at most seven half widths from the middle, and lose it from eight on [piegpu].
+    #[test]
+    fn nothing_is_left_that_boards_would_lose() {
+        let far = [[-1e4, -1e4], [1e4, -1e4], [1e4, 1e4], [-1e4, 1e4]].map(Vec2::from);
+        for size_px in [[1, 1], [4, 2000], [20, 8], [22, 21], [320, 240], [2048, 1]] {
+            let polygon = Window::new(size_px).shade("polygon", &far, |place| place.to_array()).unwrap();
+            assert_eq!(polygon.vertices().len(), 4, "{size_px:?}");
+            for vertex in polygon.vertices() {
+                let within = |at: i16, side: u32| i32::from(at).unsigned_abs() <= 7 * 8 * side;
+                assert!(within(vertex.position.x, size_px[0]) && within(vertex.position.y, size_px[1]), "{size_px:?}");
+                // All of the canvas is covered.
+                assert!(i32::from(vertex.position.x).unsigned_abs() >= 8 * size_px[0], "{size_px:?}");
+            }
+        }
     }
 
     #[test]

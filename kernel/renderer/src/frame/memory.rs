@@ -4,7 +4,8 @@
 
 use alloc::vec::Vec;
 use v3d::hw::BusAddr;
-use v3d::pool::{Buffer, Owner};
+use v3d::platform::Named;
+use v3d::pool::{Buffer, GAP_BYTES, Owner};
 use v3d::record_list::{ControlList, RecordList};
 use v3d::region::Region;
 use v3d::shader_record::RECORD_ALIGNMENT;
@@ -67,6 +68,8 @@ impl FrameMemory {
         let usual = if usual == 0 { MAX_BLOCK_BYTES } else { usual.min(MAX_BLOCK_BYTES) };
         let block = driver.allocate(usual.max(bytes), BLOCK_ALIGNMENT)?;
         let whole = block.region();
+        let what = Named::Memory { bytes: whole.bytes() };
+        driver.platform().name(block.address(), what, format_args!("the frame's lists, records and uniforms"));
         self.blocks.push(block);
         let (region, left) = split(&whole, bytes)?;
         self.left = Some(left);
@@ -80,14 +83,14 @@ impl FrameMemory {
         Ok(region.address())
     }
 
-    /// Copies a control list into the frame's memory.
+    /// Copies a control list into the frame's memory. A gap behind it keeps everything else from beginning at its end address, as between the pool's buffers.
     pub(crate) fn place_list<P: Platform>(
         &mut self,
         driver: &mut Driver<'_, P>,
         list: &RecordList,
     ) -> Result<ControlList, Error> {
         let (words, bytes) = (list.words()?, u32::try_from(list.bytes()).unwrap_or(u32::MAX));
-        let region = self.take(driver, bytes)?;
+        let region = self.take(driver, bytes.saturating_add(GAP_BYTES))?;
         region.store_words(driver.platform(), words)?;
         Ok(ControlList { start: region.address(), end_exclusive: region.address() + bytes })
     }

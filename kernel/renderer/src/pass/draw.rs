@@ -8,7 +8,9 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::ops::Range;
 use shader_interface::{PrimitiveKind, UniformData, UniformStream, VertexData, VertexUniforms};
+use v3d::binning_list::is_empty;
 use v3d::hw::BusAddr;
+use v3d::platform::Named;
 use v3d::pool::{Buffer, Owner};
 use v3d::region::Region;
 use v3d::shader_record::{RecordTemplate, ShaderState};
@@ -25,6 +27,8 @@ use crate::pipeline::state::Samples;
 
 /// The vertices of a draw.
 pub(super) struct Source<'s> {
+    /// Their name in captures.
+    pub(super) label: &'static str,
     /// The memory of the vertices; `None` if it is the frame's own.
     pub(super) memory: Option<&'s Buffer>,
     pub(super) primitive: PrimitiveKind,
@@ -153,7 +157,7 @@ impl Recording {
         let start = self.owners.len();
         self.last.words.truncate(self.last.record_words);
         let region = memory.take_here(self.last.drawn_bytes)?;
-        let placed = self.place_record(platform, pipeline, (0, instance), region);
+        let placed = self.place_record(platform, pipeline, (0, instance), region, mesh.label());
         if self.owners.len() != start {
             self.owners.truncate(start);
             return None;
@@ -181,11 +185,15 @@ impl Recording {
             self.check(device, pipeline, source)?;
         }
         self.list.reserve(instances.len().saturating_mul(source.parts.len()))?;
+        if is_empty(&self.scissor) {
+            // Boards would draw something [piegpu].
+            return Ok(());
+        }
         let start = self.owners.len();
         let mut placed = Placed { first: BusAddr(0), stride: 0, to_second: 0, to_next: 0 };
         let mut result = {
             let driver = &mut *device.driver()?;
-            self.place(driver, memory, pipeline, source.parts, (instances, fragment_uniforms), &mut placed)
+            self.place(driver, memory, pipeline, source, (instances, fragment_uniforms), &mut placed)
         };
         if result.is_ok() && self.owners.len() != start {
             result = self.check_owners(pipeline.label, device, start);
@@ -245,7 +253,7 @@ impl Recording {
         driver: &mut Driver<'_, P>,
         memory: &mut FrameMemory,
         pipeline: &Pipeline<V, U, F>,
-        parts: &[PlacedPart],
+        source: &Source<'_>,
         (instances, fragment_uniforms): (&[U], &F),
         placed: &mut Placed,
     ) -> Result<(), Error> {
@@ -255,17 +263,17 @@ impl Recording {
         } else {
             self.place_fragment_uniforms(driver, memory, pipeline, fragment_uniforms)?
         };
-        match (instances, parts) {
+        match (instances, source.parts) {
             ([instance], [part]) => {
                 self.last.begin(pipeline, part.vertices);
                 self.last.drawn_bytes = aligned_bytes(self.last.record_words + U::WORDS);
                 let region = memory.take(driver, self.last.drawn_bytes)?;
                 set(&mut self.last.words, RecordTemplate::FRAGMENT_UNIFORMS, fragment);
-                self.place_record(driver.platform(), pipeline, (0, instance), region)?;
+                self.place_record(driver.platform(), pipeline, (0, instance), region, source.label)?;
                 placed.first = region.address();
                 Ok(())
             }
-            _ => self.place_all(driver, memory, pipeline, parts, (instances, fragment), placed),
+            _ => self.place_all(driver, memory, pipeline, source, (instances, fragment), placed),
         }
     }
 
@@ -298,7 +306,9 @@ impl Recording {
         pipeline: &Pipeline<V, U, F>,
         (number, instance): (u32, &U),
         region: Region,
+        label: &str,
     ) -> Result<Uniforms, Error> {
+        name_draw(platform, region.address(), pipeline.label, label, number);
         let words = &mut self.last.words;
         let vertex = region.address() + 4 * words.len() as u32;
         let mut uniforms = Uniforms { vertex, coordinate: vertex };
@@ -326,10 +336,11 @@ impl Recording {
         driver: &mut Driver<'_, P>,
         memory: &mut FrameMemory,
         pipeline: &Pipeline<V, U, F>,
-        parts: &[PlacedPart],
+        source: &Source<'_>,
         (instances, fragment): (&[U], BusAddr),
         placed: &mut Placed,
     ) -> Result<(), Error> {
+        let &Source { label, parts, .. } = source;
         let Some((first, others)) = parts.split_first() else { return Ok(()) };
         self.last.begin(pipeline, first.vertices);
         // Consecutive parts with the same vertices share a record.
@@ -346,14 +357,15 @@ impl Recording {
             Ok::<_, Error>(region)
         };
         set(&mut self.last.words, RecordTemplate::FRAGMENT_UNIFORMS, fragment);
-        for instance in (0..).zip(instances) {
+        for (number, instance) in (0..).zip(instances) {
             if others.is_empty() {
                 self.last.words.truncate(self.last.record_words);
             } else {
                 self.last.begin(pipeline, first.vertices);
                 set(&mut self.last.words, RecordTemplate::FRAGMENT_UNIFORMS, fragment);
             }
-            let uniforms = self.place_record(driver.platform(), pipeline, instance, next(placed.to_second)?)?;
+            let region = next(placed.to_second)?;
+            let uniforms = self.place_record(driver.platform(), pipeline, (number, instance), region, label)?;
             let mut vertices = first.vertices;
             for part in others {
                 if part.vertices != vertices {
@@ -363,7 +375,9 @@ impl Recording {
                     if pipeline.is_vertex_shaded {
                         uniforms.fill_in(&mut self.last.words);
                     }
-                    next(placed.to_next)?.store_words(driver.platform(), &self.last.words)?;
+                    let region = next(placed.to_next)?;
+                    name_draw(driver.platform(), region.address(), pipeline.label, label, number);
+                    region.store_words(driver.platform(), &self.last.words)?;
                 }
             }
         }
@@ -440,6 +454,12 @@ impl Uniforms {
         set(record, RecordTemplate::COORDINATE_UNIFORMS, self.coordinate);
         set(record, RecordTemplate::VERTEX_UNIFORMS, self.vertex);
     }
+}
+
+/// Tells the platform which draw a shader record belongs to: the labels of its pipeline and its vertices, and the number of the instance.
+#[inline(always)]
+fn name_draw<P: Platform>(platform: &P, record: BusAddr, pipeline: &str, vertices: &str, number: u32) {
+    platform.name(record, Named::Draw, format_args!("{pipeline}, {vertices}, instance {number}"));
 }
 
 /// Writes an address into a shader record.

@@ -39,6 +39,7 @@ impl DepthTarget {
         let (tile_width, tile_height) = tile_px(BITS).unwrap_or((1, 1));
         let bytes = width_px.next_multiple_of(tile_width) * height_px.next_multiple_of(tile_height) * BITS / 8;
         let memory = device.driver()?.allocate(bytes, 4096)?;
+        device.name(&memory, label, "depths and stencils")?;
         Ok(Self { label, memory, width_px, height_px })
     }
 

@@ -30,6 +30,7 @@ impl Image {
     ) -> Result<Self, Error> {
         let layout = layout.map_err(|error| Error::Texture { label, error })?;
         let memory = device.driver()?.allocate(layout.bytes(), ALIGNMENT)?;
+        device.name(&memory, label, "texture")?;
         memory.region().zero(device.look()?.platform());
         Ok(Self { label, layout, memory })
     }

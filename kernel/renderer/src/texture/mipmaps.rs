@@ -47,7 +47,7 @@ impl Texture {
         for level in 1..self.layout().levels() {
             // The target level is not the one that is read, although the binding holds a reference to the texture of both.
             let target = self.0.target(level, false)?;
-            let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0; 4]))?;
+            let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0.0; 4]))?;
             let (vertices, uniforms) = (whole(&target), uniforms((level - 1) as f32));
             pass.draw_vertices(&pipeline, Primitive::TriangleStrip, &vertices, &NoUniforms, &uniforms)?;
         }

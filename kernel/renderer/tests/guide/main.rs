@@ -1,6 +1,7 @@
 //! The guide's pictures, compared with formulas, and its pages, compared with its programs.
 
 mod book;
+mod captures;
 mod crates;
 mod planet;
 mod reference;

@@ -43,11 +43,7 @@ pub(crate) struct Step {
 pub(crate) const KERNEL_FRAMES: u16 = 12;
 
 /// Runs a step's function on a model of its own, and checks that the model reports no violations.
-fn run(
-    name: &'static str,
-    size_px: [u32; 2],
-    draw: impl for<'p> FnOnce(&Device<'p, Model>, &Target) -> Result<(), Error>,
-) -> Step {
+fn run((name, size_px, draw): (&'static str, [u32; 2], Program)) -> Step {
     let model = Model::new(8 << 20, Config::default());
     let device = model.device().unwrap();
     let screen = v3d_host::screen(&device, size_px).unwrap();
@@ -64,21 +60,27 @@ fn run_kernel() -> Step {
     Step { name: "10_own_kernel", picture: own_kernel::shown(&board), dump: board.0.model.dump() }
 }
 
+/// A program's function.
+pub(crate) type Program = for<'d, 'p> fn(&'d Device<'p, Model>, &'d Target) -> Result<(), Error>;
+
+/// The programs that draw to a target: name, width and height of the picture, function.
+pub(crate) const PROGRAMS: [(&str, [u32; 2], Program); 10] = [
+    ("01_frame", frame::SIZE_PX, frame::draw),
+    ("02_triangle", triangle::SIZE_PX, triangle::draw),
+    ("03_texture", texture::SIZE_PX, texture::draw),
+    ("04_transform", transform::SIZE_PX, transform::draw),
+    ("05_depth", depth::SIZE_PX, depth::draw),
+    ("06_light", light::SIZE_PX, light::draw),
+    ("07_blend", blend::SIZE_PX, blend::draw),
+    ("08_render_to_texture", render_to_texture::SIZE_PX, render_to_texture::draw),
+    ("09_multisample", multisample::SIZE_PX, multisample::draw),
+    ("11_own_shader", own_shader::SIZE_PX, own_shader::draw),
+];
+
 /// All steps, each drawn once.
 pub(crate) static STEPS: LazyLock<[Step; 11]> = LazyLock::new(|| {
-    [
-        run("01_frame", frame::SIZE_PX, frame::draw),
-        run("02_triangle", triangle::SIZE_PX, triangle::draw),
-        run("03_texture", texture::SIZE_PX, texture::draw),
-        run("04_transform", transform::SIZE_PX, transform::draw),
-        run("05_depth", depth::SIZE_PX, depth::draw),
-        run("06_light", light::SIZE_PX, light::draw),
-        run("07_blend", blend::SIZE_PX, blend::draw),
-        run("08_render_to_texture", render_to_texture::SIZE_PX, render_to_texture::draw),
-        run("09_multisample", multisample::SIZE_PX, multisample::draw),
-        run_kernel(),
-        run("11_own_shader", own_shader::SIZE_PX, own_shader::draw),
-    ]
+    let [one, two, three, four, five, six, seven, eight, nine, eleven] = PROGRAMS.map(run);
+    [one, two, three, four, five, six, seven, eight, nine, run_kernel(), eleven]
 });
 
 /// The picture of a step; steps count from 1.

@@ -6,7 +6,7 @@ use renderer::shaded_vertex::ShadedVertex;
 use renderer::texture::CubeDescriptor;
 use renderer::{
     Buffer, CubeTexture, Depth, Device, Error, Format, Indices, Mesh, PassDescriptor, Pipeline, PipelineDescriptor,
-    Primitive, Sampler, Samples, Shading, Target, TargetDescriptor, Texture, TextureDescriptor, rows,
+    Primitive, Sampler, Samples, Shading, Target, TargetDescriptor, Texture, TextureDescriptor, rows, unorm,
 };
 use v3d::hw::texture::TextureType;
 use v3d::hw::tiling::Tiling;
@@ -70,10 +70,10 @@ fn everything(device: &Device<'_, Model>) -> Result<(), Error> {
     for _ in 0..2 {
         let mut frame = device.frame()?;
         pattern.generate_mipmaps(&mut frame)?;
-        let mut pass = frame.pass(&PassDescriptor::to(&mirror).clear([1, 2, 3, 4]))?;
+        let mut pass = frame.pass(&PassDescriptor::to(&mirror).clear(unorm([1, 2, 3, 4])))?;
         pass.draw_instances(&colors, &mesh, &vec![uniforms(); 600], &NoUniforms)?;
         let mut pass =
-            frame.pass(&PassDescriptor { samples: Samples::Four, ..PassDescriptor::to(&page).clear([9; 4]) })?;
+            frame.pass(&PassDescriptor { samples: Samples::Four, ..PassDescriptor::to(&page).clear(unorm([9; 4])) })?;
         pass.draw(&four, &mesh, &uniforms(), &NoUniforms)?;
         let mut pass = frame.pass(&PassDescriptor::to(&page))?;
         let image = textured::FragmentUniforms { image: seen.bind(&Sampler::NEAREST)? };

@@ -6,7 +6,7 @@ use qpu_shaders::{NoUniforms, smooth, textured, transformed};
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
     Device, Error, Frame, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Sampler, Shading, Target,
-    Texture,
+    Texture, unorm,
 };
 use v3d::hw::tiling::Tiling;
 use v3d::platform::{GpuMemory, Time};
@@ -100,7 +100,7 @@ impl<'m> Things<'m> {
         let mut frame = device.frame().unwrap();
         for _ in 0..=random.below(3) {
             let Some(target) = random.pick(&self.targets) else { continue };
-            let mut pass = frame.pass(&PassDescriptor::to(target).clear([PATTERN ^ 0xff; 4])).unwrap();
+            let mut pass = frame.pass(&PassDescriptor::to(target).clear(unorm([PATTERN ^ 0xff; 4]))).unwrap();
             for _ in 0..random.below(4) {
                 if let (Some(colors), Some(mesh)) = (random.pick(&self.colors), random.pick(&self.meshes)) {
                     pass.draw(colors, mesh, &uniforms(), &NoUniforms).unwrap();

@@ -4,7 +4,7 @@ use qpu_shaders::{NoUniforms, smooth, textured, transformed};
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
     Buffer, CubeTexture, Device, Error, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Sampler,
-    Shading, Texture, TextureDescriptor,
+    Shading, Texture, TextureDescriptor, unorm,
 };
 use v3d::hw::texture::TextureType;
 use v3d::hw::tiling::Tiling;
@@ -31,7 +31,7 @@ fn a_closed_device_says_so() {
     let texture = Texture::new(&device, &TextureDescriptor::new("wood", TextureType::Rgba8888, 16, 16)).unwrap();
     let mut frame = device.frame().unwrap();
     let mut empty = device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(&page).clear([0; 4])).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&page).clear([0.0; 4])).unwrap();
     pass.draw(&colors_before, &square_before, &uniforms(), &NoUniforms).unwrap();
     let driver = device.close().unwrap();
 
@@ -71,7 +71,7 @@ fn what_is_of_another_device_is_refused() {
 
     let mut frame = device.frame().unwrap();
     assert_eq!(frame.pass(&PassDescriptor::to(&its_page)).map(drop), foreign("other page"));
-    let mut pass = frame.pass(&PassDescriptor::to(&page).clear([7; 4])).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&page).clear(unorm([7; 4]))).unwrap();
     assert_eq!(pass.draw(&its_colors, &own_square, &uniforms(), &NoUniforms), foreign("colours"));
     assert_eq!(pass.draw(&own_colors, &its_square, &uniforms(), &NoUniforms), foreign("square"));
     let shading: Shading<'_, ShadedVertex<2>, NoUniforms, 2> = Shading::Done;
@@ -108,7 +108,7 @@ fn far_fence(device: &Device<'_, Model>) -> v3d::Fence {
     let mut last = v3d::Fence::NONE;
     for _ in 0..3 {
         let mut frame = device.frame().unwrap();
-        frame.pass(&PassDescriptor::to(&page).clear([0; 4])).unwrap();
+        frame.pass(&PassDescriptor::to(&page).clear([0.0; 4])).unwrap();
         last = frame.submit().unwrap();
     }
     last
@@ -125,7 +125,7 @@ fn a_target_is_not_read_while_it_is_drawn_to() {
     let shading: Shading<'_, ShadedVertex<2>, NoUniforms, 2> = Shading::Done;
     let images = Pipeline::new(&device, &PipelineDescriptor::new("images", shading, &textured::FRAGMENT)).unwrap();
     let mut frame = device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(&mirror).clear([5, 6, 7, 8])).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&mirror).clear(unorm([5, 6, 7, 8]))).unwrap();
     for _ in 0..2 {
         let drawn = pass.draw_vertices(&images, Primitive::Triangles, &rectangle(), &NoUniforms, &image);
         assert_eq!(drawn, Err(Error::TargetInUse { label: "mirror" }));

@@ -4,6 +4,7 @@ use qpu_shaders::{Fragment, NoUniforms, UniformData};
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
     Depth, Device, Format, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Shading, Target, TargetDescriptor,
+    unorm,
 };
 use v3d::hw::tiling::Tiling;
 pub(crate) use v3d_host::Model;
@@ -93,7 +94,7 @@ pub(crate) fn draw_varyings<F: UniformData, const N: usize>(
     let pipeline = Pipeline::new(device, &descriptor).unwrap();
     let vertices = rectangle(target, first, right, down);
     let mut frame = device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(target).clear([1, 2, 3, 4])).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(target).clear(unorm([1, 2, 3, 4]))).unwrap();
     pass.draw_vertices(&pipeline, Primitive::TriangleStrip, &vertices, &NoUniforms, uniforms).unwrap();
     let fence = frame.submit().unwrap();
     device.wait(fence).unwrap();

@@ -1,6 +1,6 @@
 //! A picture of the width and height that a test wants, on the model.
 
-use renderer::{Device, Format, Pass, PassDescriptor, Target, TargetDescriptor};
+use renderer::{Device, Format, Pass, PassDescriptor, Target, TargetDescriptor, unorm};
 use v3d::hw::tiling::Tiling;
 use v3d_sim::Config;
 
@@ -35,7 +35,7 @@ impl Picture {
         let descriptor = TargetDescriptor { label: "picture", width_px, height_px, format, tiling };
         let target = Target::new(device, &descriptor).unwrap();
         let mut frame = device.frame().unwrap();
-        draw(&mut frame.pass(&PassDescriptor::to(&target).clear(CLEAR)).unwrap());
+        draw(&mut frame.pass(&PassDescriptor::to(&target).clear(unorm(CLEAR))).unwrap());
         let fence = frame.submit().unwrap();
         device.wait(fence).unwrap();
         assert_eq!(model.take_faults(), []);
