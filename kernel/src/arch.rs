@@ -1,6 +1,6 @@
 //! The CPU: a Cortex-A53 core in AArch64, from its first instruction on
 //!
-//! Everything that needs an instruction which Rust cannot express is in this module: entry, exception vectors, system registers, the MMU, cache maintenance.
+//! Everything that needs an instruction which Rust cannot express is in this module: entry, exception vectors, system registers, the MMU.
 //! Only core 0 runs; the three others are parked.
 //!
 //! The kernel runs at EL1 with `SPSel` = 0, that is on `SP_EL0`; an exception switches to `SP_EL1`, which has a stack of its own. An overflow of the kernel
@@ -10,8 +10,6 @@
 pub mod backtrace;
 #[cfg(target_os = "none")]
 mod boot;
-#[cfg(target_os = "none")]
-pub mod cache;
 #[cfg(target_os = "none")]
 pub mod clock;
 #[cfg(target_os = "none")]

@@ -13,6 +13,9 @@
 //! | 4 + n | the low half of the core's counter when stage n was reached, with bit 0 set; 0 if it was not reached |
 //!
 //! The record of the previous boot starts at word [`PREVIOUS_WORDS`]. One more word requests, for tests, that the next boot halt in a stage.
+//!
+//! Four words are about the steps of `selftest board`: [`STEPS_MAGIC`]; the step that is running, or 0; the steps in which the board hung, as bits; a step to
+//! halt in, for tests.
 
 use alloc::{format, string::String};
 
@@ -36,6 +39,16 @@ const REQUEST_WORD: usize = 128;
 /// The upper half of a request to halt.
 const REQUEST_MAGIC: u32 = 0x5354_0000;
 const WATCHDOG_IS_USELESS: u32 = 1;
+
+/// "STEP": identifies memory that has words about steps.
+pub const STEPS_MAGIC: u32 = 0x5354_4550;
+const STEPS_WORD: usize = 129;
+/// The word that holds the running step.
+pub const RUNNING_STEP_WORD: usize = STEPS_WORD + 1;
+const HUNG_STEPS_WORD: usize = STEPS_WORD + 2;
+const STEP_TO_HANG_IN_WORD: usize = STEPS_WORD + 3;
+/// Number of the last step that can be recorded; steps are counted from 1.
+pub const MAX_STEP: u32 = 31;
 
 macro_rules! stages {
     ($($(#[doc = $doc:literal])+ $stage:ident = $number:literal $name:literal,)*) => {
@@ -86,19 +99,23 @@ stages! {
     Interrupts = 12 "interrupts",
     /// The screen is initialised, or there is none.
     Screen = 13 "screen",
-    /// The V3D's clock and power were requested.
-    V3dPower = 14 "V3D clock and power",
+    /// The V3D is about to be switched on.
+    V3dStart = 14 "starting the V3D",
+    /// The V3D has power, and a clock whose rate was measured.
+    V3dPower = 15 "V3D clock and power",
     /// The V3D was identified.
-    V3dIdentity = 15 "V3D identity",
+    V3dIdentity = 16 "V3D identity",
     /// The V3D was reset.
-    V3dReset = 16 "V3D reset",
+    V3dReset = 17 "V3D reset",
     /// The driver owns the V3D, or there is none.
-    Driver = 17 "V3D driver",
-    /// The shell accepts commands.
-    Ready = 18 "ready",
+    Driver = 18 "V3D driver",
+    /// The kernel is ready.
+    Ready = 19 "ready",
+    /// The ARM's clock is raised, and the shell accepts commands.
+    Shell = 20 "shell",
 }
 
-const _: () = assert!(STAGES_WORD + (Stage::Ready as usize) < RECORD_WORDS);
+const _: () = assert!(STAGES_WORD + (Stage::Shell as usize) < RECORD_WORDS);
 
 impl Stage {
     /// The stage with this number.
@@ -135,6 +152,20 @@ impl Record {
     /// Whether the boot has reached the shell.
     #[must_use]
     pub fn is_complete(&self) -> bool {
+        self.last == Stage::Shell
+    }
+
+    /// Whether the boot, or the command `v3d start`, ended while it was bringing up the V3D: an access to a V3D without a clock never ends. The next boot
+    /// leaves
+    /// the V3D alone, since it would end in the same way.
+    #[must_use]
+    pub fn ended_in_v3d(&self) -> bool {
+        (Stage::V3dStart..Stage::Driver).contains(&self.last)
+    }
+
+    /// Whether the boot ended while the ARM's clock was being raised. The next boot leaves the clock as it is.
+    #[must_use]
+    pub fn ended_in_arm_clock(&self) -> bool {
         self.last == Stage::Ready
     }
 
@@ -216,6 +247,58 @@ impl BootTrace {
         self.memory.set(REQUEST_WORD, REQUEST_MAGIC | stage as u32);
     }
 
+    /// Records that a step of `selftest board` begins.
+    pub fn begin_step(&self, step: u32) {
+        self.set_step_word(RUNNING_STEP_WORD, step.min(MAX_STEP));
+    }
+
+    /// Records that the step has ended.
+    pub fn end_step(&self) {
+        self.set_step_word(RUNNING_STEP_WORD, 0);
+    }
+
+    /// The steps in which the board hung since power-on: bit n is step n. A step that has begun and not ended is one of them, unless it is running now.
+    #[must_use]
+    pub fn hung_steps(&self) -> u32 {
+        let running = self.step_word(RUNNING_STEP_WORD);
+        if (1..=MAX_STEP).contains(&running) {
+            self.set_step_word(HUNG_STEPS_WORD, self.step_word(HUNG_STEPS_WORD) | 1 << running);
+            self.end_step();
+        }
+        self.step_word(HUNG_STEPS_WORD)
+    }
+
+    /// Requests that the next `selftest board` halt in a step.
+    pub fn ask_to_hang_in_step(&self, step: u32) {
+        self.set_step_word(STEP_TO_HANG_IN_WORD, step);
+    }
+
+    /// Whether the kernel is to halt in this step; the request is cleared.
+    #[must_use]
+    pub fn take_hang_in_step(&self, step: u32) -> bool {
+        let asked = self.step_word(STEP_TO_HANG_IN_WORD) == step;
+        if asked {
+            self.set_step_word(STEP_TO_HANG_IN_WORD, 0);
+        }
+        asked
+    }
+
+    /// A word about steps; 0 if there are none yet.
+    fn step_word(&self, word: usize) -> u32 {
+        let is_valid = self.memory.get(STEPS_WORD) == Some(STEPS_MAGIC);
+        self.memory.get(word).filter(|_| is_valid).unwrap_or(0)
+    }
+
+    fn set_step_word(&self, word: usize, value: u32) {
+        if self.memory.get(STEPS_WORD) != Some(STEPS_MAGIC) {
+            for cleared in [RUNNING_STEP_WORD, HUNG_STEPS_WORD, STEP_TO_HANG_IN_WORD] {
+                self.memory.set(cleared, 0);
+            }
+            self.memory.set(STEPS_WORD, STEPS_MAGIC);
+        }
+        self.memory.set(word, value);
+    }
+
     /// Whether this boot is to halt in `stage`; the request is cleared.
     #[must_use]
     pub fn take_hang(&self, stage: Stage) -> bool {
@@ -259,7 +342,7 @@ mod tests {
             assert_eq!(Stage::from_number(stage as u32), Some(stage));
             assert!(stage.letter().is_ascii_lowercase());
         }
-        assert_eq!((Stage::Entered.letter(), Stage::Mmu.letter(), Stage::Ready.letter()), (b'a', b'd', b'r'));
+        assert_eq!((Stage::Entered.letter(), Stage::Mmu.letter(), Stage::Ready.letter()), (b'a', b'd', b's'));
         assert_eq!(Stage::from_number(0), None);
         assert_eq!(Stage::from_number(99), None);
     }
@@ -292,9 +375,57 @@ mod tests {
         begin(memory);
         assert!(trace.watchdog_is_useless());
         trace.note_watchdog_is_useless();
-        trace.reach(Stage::Ready, 9);
+        trace.reach(Stage::Shell, 9);
         begin(memory);
         assert!(trace.watchdog_is_useless());
+    }
+
+    /// A hang in each stage, the next boot, and the boot after that, which tries again.
+    #[test]
+    fn a_hang_in_a_v3d_stage_is_avoided_once() {
+        let (memory, stages) = (memory(), Stage::ALL);
+        let trace = BootTrace::new(memory);
+        for &last in stages {
+            begin(memory);
+            stages.iter().filter(|&&stage| stage <= last).for_each(|&stage| trace.reach(stage, 7));
+            begin(memory);
+            let before = trace.boot_before().unwrap();
+            let expected =
+                ["starting the V3D", "V3D clock and power", "V3D identity", "V3D reset"].contains(&last.name());
+            assert_eq!(before.ended_in_v3d(), expected, "{last:?}");
+            assert_eq!(before.ended_in_arm_clock(), last.name() == "ready", "{last:?}");
+            assert_eq!(before.is_complete(), last.name() == "shell", "{last:?}");
+            trace.reach(Stage::Shell, 9);
+            begin(memory);
+            assert!(trace.boot_before().is_some_and(|before| before.is_complete()), "{last:?}");
+        }
+    }
+
+    #[test]
+    fn a_step_that_does_not_end_is_a_hang() {
+        let memory = memory();
+        let trace = BootTrace::new(memory);
+        begin(memory);
+        assert_eq!(trace.hung_steps(), 0, "noise is no step");
+        trace.begin_step(3);
+        trace.end_step();
+        trace.begin_step(7);
+        begin(memory);
+        assert_eq!(trace.hung_steps(), 1 << 7);
+        trace.begin_step(9);
+        begin(memory);
+        assert_eq!((trace.hung_steps(), trace.hung_steps()), (1 << 7 | 1 << 9, 1 << 7 | 1 << 9));
+        trace.begin_step(40);
+        assert_eq!(trace.hung_steps(), 1 << 7 | 1 << 9 | 1 << MAX_STEP);
+    }
+
+    #[test]
+    fn a_hang_in_a_step_is_asked_for_once() {
+        let trace = BootTrace::new(memory());
+        assert!((0..100).all(|step| step == 0 || !trace.take_hang_in_step(step)));
+        trace.ask_to_hang_in_step(8);
+        assert_eq!([7, 8, 8].map(|step| trace.take_hang_in_step(step)), [false, true, false]);
+        assert_eq!(trace.hung_steps(), 0);
     }
 
     #[test]

@@ -33,6 +33,18 @@ impl<const N: usize> ByteRing<N> {
         true
     }
 
+    /// Number of bytes.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// The oldest byte, without removing it.
     #[must_use]
     pub fn first(&self) -> Option<u8> {
@@ -59,7 +71,7 @@ mod tests {
     fn bytes_come_out_in_order_and_late_ones_are_dropped() {
         let mut ring = ByteRing::<3>::new();
         assert!(ring.push(1) && ring.push(2));
-        assert_eq!(ring.first(), Some(1));
+        assert_eq!((ring.first(), ring.len(), ring.is_empty()), (Some(1), 2, false));
         assert_eq!(ring.pop(), Some(1));
         assert!(ring.push(3) && ring.push(4));
         assert!(!ring.push(5));

@@ -11,7 +11,10 @@ use core::fmt;
 
 use log::LevelFilter;
 
-use crate::{boot_trace::Stage, counter_set::CounterSet};
+use crate::{
+    boot_trace::{MAX_STEP, Stage},
+    counter_set::CounterSet,
+};
 
 /// Printed before each command.
 pub const PROMPT: &str = "v3d> ";
@@ -33,8 +36,8 @@ pub enum Command {
     Temp,
     /// Use of stacks, heap and GPU pool.
     Mem,
-    /// The V3D's identity.
-    V3d,
+    /// The V3D: shows its identity, or starts it.
+    V3d(V3dRequest),
     /// All registers of the V3D, field by field.
     Regs,
     /// All scenes.
@@ -74,6 +77,17 @@ pub enum Command {
     Reboot,
 }
 
+/// An argument of `v3d`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum V3dRequest {
+    /// Show its identity, or why there is none.
+    Show,
+    /// Start it, if the boot has left it alone and its clock runs.
+    Start,
+    /// Start it even if it is not known whether it has a clock.
+    StartUnchecked,
+}
+
 /// The scope of a self-test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelftestRequest {
@@ -83,6 +97,10 @@ pub enum SelftestRequest {
     Vectors,
     /// The first test of a board, step by step from its first register on.
     Board,
+    /// Runs the test of a board unless a key is pressed within this number of seconds, and shows its report until one is.
+    After(u32),
+    /// Shows a part of the last report of a board on the screen, as text and as a QR code; parts are counted from 1. `None` shows all in turn.
+    Code(Option<usize>),
 }
 
 /// A step of replaying a captured job. Addresses are those of the captured job; sizes are in bytes.
@@ -176,10 +194,14 @@ pub enum Failure {
     Job,
     /// A user program that never ends: the V3D hangs, and the kernel recovers.
     Program,
+    /// A user program in memory that the CPU caches: the V3D may read something else than the CPU has stored.
+    Cached,
     /// An interrupt that is never acknowledged: its line is disabled, and the kernel continues.
     Storm,
     /// The next boot halts in this stage.
     Boot(Stage),
+    /// The next `selftest board` halts in this step.
+    Step(u32),
 }
 
 /// A row of the help table.
@@ -205,7 +227,11 @@ pub const TABLE: [Row; 23] = [
     row("clocks", "", "the clocks, as set and as measured"),
     row("temp", "", "the chip's temperature, and whether it is throttled"),
     row("mem", "", "stacks, heap and GPU memory: in use now, and at most"),
-    row("v3d", "", "the V3D's version, from its identity registers"),
+    row(
+        "v3d",
+        "[start [unchecked]]",
+        "the V3D's version, or why it is not in use; start it after all, even if its clock is not known to run",
+    ),
     row("interrupts", "[on | off]", "wait for the V3D by interrupt (some firmware stops answering then) or by polling"),
     row("regs", "", "all registers of the V3D, field by field"),
     row("scene list", "", "all scenes"),
@@ -235,15 +261,15 @@ pub const TABLE: [Row; 23] = [
     row("primitives", "", "a workload for `cargo xtask bench`: 10,000 primitives of embedded-graphics, by CPU and GPU"),
     row(
         "selftest",
-        "[vectors | board]",
-        "compare scenes and QPU programs with recorded results, print the results, or test a board step by step",
+        "[vectors | board | code [N] | after S]",
+        "compare results with recorded ones, print them, test a board, or show its report as QR codes",
     ),
     row("log", "[previous | off | error | warn | info | debug | trace]", "show the log, or choose what is logged"),
     row("watchdog", "[on | off]", "show, arm or disarm the watchdog, which restarts the board when the kernel hangs"),
     row(
         "fail",
-        "panic | null | stack | constant | handler | job | program | storm | boot STAGE",
-        "fail deliberately, to test the report",
+        "panic | null | stack | constant | handler | job | program | cached | storm | boot STAGE | step N",
+        "fail, to test the report",
     ),
     row("reboot", "", "start again"),
 ];
@@ -286,7 +312,7 @@ impl Command {
             Self::Clocks => "clocks",
             Self::Temp => "temp",
             Self::Mem => "mem",
-            Self::V3d => "v3d",
+            Self::V3d(_) => "v3d",
             Self::Regs => "regs",
             Self::SceneList => "scene list",
             Self::SceneRun { .. } => "scene run",
@@ -311,9 +337,10 @@ impl Command {
         match self {
             Self::SceneRun { .. } | Self::SceneStop | Self::Capture | Self::Selftest(_) | Self::Bench => true,
             Self::Draws(..) | Self::Primitives | Self::Replay(_) | Self::Interrupts(Some(_)) => true,
-            Self::Fail(failure) => matches!(failure, Failure::Job | Failure::Program),
+            Self::V3d(request) => *request != V3dRequest::Show,
+            Self::Fail(failure) => matches!(failure, Failure::Job | Failure::Program | Failure::Cached),
             Self::Help | Self::Info | Self::Boot | Self::Interrupts(None) | Self::Clocks | Self::Temp => false,
-            Self::Mem | Self::V3d | Self::Regs | Self::SceneList | Self::Stats(_) | Self::Log(_) => false,
+            Self::Mem | Self::Regs | Self::SceneList | Self::Stats(_) | Self::Log(_) => false,
             Self::Watchdog(_) | Self::Reboot => false,
         }
     }
@@ -333,7 +360,11 @@ impl Command {
             "clocks" => (Self::Clocks, rest),
             "temp" => (Self::Temp, rest),
             "mem" => (Self::Mem, rest),
-            "v3d" => (Self::V3d, rest),
+            "v3d" => match rest {
+                ["start", "unchecked", left @ ..] => (Self::V3d(V3dRequest::StartUnchecked), left),
+                ["start", left @ ..] => (Self::V3d(V3dRequest::Start), left),
+                _ => (Self::V3d(V3dRequest::Show), rest),
+            },
             "regs" => (Self::Regs, rest),
             "scene" => return Self::parse_scene(rest).map(Some),
             "stop" => (Self::SceneStop, rest),
@@ -349,6 +380,15 @@ impl Command {
             "selftest" => match rest {
                 ["vectors", left @ ..] => (Self::Selftest(SelftestRequest::Vectors), left),
                 ["board", left @ ..] => (Self::Selftest(SelftestRequest::Board), left),
+                ["after", seconds, left @ ..] => match seconds.parse() {
+                    Ok(seconds) => (Self::Selftest(SelftestRequest::After(seconds)), left),
+                    Err(_) => return Err(wrong("selftest", format!("\"{seconds}\" is no number of seconds"))),
+                },
+                ["code", number, left @ ..] => match number.parse() {
+                    Ok(number) => (Self::Selftest(SelftestRequest::Code(Some(number))), left),
+                    Err(_) => return Err(wrong("selftest", format!("\"{number}\" is no number of a part"))),
+                },
+                ["code"] => (Self::Selftest(SelftestRequest::Code(None)), &[][..]),
                 _ => (Self::Selftest(SelftestRequest::All), rest),
             },
             "log" => (Self::Log(parse_log(rest)?), rest.get(1..).unwrap_or_default()),
@@ -476,6 +516,7 @@ fn parse_failure<'a, 'b>(words: &'a [&'b str]) -> Result<(Failure, &'a [&'b str]
         Some(&"handler") => Failure::Handler,
         Some(&"job") => Failure::Job,
         Some(&"program") => Failure::Program,
+        Some(&"cached") => Failure::Cached,
         Some(&"storm") => Failure::Storm,
         Some(&"boot") => {
             let number = words.get(1).and_then(|word| word.parse().ok());
@@ -487,8 +528,18 @@ fn parse_failure<'a, 'b>(words: &'a [&'b str]) -> Result<(Failure, &'a [&'b str]
             };
             return Ok((Failure::Boot(stage), &words[2..]));
         }
+        Some(&"step") => {
+            let number = words.get(1).and_then(|word| word.parse().ok());
+            let Some(step) = number.filter(|step| (1..=MAX_STEP).contains(step)) else {
+                return Err(wrong("fail", format!("in which step of `selftest board`, 1 to {MAX_STEP}?")));
+            };
+            return Ok((Failure::Step(step), &words[2..]));
+        }
         _ => {
-            return Err(wrong("fail", "how? panic, null, stack, constant, handler, job, program, storm or boot STAGE"));
+            return Err(wrong(
+                "fail",
+                "how? panic, null, stack, constant, handler, job, program, cached, storm, boot STAGE or step N",
+            ));
         }
     };
     Ok((failure, &words[1..]))
@@ -595,8 +646,15 @@ mod tests {
         assert_eq!(parsed("selftest vectors"), Command::Selftest(SelftestRequest::Vectors));
         assert_eq!(parsed("selftest board"), Command::Selftest(SelftestRequest::Board));
         assert_eq!(parsed("selftest"), Command::Selftest(SelftestRequest::All));
+        assert_eq!(parsed("selftest after 30"), Command::Selftest(SelftestRequest::After(30)));
+        assert_eq!(parsed("fail step 9"), Command::Fail(Failure::Step(9)));
+        assert_eq!(parsed("selftest code"), Command::Selftest(SelftestRequest::Code(None)));
+        assert_eq!(parsed("selftest code 2"), Command::Selftest(SelftestRequest::Code(Some(2))));
         assert_eq!(parsed("interrupts on"), Command::Interrupts(Some(true)));
         assert_eq!(parsed("interrupts"), Command::Interrupts(None));
+        assert_eq!(parsed("v3d"), Command::V3d(V3dRequest::Show));
+        assert_eq!(parsed("v3d start"), Command::V3d(V3dRequest::Start));
+        assert_eq!(parsed("v3d start unchecked"), Command::V3d(V3dRequest::StartUnchecked));
         assert_eq!(parsed("fail boot 13"), Command::Fail(Failure::Boot(Stage::Screen)));
         assert_eq!(parsed("watchdog off"), Command::Watchdog(WatchdogRequest::Off));
         let place = ReplayRequest::Place { address: 0x1000, bytes: 0x20 };
@@ -626,6 +684,8 @@ mod tests {
             ),
             ("scene run cube twice", "scene run: it does not take \"twice\""),
             ("temp now", "temp: it does not take \"now\""),
+            ("v3d start now", "v3d: it does not take \"now\""),
+            ("v3d stop", "v3d: it does not take \"stop\""),
             (
                 "log loud",
                 "log: \"loud\" is no level; there are off, error, warn, info, debug, trace, and `log previous`",
@@ -638,10 +698,17 @@ mod tests {
             ("stats sheep", "stats: work or cycles can be counted, but not \"sheep\""),
             ("watchdog maybe", "watchdog: the watchdog can be on or off, but not \"maybe\""),
             ("interrupts maybe", "interrupts: they can be on or off, but not \"maybe\""),
-            ("fail", "fail: how? panic, null, stack, constant, handler, job, program, storm or boot STAGE"),
+            ("selftest after lunch", "selftest: \"lunch\" is no number of seconds"),
+            ("fail step 0", "fail: in which step of `selftest board`, 1 to 31?"),
+            ("fail step", "fail: in which step of `selftest board`, 1 to 31?"),
+            ("selftest code x", "selftest: \"x\" is no number of a part"),
+            (
+                "fail",
+                "fail: how? panic, null, stack, constant, handler, job, program, cached, storm, boot STAGE or step N",
+            ),
             ("fail panic now", "fail: it does not take \"now\""),
-            ("fail boot", "fail: in which stage, 6 to 18? `boot` has them"),
-            ("fail boot 3", "fail: in which stage, 6 to 18? `boot` has them"),
+            ("fail boot", "fail: in which stage, 6 to 20? `boot` has them"),
+            ("fail boot 3", "fail: in which stage, 6 to 20? `boot` has them"),
             ("fail boot 13 now", "fail: it does not take \"now\""),
         ];
         for (line, sentence) in cases {

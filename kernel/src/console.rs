@@ -33,6 +33,9 @@ const RECEIVE_RING_BYTES: usize = 1024;
 /// How long to wait for room in the port's FIFO; at the console's rate a byte is sent every 87 microseconds.
 const PATIENCE_US: u64 = 20_000;
 
+/// Longest pause between the bytes of a line that a tool sends.
+const LINE_PAUSE_US: u64 = 20_000;
+
 struct Console {
     port: Option<SerialPort>,
     /// The port's FIFO has been full for too long.
@@ -247,6 +250,13 @@ pub fn use_port(port: SerialPort, pins: SerialPins) {
     CONSOLE.lock().port = Some(port);
 }
 
+/// Keeps the port's baud rate after a change of the core clock.
+pub fn follow_core_clock(core_clock_hz: u32) {
+    if let Some(port) = &mut CONSOLE.lock().port {
+        port.follow_core_clock(core_clock_hz);
+    }
+}
+
 /// Name of the console's port.
 #[must_use]
 pub fn port_name() -> &'static str {
@@ -287,26 +297,46 @@ pub enum Interruption {
 
 /// The key that was pressed since the last line, if any; it is removed from the input.
 ///
-/// A character that may begin a command is not removed: `scene stop` can be typed in full. A line feed after a carriage return is ignored.
+/// A character that may begin a command is not removed if more follows at once, as when a tool sends a line: `scene stop` arrives in full. A line feed after a
+/// carriage return is ignored.
 #[must_use]
 pub fn interruption() -> Option<Interruption> {
-    let mut console = CONSOLE.lock();
-    console.receive();
-    match console.received.first()? {
-        CONTROL_C => {
-            console.received.pop();
-            Some(Interruption::ControlC)
+    let first = {
+        let mut console = CONSOLE.lock();
+        console.receive();
+        console.received.first()?
+    };
+    let begins_line = first.is_ascii_alphabetic() && more_follows();
+    if !begins_line {
+        CONSOLE.lock().received.pop();
+    }
+    match first {
+        CONTROL_C => Some(Interruption::ControlC),
+        b'\n' => None,
+        _ => Some(Interruption::Key),
+    }
+}
+
+/// Whether a second byte of input arrives within the time that a tool leaves between two of a line, which is far less than a person's.
+fn more_follows() -> bool {
+    let end_us = clock::now_us() + LINE_PAUSE_US;
+    loop {
+        let mut console = CONSOLE.lock();
+        console.receive();
+        if console.received.len() > 1 {
+            return true;
         }
-        b'\n' => {
-            console.received.pop();
-            None
-        }
-        byte if byte.is_ascii_alphabetic() => Some(Interruption::Key),
-        _ => {
-            console.received.pop();
-            Some(Interruption::Key)
+        drop(console);
+        if clock::now_us() > end_us {
+            return false;
         }
     }
+}
+
+/// Sends text that is not part of the console's output to the terminal: a request that it does not show.
+pub fn send_to_terminal(request: &str) {
+    let mut console = CONSOLE.lock();
+    request.bytes().for_each(|byte| console.send(byte));
 }
 
 /// Sleeps until there is input, or until the next interrupt: the timer ticks a hundred times a second.
@@ -318,6 +348,21 @@ pub fn read_until_tick() -> Option<u8> {
     // A byte that arrives between the check and here has raised its interrupt; at worst the sleep lasts until the next tick.
     cpu::wait_for_interrupt();
     try_read()
+}
+
+/// Sleeps until the next interrupt, unless there is input; returns whether there is input, which stays unread.
+#[must_use]
+pub fn wait_for_input() -> bool {
+    let has_input = || {
+        let mut console = CONSOLE.lock();
+        console.receive();
+        console.received.first().is_some()
+    };
+    if has_input() {
+        return true;
+    }
+    cpu::wait_for_interrupt();
+    has_input()
 }
 
 /// Waits until all output has been sent.
@@ -345,6 +390,27 @@ pub fn attach_screen(pages: Pages) {
 /// Takes the screen away from the console, for a scene.
 pub fn detach_screen() {
     CONSOLE.lock().page = None;
+}
+
+/// Returns the screen to the console, which shows its text on the displayed page.
+pub fn return_screen() {
+    let pages = {
+        let console = CONSOLE.lock();
+        if console.page.is_some() {
+            return;
+        }
+        console.pages
+    };
+    let Some(pages) = pages else { return };
+    let mut page = pages.page(shown_page());
+    // The page is too large to be cleared while the lock is held.
+    screen::clear(&mut page);
+    {
+        let mut console = CONSOLE.lock();
+        console.grid.draw_again();
+        console.page = Some(page);
+    }
+    draw();
 }
 
 /// A listener: collects the console's output while it lives. There can be one at a time.

@@ -37,10 +37,10 @@ const WARM: Rgb888 = Rgb888::new(255, 170, 76);
 const BAR: Rgb888 = Rgb888::new(24, 74, 82);
 const BAD: Rgb888 = Rgb888::new(240, 82, 82);
 
-/// How many cells of the field are lit in frame `number`: more from frame to frame, up to [`MAX_CELLS`].
+/// How many cells of the field are lit at a time in sixtieths of a second: more from frame to frame, up to [`MAX_CELLS`].
 #[must_use]
-pub fn glowing(number: u64) -> usize {
-    usize::try_from(3600 + 40 * number).map_or(MAX_CELLS, |count| count.min(MAX_CELLS))
+pub fn glowing(tick: u64) -> usize {
+    usize::try_from(3600 + 40 * tick).map_or(MAX_CELLS, |count| count.min(MAX_CELLS))
 }
 
 /// Column and row of each cell, ordered by distance from the field's centre.
@@ -53,9 +53,9 @@ pub fn cells() -> Vec<[i32; 2]> {
 }
 
 /// Height of the waves at a cell, from -3 to 3.
-fn wave(column: i32, row: i32, number: u64) -> f32 {
+fn wave(column: i32, row: i32, tick: u64) -> f32 {
     let sine = |angle: f32| Vec2::from_angle(angle).y;
-    let time = (number % 3600) as f32 * TAU / 180.0;
+    let time = (tick % 3600) as f32 * TAU / 180.0;
     let (x, y) = (column as f32, row as f32);
     let from_center = Vec2::new(x - COLUMNS as f32 / 2.0, y - ROWS as f32 / 2.0).length();
     sine(0.09 * x + time) + sine(0.11 * y - time) + sine(0.17 * from_center - 2.0 * time)
@@ -76,17 +76,22 @@ fn glow(value: f32) -> Rgb888 {
 ///
 /// # Errors
 /// The target's.
-pub fn field<D: DrawTarget<Color = Rgb888>>(target: &mut D, cells: &[[i32; 2]], number: u64) -> Result<(), D::Error> {
+pub fn field<D: DrawTarget<Color = Rgb888>>(
+    target: &mut D,
+    cells: &[[i32; 2]],
+    tick: u64,
+    frame: u64,
+) -> Result<(), D::Error> {
     let style = MonoTextStyle::new(&FONT_7X13, MUTED);
-    Text::with_alignment(&format!("frame {number}"), Point::new(818, 144), style, Alignment::Right).draw(target)?;
-    let count = glowing(number);
+    Text::with_alignment(&format!("frame {frame}"), Point::new(818, 144), style, Alignment::Right).draw(target)?;
+    let count = glowing(tick);
     for (index, &[column, row]) in cells.iter().take(count).enumerate() {
         let at = Point::new(FIELD[0] + CELL * column, FIELD[1] + CELL * row);
         // The outermost cells are small and dark.
         let edge = if count == MAX_CELLS { 1.0 } else { ((count - index) as f32 / 900.0).min(1.0) };
         let size = (1.0 + 4.0 * edge) as u32;
         let inset = Point::new_equal((5 - size as i32) / 2);
-        let color = glow((0.5 + wave(column, row, number) / 5.2) * edge);
+        let color = glow((0.5 + wave(column, row, tick) / 5.2) * edge);
         target.fill_solid(&Rectangle::new(at + inset, Size::new_equal(size)), color)?;
     }
     Ok(())
@@ -96,9 +101,9 @@ pub fn field<D: DrawTarget<Color = Rgb888>>(target: &mut D, cells: &[[i32; 2]], 
 ///
 /// # Errors
 /// The target's.
-pub fn gauge<D: DrawTarget<Color = Rgb888>>(target: &mut D, number: u64) -> Result<(), D::Error> {
+pub fn gauge<D: DrawTarget<Color = Rgb888>>(target: &mut D, tick: u64) -> Result<(), D::Error> {
     let center = Point::new(966, 272);
-    let count = glowing(number);
+    let count = glowing(tick);
     let arc = |sweep: f32, color| {
         let style = PrimitiveStyleBuilder::new().stroke_color(color).stroke_width(16);
         let style = style.stroke_alignment(StrokeAlignment::Inside).build();
@@ -177,10 +182,10 @@ pub fn health<D: DrawTarget<Color = Rgb888>>(target: &mut D, counted: &Statistic
 ///
 /// # Errors
 /// The target's.
-pub fn profile<D: DrawTarget<Color = Rgb888>>(target: &mut D, number: u64) -> Result<(), D::Error> {
+pub fn profile<D: DrawTarget<Color = Rgb888>>(target: &mut D, tick: u64) -> Result<(), D::Error> {
     let (left, middle, step) = (881, 622, 2.8);
     let place = |column: i32| {
-        let up = wave(column, ROWS / 2, number) * 13.0;
+        let up = wave(column, ROWS / 2, tick) * 13.0;
         Point::new(left + (column as f32 * step) as i32, middle - up as i32)
     };
     for column in 0..COLUMNS {
@@ -241,7 +246,7 @@ mod tests {
     fn at_its_fullest_the_field_has_ten_thousand_fills() {
         let fills = |number| {
             let mut count = Count::default();
-            let Ok(()) = field(&mut count, &cells(), number);
+            let Ok(()) = field(&mut count, &cells(), number, number);
             (count.fills, count.outside)
         };
         assert_eq!(

@@ -4,9 +4,10 @@
 //! - [`arch`]: the CPU: entry, exception vectors, MMU, caches, the core's clock.
 //! - [`board`]: all other hardware: serial ports, interrupt controller, timers, mailbox and firmware properties, framebuffer, power.
 //! - [`mm`]: memory: the linker script's regions, translation tables, heap, memory shared with the GPU, stack watermarks.
-//! - [`pages`]: pictures in memory; [`swapchain`]: the page into which the next frame is drawn; `console` and [`screen`]: input and output; `logger` and
-//!   [`log_ring`]: the log.
+//! - [`pages`]: pictures in memory; [`swapchain`]: the page into which the next frame is drawn; [`vsync`]: when it is shown; `console` and [`screen`]: input
+//!   and output; `logger` and [`log_ring`]: the log.
 //! - [`boot_trace`]: a record of each boot's progress for the next boot; [`boot_options`]: options on the SD card.
+//! - [`report`]: the text of `selftest board`; [`report_page`]: its parts on the screen, as text and as QR codes.
 //! - [`command`]: the syntax of console commands, which are also the protocol of `cargo xtask`; [`shell`]: their implementation; [`capture`] and [`selftest`]:
 //!   the parts of the two largest commands that need no hardware.
 //! - `gpu` brings up the V3D; `v3d_platform` implements the traits that the driver crate `v3d` needs; `scenes` are the demonstrations, which show [`assets`],
@@ -37,6 +38,7 @@ pub mod boot_options;
 #[cfg(target_os = "none")]
 pub mod boot_progress;
 pub mod boot_trace;
+pub mod breakout;
 pub mod byte_ring;
 pub mod capture;
 pub mod command;
@@ -49,6 +51,7 @@ pub mod frame_times;
 #[cfg(target_os = "none")]
 pub mod gpu;
 pub mod irq_lock;
+pub mod keyboard;
 pub mod keys;
 pub mod log_ring;
 #[cfg(target_os = "none")]
@@ -57,11 +60,14 @@ pub mod logger;
 pub mod mm;
 #[allow(unsafe_code, reason = "the one step from an address to registers")]
 pub mod mmio;
+pub mod moment;
 pub mod pages;
 #[cfg(target_os = "none")]
 mod panic;
 #[cfg(target_os = "none")]
 pub mod replay;
+pub mod report;
+pub mod report_page;
 #[cfg(target_os = "none")]
 pub mod scenes;
 pub mod screen;
@@ -77,3 +83,4 @@ mod tick;
 pub mod transcript;
 #[cfg(target_os = "none")]
 pub mod v3d_platform;
+pub mod vsync;

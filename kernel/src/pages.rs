@@ -22,7 +22,7 @@ pub struct Pages {
     pub width: u32,
     /// Height of one page in pixels.
     pub height: u32,
-    /// Bytes from one line to the next, a multiple of 4.
+    /// Bytes from one line to the next, a multiple of 16.
     pub pitch_bytes: u32,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A scene is created once and then draws one frame after the other, each into a page that is not displayed. It submits a frame to the V3D and does not wait
 //! for it: while one frame is rendered, the next one is prepared and binned. The shell waits for frames, flips pages, computes CRCs and counts; a scene only
-//! draws.
+//! draws. It computes its picture from the time ([`Moment`]), and may read keys ([`Keys`]).
 //!
 //! To add a scene, add a file to `scenes/` and a line to [`SCENES`].
 
@@ -15,8 +15,9 @@ use core::fmt;
 use renderer::{Error, Target};
 use v3d::{Fence, hw::BusAddr};
 
-use crate::gpu::GpuDevice;
+use crate::{gpu::GpuDevice, keyboard::Keyboard, moment::Moment};
 
+mod breakout;
 mod compute;
 mod console;
 mod cube;
@@ -66,6 +67,10 @@ pub struct SceneContext<'a> {
     pub target: Target,
     /// Console output, for scenes that compute rather than draw.
     pub output: &'a mut dyn fmt::Write,
+    /// The keys, for scenes that read them ([`Keys::Scene`]); otherwise none is ever down.
+    pub keyboard: Keyboard,
+    /// Set by a scene that ends: the frame that it returns is its last.
+    pub is_over: bool,
 }
 
 impl fmt::Debug for SceneContext<'_> {
@@ -106,16 +111,27 @@ impl From<v3d::Error> for SceneError {
 
 /// A running scene. Dropping it ends it.
 pub trait Scene {
-    /// Submits frame `number`, counted from 0; it is complete in memory when the fence's job is done.
+    /// Submits the frame of a moment; it is complete in memory when the fence's job is done.
     ///
     /// # Errors
     /// When the frame cannot be drawn.
-    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError>;
+    fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError>;
 
-    /// Whether keys are shell commands while the scene runs without a limit of frames; otherwise any key ends the scene.
-    fn keys_are_commands(&self) -> bool {
-        false
+    /// Where keys go while the scene runs without a limit of frames.
+    fn keys(&self) -> Keys {
+        Keys::End
     }
+}
+
+/// Where keys go while a scene runs. Control-C ends every scene.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keys {
+    /// Any key ends the scene.
+    End,
+    /// Keys are shell commands.
+    Commands,
+    /// The scene reads them from [`SceneContext::keyboard`]; Escape or `q` ends it.
+    Scene,
 }
 
 /// An entry of the table of scenes.
@@ -144,6 +160,7 @@ pub const SCENES: &[SceneEntry] = &[
     multisample::ENTRY,
     glow::ENTRY,
     ui::ENTRY,
+    breakout::ENTRY,
     console::ENTRY,
     vpm::ENTRY,
     compute::ENTRY,

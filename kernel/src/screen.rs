@@ -39,7 +39,7 @@ impl Page {
 }
 
 /// The pixel's word in memory: red in the lowest byte.
-fn word(color: Rgb888) -> u32 {
+pub(crate) fn word(color: Rgb888) -> u32 {
     u32::from_le_bytes([color.r(), color.g(), color.b(), 0xff])
 }
 
@@ -87,8 +87,12 @@ impl DrawTarget for Page {
 }
 
 const FONT: &MonoFont<'static> = &FONT_10X20;
-const PAPER: Rgb888 = Rgb888::new(0x10, 0x14, 0x1c);
-const INK: Rgb888 = Rgb888::new(0xe0, 0xe4, 0xe8);
+/// Background of text.
+pub const PAPER: Rgb888 = Rgb888::new(0x10, 0x14, 0x1c);
+/// Colour of text.
+pub const INK: Rgb888 = Rgb888::new(0xe0, 0xe4, 0xe8);
+/// Colour of explanations beside a text.
+pub const FAINT_INK: Rgb888 = Rgb888::new(0x98, 0xa4, 0xb4);
 
 /// Columns and lines of the largest page: 1920x1080.
 const MAX_COLUMNS: usize = 192;

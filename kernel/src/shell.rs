@@ -20,6 +20,8 @@ mod primitives;
 #[cfg(target_os = "none")]
 mod replay;
 #[cfg(target_os = "none")]
+mod report_screen;
+#[cfg(target_os = "none")]
 mod run;
 #[cfg(target_os = "none")]
 mod scene;
@@ -31,6 +33,8 @@ mod selftest_board;
 mod session;
 #[cfg(target_os = "none")]
 mod typing;
+#[cfg(target_os = "none")]
+mod unattended;
 
 #[cfg(target_os = "none")]
 pub use run::run;

@@ -2,21 +2,22 @@
 //!
 //! The watchdog comes first, so that a boot that hangs is restarted and reported by the next one ([`crate::boot_trace`]). The firmware follows, because it sets
 //! the clock of the serial port, then the console, so that all later stages can report; then heap, log, interrupts, screen, V3D. Each stage is recorded
-//! ([`crate::boot_progress`]).
+//! ([`crate::boot_progress`]). After a boot that ended while it started the V3D, the V3D is left alone, since this boot would end in the same way.
+//!
+//! The ARM's clock is raised last, when the kernel is ready: with a weak power supply, the higher current may be what a board does not survive.
 
 use alloc::{string::ToString, vec::Vec};
-
-use renderer::Device;
 
 use crate::{
     arch::{Handover, clock, cpu, exceptions, interrupt_mask},
     board::{
         act_led, boot_requests,
+        core_interrupts::CoreInterrupts,
         firmware::{self, BehindMailbox, Firmware},
-        framebuffer, gpio, interrupt_controller,
+        framebuffer, gpio, hvs, interrupt_controller,
         peripherals::Peripherals,
         power::GraphicsPower,
-        property::GetBoardRevision,
+        property::{CommandLine, GetBoardRevision},
         revision::Revision,
         serial_port::SerialPort,
         system_timer::SystemTimer,
@@ -25,7 +26,9 @@ use crate::{
     boot_options::BootOptions,
     boot_progress::{reach, trace},
     boot_trace::Stage,
-    console, gpu, logger,
+    console,
+    gpu::{self, ClockCheck},
+    logger,
     mm::heap,
     pages::Pages,
     print, println,
@@ -52,9 +55,12 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
         system_timer,
         mailbox,
         interrupt_controller,
+        core_interrupts,
         watchdog,
         graphics_power,
+        graphics_clock,
         async_bridge,
+        hvs,
         v3d,
     } = peripherals;
     let pins = gpio::serial_pins(&gpio);
@@ -73,10 +79,9 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     reach_early(Stage::WatchdogArmed);
 
     firmware::init(mailbox);
-    // The core clock may change with the ARM's, and the mini UART's rate depends on the core clock, so this precedes the console.
-    let arm_clock = boot_requests::raise_arm_clock(&BehindMailbox);
+    let port = SerialPort::new(pins, &gpio, pl011, mini_uart, &BehindMailbox);
     reach_early(Stage::Firmware);
-    console::use_port(SerialPort::new(pins, &gpio, pl011, mini_uart, &BehindMailbox), pins);
+    console::use_port(port, pins);
     println!();
     println!("vc4 kernel {}", env!("CARGO_PKG_VERSION"));
     reach(Stage::Console);
@@ -85,10 +90,6 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     logger::init();
     reach(Stage::Heap);
     log::info!("entered at EL{}, now at EL{}", handover.entry_level, cpu::exception_level());
-    match arm_clock {
-        Ok(rate_hz) => log::info!("ARM clock {} MHz", rate_hz / 1_000_000),
-        Err(error) => log::info!("the ARM clock is left as it is: {error}"),
-    }
     if watchdog.timeout_ms().is_none() {
         log::info!("the watchdog stays off: this machine restarted while it was being armed");
     }
@@ -98,7 +99,7 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     if let Some(syndrome) = exceptions::unmask_serror() {
         log::warn!("an error was pending when the kernel was entered: {syndrome}");
     }
-    interrupt_controller::init(interrupt_controller);
+    interrupt_controller::init(interrupt_controller, CoreInterrupts::new(core_interrupts));
     console::receive_by_interrupt();
     tick::start(SystemTimer::new(system_timer));
     interrupt_mask::unmask();
@@ -110,27 +111,66 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     if firmware::is_silent() {
         println!("The firmware does not answer: clocks and power stay as it left them, and there is no display.");
     }
-    let platform = V3dPlatform::install(v3d, GraphicsPower::new(graphics_power, async_bridge));
-    let gpu = match gpu::bring_up(platform) {
-        Ok(gpu) => {
-            println!("{}", gpu.identity());
-            if BootOptions::parse(&boot_requests::command_line(&BehindMailbox)).v3d_interrupts {
-                log::info!("cmdline.txt enables the V3D's interrupts");
-                platform.use_interrupt();
-            }
-            Ok(Device::new(gpu))
-        }
-        Err(error) => {
+    let options = read_command_line();
+    let platform = V3dPlatform::install(v3d, GraphicsPower::new(graphics_power, graphics_clock, async_bridge));
+    if platform.power_status().is_a_boards() {
+        hvs::install(hvs);
+    }
+    let gpu = if trace().boot_before().is_some_and(|before| before.ended_in_v3d()) {
+        println!("The V3D is left alone during this boot, since the previous one ended while it was started.");
+        println!("`v3d start` starts it nevertheless, `selftest board` tests the rest.");
+        Err("it is left alone, since the previous boot ended while it was started; `v3d start` starts it".to_string())
+    } else {
+        gpu::start(platform, ClockCheck::Measured, options).map_err(|error| {
             println!("No scenes on this machine: {error}. Everything else works.");
-            Err(error.to_string())
-        }
+            error.to_string()
+        })
     };
     reach(Stage::Driver);
-    watchdog.disarm();
-    let session = Session::new(handover, framebuffer, watchdog, gpu);
     reach(Stage::Ready);
     println!("ready");
+    raise_arm_clock();
+    watchdog.disarm();
+    let session = Session::new(handover, framebuffer, watchdog, gpu, options);
+    reach(Stage::Shell);
     shell::run(session)
+}
+
+/// Reads the options on the command line.
+fn read_command_line() -> BootOptions {
+    match boot_requests::command_line(&BehindMailbox) {
+        Ok(line) => {
+            let text = line.text();
+            log::info!("the command line has {} bytes", text.len());
+            if line.is_cut_off() {
+                log::warn!(
+                    "{} bytes of the command line are not read",
+                    line.length_bytes as usize - CommandLine::BYTES
+                );
+            }
+            BootOptions::parse(&text)
+        }
+        Err(error) => {
+            log::info!("there is no command line: {error}");
+            BootOptions::default()
+        }
+    }
+}
+
+/// Raises the ARM's clock, unless the previous boot ended here, and keeps the serial port's rate: the core clock may change with the ARM's.
+fn raise_arm_clock() {
+    if trace().boot_before().is_some_and(|before| before.ended_in_arm_clock()) {
+        log::warn!("the ARM clock is left as it is, since the previous boot ended while it was raised");
+        return;
+    }
+    match boot_requests::raise_arm_clock(&BehindMailbox) {
+        Ok(rate_hz) => {
+            console::follow_core_clock(boot_requests::core_clock_hz(&BehindMailbox));
+            // The command `clocks` shows it; a line here would precede the answer to the first command.
+            log::debug!("ARM clock {} MHz", rate_hz / 1_000_000);
+        }
+        Err(error) => log::info!("the ARM clock is left as it is: {error}"),
+    }
 }
 
 /// Reports where the previous boot hung, if it did: in words, with the end of its log, and with the LED for boards without cable and screen.

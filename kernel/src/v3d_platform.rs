@@ -8,15 +8,22 @@
 //! ([`V3dPlatform::use_interrupt`] enables them), a wait is a short pause between two polls, and the V3D never asserts its interrupt line. The firmware also
 //! receives that interrupt if it was started without a device tree, and its mailbox was seen to stop answering after V3D interrupts [aros].
 //!
+//! # Access
+//! An access to a register of a V3D without a clock never ends, so registers are accessed only from [`V3dPlatform::open`] on, which the bring-up calls when it
+//! has seen the clock run. Before, they read as those of a V3D without power, and writes have no effect.
+//!
 //! # Sources
-//! [AG section 10] for the registers.
+//! [AG section 10] for the registers; [piegpu] for the reset by the firmware; raspberrypi/linux issue 7155 for accesses without a clock.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use spin::Once;
 use tock_registers::interfaces::{Readable, Writeable};
 use v3d::{
-    hw::{ArmPhys, BusAddr, registers::Register},
+    hw::{
+        ArmPhys, BusAddr,
+        registers::{Register, UNPOWERED_VALUE},
+    },
     interrupts::Interrupts,
     platform::{GpuMemory, Power, PowerError, RegisterAccess, Time},
 };
@@ -24,15 +31,20 @@ use v3d::{
 use crate::{
     arch::{clock, cpu, interrupt_mask},
     board::{
+        boot_requests,
+        firmware::BehindMailbox,
         interrupt_controller, interrupt_lines,
-        power::{GraphicsPower, PowerStatus, ResetError},
+        power::{GraphicsPower, PowerSequenceError, PowerStatus},
         v3d_registers::RegisterWindow,
     },
+    gpu::ClockCheck,
     irq_lock::IrqLock,
     mm::shared::SharedWords,
     mmio::Mmio,
 };
 
+/// Pause between two measurements of the V3D's clock.
+pub const CLOCK_PAUSE_US: u64 = 5_000;
 /// Pause between two polls, in microseconds: short compared with a frame, long compared with a register access.
 const PAUSE_US: u64 = 2;
 
@@ -45,6 +57,10 @@ pub struct V3dPlatform {
     /// Set by the interrupt handler, cleared by a wait.
     raised: AtomicBool,
     polling: AtomicBool,
+    /// Whether registers may be accessed.
+    is_open: AtomicBool,
+    /// Whether they may be accessed although it is not known that the V3D has a clock.
+    is_unchecked: AtomicBool,
 }
 
 static PLATFORM: Once<V3dPlatform> = Once::new();
@@ -61,6 +77,8 @@ impl V3dPlatform {
             power: IrqLock::new(power),
             raised: AtomicBool::new(false),
             polling: AtomicBool::new(true),
+            is_open: AtomicBool::new(false),
+            is_unchecked: AtomicBool::new(false),
         })
     }
 
@@ -68,6 +86,53 @@ impl V3dPlatform {
     #[must_use]
     pub fn installed() -> Option<&'static Self> {
         PLATFORM.get()
+    }
+
+    /// Allows accesses to registers: the V3D's clock runs, or whoever asked for it takes the risk.
+    pub fn open(&self, check: ClockCheck) {
+        self.is_unchecked.store(check == ClockCheck::None, Ordering::Relaxed);
+        self.is_open.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether registers may be accessed.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Relaxed)
+    }
+
+    /// Powers the V3D up by the power block's registers, if the firmware has not, and releases its reset. `clock` asks the firmware to switch the V3D's clock
+    /// on or off. The registers are those of a board.
+    ///
+    /// # Errors
+    /// When the domain does not come up, or a bridge does not start.
+    pub fn power_up(&self, clock: impl Fn(bool)) -> Result<(), PowerSequenceError> {
+        if !self.power_status().is_up() {
+            clock(false);
+            let is_up = self.power.lock().power_up();
+            clock(true);
+            is_up?;
+        }
+        let mut power = self.power.lock();
+        power.enable_clock();
+        power.release()
+    }
+
+    /// Resets the V3D through the firmware.
+    fn reset_by_firmware(&self) -> Result<(), PowerError> {
+        boot_requests::restart_qpus(&BehindMailbox)
+            .map_err(|_| PowerError("neither the bus bridges nor the firmware can reset the V3D"))?;
+        // The firmware may have switched the clock off with the QPUs.
+        let clock = boot_requests::switch_v3d_on(&BehindMailbox)
+            .and_then(|()| boot_requests::measured_v3d_clock_hz(&BehindMailbox, || clock::spin_for_us(CLOCK_PAUSE_US)));
+        match clock {
+            Ok(_) => Ok(()),
+            Err(_) if self.is_unchecked.load(Ordering::Relaxed) => Ok(()),
+            Err(error) => {
+                self.is_open.store(false, Ordering::Relaxed);
+                log::error!("the V3D is left alone from now on: {error}");
+                Err(PowerError("the V3D has no clock after the reset by the firmware"))
+            }
+        }
     }
 
     /// Enables the V3D's interrupt; from now on, waits sleep until it is raised.
@@ -110,6 +175,9 @@ impl V3dPlatform {
 
 impl RegisterAccess for V3dPlatform {
     fn read(&self, register: Register) -> u32 {
+        if !self.is_open() {
+            return UNPOWERED_VALUE;
+        }
         let value = self.registers.words[register.offset() as usize / 4].get();
         // Loads of data that the V3D wrote before it changed the register must not be executed earlier.
         cpu::complete_memory_accesses();
@@ -117,6 +185,9 @@ impl RegisterAccess for V3dPlatform {
     }
 
     fn write(&self, register: Register, value: u32) {
+        if !self.is_open() {
+            return;
+        }
         // The V3D may fetch data that was stored earlier as soon as the register is written.
         cpu::complete_memory_accesses();
         self.registers.words[register.offset() as usize / 4].set(value);
@@ -186,13 +257,13 @@ impl Time for V3dPlatform {
 }
 
 impl Power for V3dPlatform {
+    /// Resets the V3D through the power block. Where that fails, the firmware is asked to: after a time-out a reset of the control list threads alone is not
+    /// enough, every later job times out as well [piegpu].
     fn reset(&self) -> Result<(), PowerError> {
-        self.power.lock().reset_v3d().map_err(|error| {
-            PowerError(match error {
-                ResetError::NoBridges(_) => "there are no bus bridges to stop",
-                ResetError::Stuck { stopping: true, .. } => "a bus bridge does not stop",
-                ResetError::Stuck { stopping: false, .. } => "a bus bridge does not start again",
-            })
+        let result = self.power.lock().reset_v3d();
+        result.or_else(|error| {
+            log::info!("the V3D is reset by the firmware: {error}");
+            self.reset_by_firmware()
         })
     }
 }

@@ -44,7 +44,7 @@ pub(super) const TRANSLATION_CONTROL: u64 = TCR_EL1::T0SZ.val(32).value
     | TCR_EL1::EPD1::DisableTTBR1Walks.value;
 
 /// The regions that are known at link time.
-fn fixed_map() -> [(Range<usize>, Access); 12] {
+fn fixed_map() -> [(Range<usize>, Access); 13] {
     [
         (layout::text(), Access::Code),
         (layout::rodata(), Access::ReadOnly),
@@ -56,6 +56,7 @@ fn fixed_map() -> [(Range<usize>, Access); 12] {
         (layout::heap(), Access::ReadWrite),
         (layout::persistent(), Access::Shared),
         (layout::boot_trace(), Access::Shared),
+        (layout::messages(), Access::Shared),
         (layout::gpu_pool(), Access::Shared),
         (addresses::PERIPHERALS, Access::Device),
         (addresses::CORE_PERIPHERALS, Access::Device),

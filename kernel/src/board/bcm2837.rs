@@ -7,10 +7,14 @@
 //! raspberrypi/firmware for the property interface.
 
 pub mod boot_requests;
+#[cfg(target_os = "none")]
+pub mod core_interrupts;
 pub mod edid;
 pub mod firmware;
 pub mod framebuffer;
 pub mod gpio;
+#[cfg(target_os = "none")]
+pub mod hvs;
 #[cfg(target_os = "none")]
 pub mod interrupt_controller;
 pub mod mailbox;
@@ -19,6 +23,7 @@ pub mod pl011;
 #[cfg(target_os = "none")]
 pub mod power;
 pub mod property;
+pub mod refusals;
 pub mod system_timer;
 pub mod uart;
 #[cfg(target_os = "none")]

@@ -73,8 +73,19 @@ regions! {
     persistent = __persistent_start..__persistent_end_exclusive;
     /// The traces of this boot and of the previous one.
     boot_trace = __boot_trace_start..__boot_trace_end_exclusive;
+    /// Messages to the firmware and its answers.
+    messages = __messages_start..__messages_end_exclusive;
     /// Memory that the GPU reads and writes: lists, shaders, vertices, binner memory.
     gpu_pool = __gpu_pool_start..__gpu_pool_end_exclusive;
+}
+
+/// The first bytes of the image, which do not change while it runs: instructions and constants, which are adjacent.
+#[cfg(target_os = "none")]
+#[must_use]
+pub fn code_and_constants() -> &'static [u8] {
+    let (start, end) = (text().start, rodata().end);
+    // SAFETY: linker.ld places .rodata directly after .text, both of whole pages. The final page tables map them readable and not writable, for ever.
+    unsafe { core::slice::from_raw_parts(start as *const u8, end - start) }
 }
 
 /// All three stacks.

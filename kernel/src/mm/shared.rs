@@ -1,7 +1,8 @@
-//! Memory that is shared between CPU and GPU, accessed by words
+//! Memory that is shared between the CPU and the VideoCore, accessed by words
 //!
-//! The GPU changes this memory without the compiler's knowledge, and it is mapped non-cacheable. Each access is a load or store of 32 or 64 bits by a relaxed
-//! atomic, which is a plain `ldr` or `str`. The code that starts the GPU orders them ([`crate::arch::cpu::complete_memory_accesses`]).
+//! The GPU and the firmware change this memory without the compiler's knowledge, and it is mapped non-cacheable. Each access is a load or store of 32 or 64
+//! bits by a relaxed atomic, which is a plain `ldr` or `str`. The code that starts the GPU or sends a message orders them
+//! ([`crate::arch::cpu::complete_memory_accesses`]).
 
 use core::{
     ops::Range,
@@ -39,6 +40,13 @@ impl SharedWords {
         Self::of_mapped_range(layout::boot_trace())
     }
 
+    /// Memory of the messages to the firmware. Only the mailbox uses it.
+    #[cfg(target_os = "none")]
+    #[must_use]
+    pub fn messages() -> Self {
+        Self::of_mapped_range(layout::messages())
+    }
+
     /// A range that is mapped as shared memory: one of the fixed ranges above, or the firmware's framebuffer.
     #[cfg(target_os = "none")]
     pub(crate) fn of_mapped_range(range: Range<usize>) -> Self {
@@ -53,6 +61,13 @@ impl SharedWords {
     #[must_use]
     pub fn from_words(words: &'static [AtomicU32]) -> Self {
         Self { words }
+    }
+
+    /// The words of `range`, limited to the end of memory.
+    #[must_use]
+    pub fn part(&self, range: Range<usize>) -> Self {
+        let end = range.end.min(self.words.len());
+        Self { words: &self.words[range.start.min(end)..end] }
     }
 
     /// Address of the first word.

@@ -19,6 +19,7 @@ use v3d::{Fence, hw::registers::performance::CounterSource, performance};
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::assets::{BODY_FONT, TITLE_FONT};
+use crate::moment::Moment;
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
@@ -152,7 +153,7 @@ fn color(iterations: u32) -> u32 {
 }
 
 impl Scene for Computation {
-    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
+    fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError> {
         if self.results.is_empty() {
             self.run(context)?;
         }
@@ -160,7 +161,7 @@ impl Scene for Computation {
         let [width, height] = [context.target.width_px(), context.target.height_px()].map(|side| side as usize);
         let mut page = Image::page(surface.address, width, height, 4 * surface.width_px)?;
         // Zooms in, and out again.
-        let step = number % ROUND_TRIP;
+        let step = moment.number % ROUND_TRIP;
         let nearer = step.min(ROUND_TRIP - step) as f32;
         let pixel = FIRST_HEIGHT / height as f32 / (1.0 + 0.02 * nearer * nearer);
         let [left, top] = [CENTER[0] - 0.5 * pixel * width as f32, CENTER[1] - 0.5 * pixel * height as f32];

@@ -9,14 +9,16 @@ use alloc::{boxed::Box, format};
 use renderer::{
     Canvas, Error, PassDescriptor,
     canvas::{Fill, FontAtlas, Shape, TextStyle},
+    unorm,
 };
 use v3d::Fence;
 
-use super::{Scene, SceneContext, SceneEntry, SceneError};
+use super::{Keys, Scene, SceneContext, SceneEntry, SceneError};
 use crate::{
     assets::{BODY_FONT, TITLE_FONT},
     command::{self, PROMPT},
     console::{self, Listening},
+    moment::Moment,
     transcript::{self, Role, Transcript},
 };
 
@@ -111,11 +113,11 @@ fn color(role: Role) -> [u8; 4] {
 }
 
 impl Scene for Console {
-    fn keys_are_commands(&self) -> bool {
-        true
+    fn keys(&self) -> Keys {
+        Keys::Commands
     }
 
-    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
+    fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError> {
         self.transcript.write(&self.listening.heard());
         // Scrolls towards the last line: by an eighth of the remaining distance in each frame.
         let (gone, left) = (self.transcript.gone() as f32, self.transcript.lines().len() as f32);
@@ -123,10 +125,10 @@ impl Scene for Console {
         let all = (LINE * (gone + left) - room).max(0.0);
         let next = self.up + ((all - self.up) / 8.0).max(1.0);
         self.up = if self.up == 0.0 { all } else { next.clamp(LINE * gone, all) };
-        self.write(number % 60 < 30)?;
+        self.write(moment.ticks(60) < 30.0)?;
 
         let mut frame = context.device.frame()?;
-        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(PAPER))?;
+        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(unorm(PAPER)))?;
         self.canvas.draw_to(&mut pass)?;
         Ok(frame.submit()?)
     }

@@ -13,11 +13,12 @@ use qpu_shaders::{
 use renderer::{
     Depth, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive,
     glam::{Mat4, Vec3, camera::rh::proj::opengl::perspective},
-    rows,
+    rows, unorm,
 };
 use v3d::Fence;
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
+use crate::moment::Moment;
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
@@ -71,18 +72,18 @@ impl Cube {
 }
 
 /// Transforms the cube's coordinates to clip coordinates in frame `number`.
-fn matrix(number: u64, aspect: f32) -> Mat4 {
-    let angle = |period: u64| (number % period) as f32 / period as f32 * TAU;
+fn matrix(moment: &Moment, aspect: f32) -> Mat4 {
+    let angle = |period: u64| moment.ticks(period) / period as f32 * TAU;
     let turned = Mat4::from_rotation_x(0.5 + angle(TILT)) * Mat4::from_rotation_y(angle(TURN));
     let moved = Mat4::from_translation(Vec3::new(0.0, 0.0, -5.0));
     perspective(FRAC_PI_4, aspect, 1.0, 10.0) * moved * turned
 }
 
 impl Scene for Cube {
-    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
-        let matrix = matrix(number, context.target.aspect());
+    fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError> {
+        let matrix = matrix(moment, context.target.aspect());
         let mut frame = context.device.frame()?;
-        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear([16, 24, 48, 255]))?;
+        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(unorm([16, 24, 48, 255])))?;
         pass.draw(&self.pipeline, &self.mesh, &Uniforms { matrix: rows(&matrix) }, &NoUniforms)?;
         Ok(frame.submit()?)
     }

@@ -21,6 +21,7 @@ use renderer::{
 use v3d::{Fence, hw::tiling::Tiling};
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
+use crate::moment::Moment;
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
@@ -64,8 +65,8 @@ pub(super) fn whole<const N: usize>(target: &Target, varyings: impl Fn(f32, f32)
 }
 
 impl Scene for Flight {
-    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
-        let way = (number % TURN) as f32;
+    fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError> {
+        let way = moment.ticks(TURN);
         let turn = way / TURN as f32 * TAU;
         let wave = |angle: f32| Vec2::from_angle(angle).y;
         // There are holes along all axes where both other coordinates are even. The eye follows one of them and looks around.

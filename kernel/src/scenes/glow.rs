@@ -23,6 +23,7 @@ use renderer::{
 use v3d::{Fence, hw::tiling::Tiling};
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
+use crate::moment::Moment;
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
@@ -85,16 +86,16 @@ fn light(number: u16, time: f32, height_px: f32) -> Vertex {
 }
 
 impl Scene for Glow {
-    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
+    fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError> {
         let target = &context.target;
-        let time = (number % TURN) as f32 / TURN as f32;
+        let time = moment.ticks(TURN) / TURN as f32;
         let lights: Vec<_> = (0..LIGHTS).map(|number| light(number, time, target.height_px() as f32)).collect();
         let matrix = rows(&Mat4::from_scale(Vec3::new(1.0 / target.aspect(), 1.0, 1.0)));
         let mut frame = context.device.frame()?;
-        let mut pass = frame.pass(&PassDescriptor::to(&self.light).clear([0; 4]))?;
+        let mut pass = frame.pass(&PassDescriptor::to(&self.light).clear([0.0; 4]))?;
         pass.draw_vertices(&self.lights, Primitive::Points, &lights, &Uniforms { matrix }, &NoUniforms)?;
 
-        let mut pass = frame.pass(&PassDescriptor::to(target).clear([0; 4]))?;
+        let mut pass = frame.pass(&PassDescriptor::to(target).clear([0.0; 4]))?;
         let viewport = target.viewport();
         let corners = [(-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)].map(|(x, y): (f32, f32)| {
             let uv = [0.5 + 0.5 * x, 0.5 - 0.5 * y];

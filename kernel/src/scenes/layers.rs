@@ -16,11 +16,13 @@ use renderer::{
     canvas::{Canvas, FontAtlas, TextStyle},
     glam::Vec2,
     shaded_vertex::ShadedVertex,
+    unorm,
 };
 use v3d::{Fence, draw_state::Viewport};
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::assets::{BODY_FONT, TITLE_FONT};
+use crate::moment::Moment;
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
@@ -209,12 +211,12 @@ fn corner(viewport: &Viewport, place: Vec2, color: [f32; 4]) -> Vertex {
 }
 
 impl Scene for Layers {
-    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
+    fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError> {
         let target = &context.target;
         let (viewport, scale) = (target.viewport(), scale(target.width_px(), target.height_px()));
-        let around = Vec2::from_angle((number % ROUND) as f32 / ROUND as f32 * TAU);
+        let around = Vec2::from_angle(moment.ticks(ROUND) / ROUND as f32 * TAU);
         let mut frame = context.device.frame()?;
-        let mut pass = frame.pass(&PassDescriptor::to(target).clear(GROUND))?;
+        let mut pass = frame.pass(&PassDescriptor::to(target).clear(unorm(GROUND)))?;
 
         let (above, below) = ([0.05, 0.35, 0.75, 1.0], [1.0, 0.75, 0.25, 0.2]);
         let mut fields = Vec::with_capacity(6 * self.cells.len());

@@ -26,7 +26,7 @@ use renderer::{
 use v3d::Fence;
 
 use super::{Scene, SceneContext, SceneEntry, SceneError, flight::whole};
-use crate::{assets::VESSELS, gpu::GpuDevice};
+use crate::{assets::VESSELS, gpu::GpuDevice, moment::Moment};
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
@@ -158,16 +158,16 @@ fn room(device: &GpuDevice) -> Result<CubeTexture, SceneError> {
 }
 
 impl Scene for Metal {
-    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
+    fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError> {
         let aspect = context.target.aspect();
-        let turn = Mat4::from_rotation_y((number % TURN) as f32 / TURN as f32 * TAU + 0.35);
+        let turn = Mat4::from_rotation_y(moment.ticks(TURN) / TURN as f32 * TAU + 0.35);
         let eye = turn.transform_point3(Vec3::new(0.0, 1.75, 4.9));
         let view = look_at_mat4(eye, Vec3::new(0.0, 0.8, 0.0), Vec3::Y);
         let camera = perspective(FRAC_PI_4, aspect, 0.5, 20.0) * view;
         let sampler = Sampler::TRILINEAR.wrapped(Wrap::Clamp);
         let mut frame = context.device.frame()?;
         let mut pass = frame
-            .pass(&PassDescriptor { samples: Samples::Four, ..PassDescriptor::to(&context.target).clear([0; 4]) })?;
+            .pass(&PassDescriptor { samples: Samples::Four, ..PassDescriptor::to(&context.target).clear([0.0; 4]) })?;
         let (turned, half) = (view.inverse(), HALF);
         let rays = whole(&context.target, |x, y| {
             turned.transform_vector3(Vec3::new(half * aspect * x, half * y, -1.0)).to_array()

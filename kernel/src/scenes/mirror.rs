@@ -22,6 +22,7 @@ use renderer::{
         camera::rh::{proj::opengl::perspective, view::look_at_mat4},
     },
     shaded_vertex::ShadedVertex,
+    unorm,
 };
 use v3d::{Fence, hw::tiling::Tiling};
 
@@ -29,6 +30,7 @@ use super::{
     Scene, SceneContext, SceneEntry, SceneError,
     textured_cube::{Crates, LitPipeline, SKY},
 };
+use crate::moment::Moment;
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
@@ -110,9 +112,9 @@ fn rectangle<const N: usize>(
 }
 
 impl Scene for Mirror {
-    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
+    fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError> {
         let target = &context.target;
-        let swing = Vec2::from_angle((number % SWING) as f32 / SWING as f32 * TAU + 0.9).y;
+        let swing = Vec2::from_angle(moment.ticks(SWING) / SWING as f32 * TAU + 0.9).y;
         let eye = Mat4::from_rotation_y(0.75 * swing).transform_point3(Vec3::new(0.0, 2.4, 5.6));
         let camera =
             perspective(FRAC_PI_4, target.aspect(), 0.1, 60.0) * look_at_mat4(eye, Vec3::new(0.0, 1.05, -1.2), Vec3::Y);
@@ -120,10 +122,10 @@ impl Scene for Mirror {
         let behind = Mat4::from_translation(Vec3::Z * 2.0 * PLANE) * Mat4::from_scale(Vec3::new(1.0, 1.0, -1.0));
 
         let mut frame = context.device.frame()?;
-        let mut pass = frame.pass(&PassDescriptor::to(&self.reflection).clear(DARKER_SKY))?;
+        let mut pass = frame.pass(&PassDescriptor::to(&self.reflection).clear(unorm(DARKER_SKY)))?;
         self.crates.draw(&mut pass, &self.mirrored, &(camera * behind))?;
 
-        let mut pass = frame.pass(&PassDescriptor::to(target).clear(SKY))?;
+        let mut pass = frame.pass(&PassDescriptor::to(target).clear(unorm(SKY)))?;
         self.crates.draw(&mut pass, &self.upright, &camera)?;
         let [left, bottom, right, top] = GLASS;
         let around = [left - FRAME, bottom - FRAME, right + FRAME, top + FRAME];

@@ -22,11 +22,12 @@ use renderer::{
     },
     rows,
     texture::TextureType,
+    unorm,
 };
 use v3d::Fence;
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
-use crate::{assets::LIGHTHOUSE, gpu::GpuDevice};
+use crate::{assets::LIGHTHOUSE, gpu::GpuDevice, moment::Moment};
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
@@ -105,8 +106,8 @@ fn texture(device: &GpuDevice, image: &Image) -> Result<Texture, SceneError> {
 }
 
 impl Scene for Model {
-    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
-        let turned = |period: u64| Mat4::from_rotation_y((number % period) as f32 / period as f32 * TAU);
+    fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError> {
+        let turned = |period: u64| Mat4::from_rotation_y(moment.ticks(period) / period as f32 * TAU);
         let (low, high) = (Vec3::from_array(LIGHTHOUSE.low), Vec3::from_array(LIGHTHOUSE.high));
         let (middle, size) = (0.5 * (low + high), (high - low).max_element());
         let eye = middle + turned(TURN).transform_vector3(size * Vec3::new(0.75, 0.09, 1.2));
@@ -119,7 +120,7 @@ impl Scene for Model {
             ambient: AMBIENT,
         };
         let mut frame = context.device.frame()?;
-        let descriptor = PassDescriptor::to(&context.target).clear(SKY);
+        let descriptor = PassDescriptor::to(&context.target).clear(unorm(SKY));
         let mut pass = frame.pass(&PassDescriptor { samples: Samples::Four, ..descriptor })?;
         for Part { mesh, color, image } in &self.parts {
             let base_color = *color;

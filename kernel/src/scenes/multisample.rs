@@ -14,11 +14,12 @@ use renderer::{
     canvas::{Canvas, FontAtlas, TextStyle},
     glam::Vec2,
     shaded_vertex::ShadedVertex,
+    unorm,
 };
 use v3d::{Fence, draw_state::Viewport, hw::tiling::Tiling};
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
-use crate::{assets::TITLE_FONT, gpu::GpuDevice};
+use crate::{assets::TITLE_FONT, gpu::GpuDevice, moment::Moment};
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
@@ -109,17 +110,17 @@ fn square(viewport: &Viewport, x: f32, half: Vec2) -> [ShadedVertex<2>; 4] {
 }
 
 impl Scene for Multisample {
-    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
-        let turned = (number % TURN) as f32 / TURN as f32 * TAU + 0.07;
+    fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError> {
+        let turned = moment.ticks(TURN) / TURN as f32 * TAU + 0.07;
         let mut frame = context.device.frame()?;
         for Sampled { samples, spokes: pipeline, picture } in &self.pictures {
-            let descriptor = PassDescriptor { samples: *samples, ..PassDescriptor::to(picture).clear(PAPER) };
+            let descriptor = PassDescriptor { samples: *samples, ..PassDescriptor::to(picture).clear(unorm(PAPER)) };
             let mut pass = frame.pass(&descriptor)?;
             let vertices = spokes(&picture.viewport(), turned);
             pass.draw_vertices(pipeline, Primitive::Triangles, &vertices, &NoUniforms, &NoUniforms)?;
         }
         let target = &context.target;
-        let mut pass = frame.pass(&PassDescriptor::to(target).clear(AROUND))?;
+        let mut pass = frame.pass(&PassDescriptor::to(target).clear(unorm(AROUND)))?;
         // Each pixel is magnified to a whole number of pixels, the greatest for which both pictures fit next to each other.
         let zoom = (target.width_px() / (2 * SIDE_PX + 24)).min(target.height_px() / (SIDE_PX + 12)).max(1);
         let side = (zoom * SIDE_PX) as f32;

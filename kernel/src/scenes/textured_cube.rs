@@ -17,6 +17,7 @@ use renderer::{
     },
     rows,
     texture::TextureType,
+    unorm,
 };
 use v3d::Fence;
 
@@ -24,6 +25,7 @@ use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::{
     assets::WOODEN_CRATE,
     gpu::{GpuDevice, GpuPass},
+    moment::Moment,
     shapes::Shape,
 };
 
@@ -149,13 +151,13 @@ fn mesh(device: &GpuDevice, label: &'static str, shape: &Shape) -> Result<Mesh<V
 }
 
 impl Scene for TexturedCube {
-    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
-        let angle = (number % TURN) as f32 / TURN as f32 * TAU;
+    fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError> {
+        let angle = moment.ticks(TURN) / TURN as f32 * TAU;
         let eye = Mat4::from_rotation_y(angle).transform_point3(Vec3::new(1.2, 2.1, 4.3));
         let camera = perspective(FRAC_PI_4, context.target.aspect(), 0.1, 60.0)
             * look_at_mat4(eye, Vec3::new(0.0, 0.8, 0.0), Vec3::Y);
         let mut frame = context.device.frame()?;
-        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(SKY))?;
+        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(unorm(SKY)))?;
         self.crates.draw(&mut pass, &self.pipeline, &camera)?;
         Ok(frame.submit()?)
     }

@@ -10,10 +10,11 @@ use qpu_shaders::{
     NoUniforms, smooth,
     triangle::{SHADING, Uniforms, Vertex},
 };
-use renderer::{Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive};
+use renderer::{Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, unorm};
 use v3d::Fence;
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
+use crate::moment::Moment;
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
@@ -49,9 +50,9 @@ impl Triangle {
 }
 
 impl Scene for Triangle {
-    fn frame(&mut self, context: &mut SceneContext<'_>, _number: u64) -> Result<Fence, SceneError> {
+    fn frame(&mut self, context: &mut SceneContext<'_>, _: &Moment) -> Result<Fence, SceneError> {
         let mut frame = context.device.frame()?;
-        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(CLEAR))?;
+        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(unorm(CLEAR)))?;
         pass.draw(&self.pipeline, &self.mesh, &Uniforms, &NoUniforms)?;
         Ok(frame.submit()?)
     }

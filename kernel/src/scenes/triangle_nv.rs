@@ -6,10 +6,13 @@
 use alloc::boxed::Box;
 
 use qpu_shaders::{NoUniforms, smooth};
-use renderer::{Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Shading, shaded_vertex::ShadedVertex};
+use renderer::{
+    Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Shading, shaded_vertex::ShadedVertex, unorm,
+};
 use v3d::Fence;
 
 use super::{Scene, SceneContext, SceneEntry, SceneError, triangle};
+use crate::moment::Moment;
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {
@@ -41,9 +44,9 @@ impl TriangleNv {
 }
 
 impl Scene for TriangleNv {
-    fn frame(&mut self, context: &mut SceneContext<'_>, _number: u64) -> Result<Fence, SceneError> {
+    fn frame(&mut self, context: &mut SceneContext<'_>, _: &Moment) -> Result<Fence, SceneError> {
         let mut frame = context.device.frame()?;
-        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(triangle::CLEAR))?;
+        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(unorm(triangle::CLEAR)))?;
         pass.draw(&self.pipeline, &self.mesh, &NoUniforms, &NoUniforms)?;
         Ok(frame.submit()?)
     }

@@ -17,6 +17,7 @@ use crate::{
     assets::{BODY_FONT, TITLE_FONT},
     dashboard::{self, SIZE},
     gpu::GpuDevice,
+    moment::Moment,
 };
 
 /// The entry in the table of scenes.
@@ -73,15 +74,15 @@ fn panels(device: &GpuDevice, canvas: &mut Canvas) -> Result<(), Error> {
 }
 
 impl Scene for Ui {
-    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
+    fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError> {
         let health = context.device.look()?.statistics();
         let Self { backdrop, list, cells, corner } = self;
         list.reset();
         let mut dashboard = list.translated(*corner);
-        dashboard::field(&mut dashboard, cells, number)?;
-        dashboard::gauge(&mut dashboard, number)?;
+        dashboard::field(&mut dashboard, cells, moment.tick(), moment.number)?;
+        dashboard::gauge(&mut dashboard, moment.tick())?;
         dashboard::health(&mut dashboard, &health)?;
-        dashboard::profile(&mut dashboard, number)?;
+        dashboard::profile(&mut dashboard, moment.tick())?;
         let counts = [
             list.rectangles(),
             list.draws() + backdrop.draws(),
@@ -91,7 +92,7 @@ impl Scene for Ui {
         dashboard::counters(&mut list.translated(*corner), counts)?;
 
         let mut frame = context.device.frame()?;
-        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear([0, 0, 0, 255]))?;
+        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear([0.0, 0.0, 0.0, 1.0]))?;
         backdrop.draw_to(&mut pass)?;
         list.draw_to(&mut pass)?;
         Ok(frame.submit()?)

@@ -10,6 +10,7 @@ use qpu_shaders::coordinate_test::{PROGRAM, Uniforms};
 use renderer::{
     Buffer, PassDescriptor,
     canvas::{Canvas, FontAtlas, Shape, TextStyle},
+    unorm,
 };
 use v3d::{
     Fence,
@@ -21,6 +22,7 @@ use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::{
     assets::{BODY_FONT, TITLE_FONT},
     gpu::GpuDevice,
+    moment::Moment,
 };
 
 /// The entry in the table of scenes.
@@ -135,14 +137,14 @@ impl Vpm {
 }
 
 impl Scene for Vpm {
-    fn frame(&mut self, context: &mut SceneContext<'_>, _number: u64) -> Result<Fence, SceneError> {
+    fn frame(&mut self, context: &mut SceneContext<'_>, _: &Moment) -> Result<Fence, SceneError> {
         let words = self.compute(context.device)?;
         let line: Vec<String> = words.iter().map(|word| format!("{word:08x}")).collect();
         writeln!(context.output, "{}", line.join(" ")).map_err(|_| SceneError("the console's output failed".into()))?;
 
         self.write(&words)?;
         let mut frame = context.device.frame()?;
-        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(GROUND))?;
+        let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(unorm(GROUND)))?;
         self.table.draw_to(&mut pass)?;
         Ok(frame.submit()?)
     }

@@ -29,6 +29,7 @@ use super::{Scene, SceneContext, SceneEntry, SceneError, flight::whole};
 use crate::{
     assets::LIGHTHOUSE,
     gpu::{GpuDevice, GpuPass},
+    moment::Moment,
 };
 
 /// The entry in the table of scenes.
@@ -40,8 +41,6 @@ pub(super) const ENTRY: SceneEntry = SceneEntry {
 
 /// Frames in which the eye swings from side to side and back.
 const SWING: u64 = 900;
-/// Frames per second.
-const RATE: f32 = 60.0;
 /// Half of the picture's height at distance 1.
 const HALF: f32 = SQRT_2 - 1.0;
 /// Height of the sea in the model's coordinates; in the water's shader it is 0.
@@ -106,9 +105,9 @@ fn parts(device: &GpuDevice) -> Result<Vec<Part>, SceneError> {
 }
 
 impl Scene for Water {
-    fn frame(&mut self, context: &mut SceneContext<'_>, number: u64) -> Result<Fence, SceneError> {
+    fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError> {
         let (target, aspect) = (&context.target, context.target.aspect());
-        let swing = Vec2::from_angle((number % SWING) as f32 / SWING as f32 * TAU + 0.6).y;
+        let swing = Vec2::from_angle(moment.ticks(SWING) / SWING as f32 * TAU + 0.6).y;
         let eye = Mat4::from_rotation_y(0.35 * swing).transform_point3(Vec3::new(1.6, 1.5, 10.5));
         let view = look_at_mat4(eye, Vec3::new(-0.9, 2.1, 0.0), Vec3::Y);
         let camera = perspective(FRAC_PI_4, aspect, 0.5, 60.0) * view;
@@ -116,7 +115,7 @@ impl Scene for Water {
         let below = Mat4::from_translation(Vec3::Y * 2.0 * LEVEL) * Mat4::from_scale(Vec3::new(1.0, -1.0, 1.0));
 
         let mut frame = context.device.frame()?;
-        let mut pass = frame.pass(&PassDescriptor::to(&self.reflection).clear([0; 4]))?;
+        let mut pass = frame.pass(&PassDescriptor::to(&self.reflection).clear([0.0; 4]))?;
         self.stand(&mut pass, &self.mirrored, &(camera * below))?;
 
         let mut pass = frame.pass(&PassDescriptor::to(target))?;
@@ -125,7 +124,7 @@ impl Scene for Water {
             whole(target, |x, y| turned.transform_vector3(Vec3::new(half * aspect * x, half * y, -1.0)).to_array());
         let sea = water::FragmentUniforms {
             eye: (eye - Vec3::Y * LEVEL).to_array(),
-            time: number as f32 / RATE,
+            time: moment.seconds(),
             to_sun: TO_SUN.normalize().to_array(),
             pixel: [1.0 / target.width_px() as f32, 1.0 / target.height_px() as f32],
             mirrored: Texture::of_target(&self.reflection)?.bind(&Sampler::LINEAR)?,

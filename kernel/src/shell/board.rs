@@ -7,11 +7,11 @@ use crate::{
     arch::{clock as core_clock, cpu, mmu},
     board::{
         firmware,
-        interrupt_controller::{self, MAX_PER_TICK},
+        interrupt_controller::{self, MAX_EMPTY, MAX_PER_TICK, Stray},
         property::{
             GetArmMemory, GetBoardRevision, GetBoardSerial, GetClockRate, GetFirmwareRevision, GetMaxClockRate,
             GetMaxTemperature, GetMeasuredClockRate, GetTemperature, GetThrottled, GetVideoCoreMemory, Message,
-            PropertyError, clock,
+            PropertyError, clock, throttling,
         },
         revision::Revision,
     },
@@ -56,6 +56,7 @@ pub(super) fn info(session: &Session) -> CommandResult {
         Some(address) => println!("loader     passed a device tree at {address:#x}"),
         None => println!("loader     passed no device tree"),
     }
+    println!("stray      {} interrupts came from no known line", interrupt_controller::empty_count());
     println!("booted     {} s ago", core_clock::now_us() / 1_000_000);
     Ok(())
 }
@@ -141,16 +142,7 @@ pub(super) fn temperature() -> CommandResult {
         println!("throttled at {} degrees", max / 1000);
     }
     match firmware::ask(&GetThrottled { clear_mask: 0 }) {
-        Ok(throttled) => {
-            for (bit, what) in
-                [(0, "under-voltage"), (1, "ARM frequency capped"), (2, "throttled"), (3, "soft temperature limit")]
-            {
-                let (now, ever) = (throttled.bits >> bit & 1 != 0, throttled.bits >> (bit + 16) & 1 != 0);
-                if now || ever {
-                    println!("{what}: {}", if now { "now" } else { "since boot, not now" });
-                }
-            }
-        }
+        Ok(throttled) => println!("throttling: {}", throttling(throttled.bits)),
         Err(error) => println!("throttling unknown: {error}"),
     }
     Ok(())
@@ -203,8 +195,13 @@ pub(super) fn reboot(session: &mut Session) -> CommandResult {
     Err("the board does not restart".to_string())
 }
 
-/// Reports interrupt lines that were disabled because of a storm.
+/// Reports interrupt lines that were disabled because of a storm, and sources without a line that were disabled.
 pub(super) fn tell_storms() {
+    if let Some(Stray { basic, core }) = interrupt_controller::take_stray() {
+        println!(
+            "{MAX_EMPTY} interrupts within a tick came from no line of the two banks; their sources are disabled: basic bank {basic:#x}, core 0 {core:#x}"
+        );
+    }
     for line in interrupt_controller::take_storms() {
         println!(
             "interrupt line {line} was asserted more than {MAX_PER_TICK} times within a tick, and disabled until the next one"

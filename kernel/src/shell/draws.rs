@@ -76,7 +76,7 @@ fn draw(
     uniforms: &[transformed::Uniforms],
 ) -> Result<(), Error> {
     let mut frame = device.frame()?;
-    let mut pass = frame.pass(&PassDescriptor::to(target).clear([0; 4]))?;
+    let mut pass = frame.pass(&PassDescriptor::to(target).clear([0.0; 4]))?;
     let ([pipeline, other_pipeline], [mesh, other_mesh]) = (pipelines, meshes);
     match what {
         Draws::Instances => pass.draw_instances(pipeline, mesh, uniforms, &NoUniforms)?,

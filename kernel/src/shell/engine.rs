@@ -1,22 +1,54 @@
 //! Commands about the V3D: v3d, interrupts, regs, stats
 
+use alloc::{format, string::ToString};
+
 use v3d::{error_status, performance, register_snapshot::RegisterSnapshot, statistics::Statistics};
 
 use super::session::{CommandResult, Session};
 use crate::{
     arch::clock,
-    board::{interrupt_controller, interrupt_lines},
+    board::{interrupt_controller, interrupt_lines, watchdog},
+    boot_progress,
+    boot_trace::Stage,
     counter_set::CounterSet,
     frame_times::FrameTimes,
-    gpu::Gpu,
+    gpu::{self, ClockCheck, Gpu},
     print, println,
+    v3d_platform::V3dPlatform,
 };
 
 pub(super) fn identity(session: &mut Session) -> CommandResult {
+    if let Err(reason) = &session.gpu {
+        return Err(format!("no V3D: {reason}"));
+    }
     let gpu = session.gpu()?;
     println!("{}", gpu.identity());
     tell_way(&gpu);
     Ok(())
+}
+
+/// Starts the V3D, which the boot has not: the watchdog restarts the board if that never ends, and the next boot leaves the V3D alone.
+pub(super) fn start(session: &mut Session, check: ClockCheck) -> CommandResult {
+    if session.gpu.is_ok() {
+        return Err("the V3D has been started already".to_string());
+    }
+    let platform = V3dPlatform::installed().ok_or("the boot did not get that far")?;
+    let timeout_ms = session.watchdog.timeout_ms();
+    if boot_progress::trace().watchdog_is_useless() {
+        println!(
+            "no watchdog runs, since it restarts this machine at once: if the V3D does not answer, nothing ends that"
+        );
+    } else {
+        session.watchdog.arm(watchdog::MAX_MS);
+    }
+    let started = gpu::start(platform, check, session.options);
+    match timeout_ms {
+        Some(timeout_ms) => session.watchdog.arm(timeout_ms),
+        None => session.watchdog.disarm(),
+    }
+    boot_progress::reach(Stage::Shell);
+    session.gpu = started.map_err(|error| error.to_string());
+    session.gpu.as_ref().map(|_| ()).map_err(Clone::clone)
 }
 
 fn tell_way(gpu: &Gpu) {
@@ -62,6 +94,7 @@ pub(super) fn stats(session: &mut Session) -> CommandResult {
         retries,
         resets,
         failed_resets,
+        threads_cleared,
         programs_done,
         overflow_blocks,
         interrupts,
@@ -77,6 +110,7 @@ pub(super) fn stats(session: &mut Session) -> CommandResult {
     println!("overflow       {overflow_blocks} blocks given to the binner");
     println!("interrupts     {interrupts} served, {} raised", interrupt_controller::count(interrupt_lines::V3D));
     println!("resets         {resets}, and {failed_resets} failed ones");
+    println!("threads        {threads_cleared} cleared of what a job had left");
     if let Some((times, counted, mean_us)) =
         last_scene.and_then(|(times, counted)| Some((times, counted, times.mean_us()?)))
     {

@@ -4,7 +4,7 @@ use alloc::{string::ToString, vec, vec::Vec};
 
 use v3d::{
     Error, Job,
-    hw::control_list::Record,
+    hw::{ArmPhys, control_list::Record},
     record_list::{ControlList, RecordList},
     user_program::UserProgram,
 };
@@ -36,9 +36,15 @@ pub(super) fn fail(session: &mut Session, failure: Failure) -> CommandResult {
         }
         Failure::Job => return hang(session, run_waiting_list),
         Failure::Program => return hang(session, run_waiting_program),
+        Failure::Cached => return run_cached_program(session),
         Failure::Storm => {
             tick::storm(STORM_US);
             tell_storms();
+            return Ok(());
+        }
+        Failure::Step(step) => {
+            boot_progress::trace().ask_to_hang_in_step(step);
+            println!("the next `selftest board` halts in step {step}");
             return Ok(());
         }
         Failure::Boot(stage) => {
@@ -92,4 +98,17 @@ fn run_waiting_program(gpu: &mut Gpu) -> Result<(), Error> {
     let buffer = gpu.upload(&code, 64)?;
     let program = UserProgram { code: buffer.address(), uniforms: buffer.address(), uniform_count: 0 };
     gpu.run_programs(&[program], LIMIT_US)
+}
+
+/// A user program that ends at once, in memory that the CPU caches.
+fn run_cached_program(session: &mut Session) -> CommandResult {
+    /// A program end with its two delay slots, among the kernel's constants.
+    static PROGRAM: [u64; 3] = [0x3000_09e7_009e_7000, 0x1000_09e7_009e_7000, 0x1000_09e7_009e_7000];
+    const LIMIT_US: u64 = 200_000;
+
+    let code = ArmPhys((&raw const PROGRAM).addr() as u32).to_bus();
+    let program = UserProgram { code, uniforms: code, uniform_count: 0 };
+    session.gpu()?.run_programs(&[program], LIMIT_US).map_err(|error| error.to_string())?;
+    println!("the V3D has executed a program at {code}, which the CPU caches");
+    Ok(())
 }

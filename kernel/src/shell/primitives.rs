@@ -107,7 +107,7 @@ fn all(device: &GpuDevice) -> Result<(), Error> {
 /// Draws a list; marks the trace when the GPU has received it.
 fn submit(device: &GpuDevice, target: &Target, list: &mut DrawList<Rgb888>) -> Result<(), Error> {
     let mut frame = device.frame()?;
-    let mut pass = frame.pass(&PassDescriptor::to(target).clear([0; 4]))?;
+    let mut pass = frame.pass(&PassDescriptor::to(target).clear([0.0; 4]))?;
     list.draw_to(&mut pass)?;
     let fence = frame.submit()?;
     mark(device)?;

@@ -5,13 +5,16 @@ use alloc::string::ToString;
 use super::{
     bench, board, capture, draws, engine, failures,
     line_editor::LineEditor,
-    primitives, replay, scene, selftest, selftest_board,
+    primitives, replay, report_screen, scene, selftest, selftest_board,
+    selftest_board::Steps,
     session::{CommandResult, Session},
+    unattended,
 };
 use crate::{
     board::{act_led, watchdog::Watchdog},
-    command::{self, Command, LogRequest, PROMPT, SelftestRequest, WatchdogRequest},
+    command::{self, Command, LogRequest, PROMPT, SelftestRequest, V3dRequest, WatchdogRequest},
     console::{self, Terminal},
+    gpu::ClockCheck,
     logger, print, println,
 };
 
@@ -21,6 +24,11 @@ const WATCHDOG_MS: u32 = 10_000;
 /// Reads and executes commands for ever.
 pub fn run(mut session: Session) -> ! {
     let mut editor = LineEditor::new();
+    if let Some(seconds) = session.options.selftest_after_s
+        && let Err(sentence) = unattended::run(&mut session, seconds)
+    {
+        println!("{sentence}");
+    }
     loop {
         print!("{PROMPT}");
         match session.next_line.take() {
@@ -69,7 +77,9 @@ fn execute(command: Command, session: &mut Session) -> CommandResult {
         Command::Clocks => board::clocks(),
         Command::Temp => board::temperature(),
         Command::Mem => board::memory(session),
-        Command::V3d => engine::identity(session),
+        Command::V3d(V3dRequest::Show) => engine::identity(session),
+        Command::V3d(V3dRequest::Start) => engine::start(session, ClockCheck::Measured),
+        Command::V3d(V3dRequest::StartUnchecked) => engine::start(session, ClockCheck::None),
         Command::Regs => engine::registers(session),
         Command::SceneList => scene::list(),
         Command::SceneRun { name, first, frames } => scene::run(session, &name, first, frames, execute_line),
@@ -79,7 +89,10 @@ fn execute(command: Command, session: &mut Session) -> CommandResult {
         Command::Capture => capture::capture(session),
         Command::Selftest(SelftestRequest::All) => selftest::selftest(session, false),
         Command::Selftest(SelftestRequest::Vectors) => selftest::selftest(session, true),
-        Command::Selftest(SelftestRequest::Board) => selftest_board::selftest(session),
+        Command::Selftest(SelftestRequest::Board) => selftest_board::selftest(session, Steps::All),
+        Command::Selftest(SelftestRequest::After(seconds)) => unattended::run(session, seconds),
+        Command::Selftest(SelftestRequest::Code(Some(number))) => report_screen::show_part(session, number),
+        Command::Selftest(SelftestRequest::Code(None)) => report_screen::show_in_turn(session),
         Command::Replay(request) => replay::replay(session, request),
         Command::Bench => bench::bench(session),
         Command::Draws(what, count) => draws::draws(session, what, count),

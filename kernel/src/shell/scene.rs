@@ -8,6 +8,7 @@
 //! no longer be flipped, and everything is drawn into the displayed page.
 
 use alloc::{
+    boxed::Box,
     format,
     string::{String, ToString},
     vec::Vec,
@@ -35,10 +36,14 @@ use crate::{
     console::{self, Interruption},
     frame_times::FrameTimes,
     gpu::{Gpu, GpuDevice},
+    keyboard::{self, Key, Keyboard},
+    keys::CONTROL_C,
+    moment::Moment,
     pages::{PIXEL_BYTES, Pages},
     print, println,
-    scenes::{Page, SCENES, Scene, SceneContext, SceneEntry, SceneError},
+    scenes::{Keys, Page, SCENES, Scene, SceneContext, SceneEntry, SceneError},
     swapchain::Swapchain,
+    vsync::{BoardDisplay, Vsync},
 };
 
 /// Output of scenes, printed on request.
@@ -146,17 +151,27 @@ fn show(session: &mut Session, entry: &'static SceneEntry, mode: Mode, first: u6
     console::detach_screen();
     let canvas = Canvas::new(device, session.framebuffer)?;
     let platform = driver(device)?.platform();
+    let mut vsync = if matches!(mode, Mode::Interactive { .. }) { Vsync::new() } else { Vsync::off() };
+    // A display that cannot be waited for is reported here, not in the middle of a command that is typed while the scene runs.
+    if canvas.buffer.is_none() {
+        vsync.wait(&BoardDisplay, |trouble| log::info!("{trouble}"));
+    }
 
     performance::start(platform, counted.sources()).map_err(|error| error.to_string())?;
     let mut output = Output { wanted: matches!(mode, Mode::Counted { .. } | Mode::Interactive { .. }) };
+    if canvas.buffer.is_some() && output.wanted {
+        println!("there is no display: pictures are drawn into memory");
+    }
     let answer = page(&canvas.pages, 1).target().map_err(SceneError::from).and_then(|target| {
-        let mut context = SceneContext { device, target, output: &mut output };
+        let keyboard = Keyboard::new();
+        let mut context = SceneContext { device, target, output: &mut output, keyboard, is_over: false };
         let scene = (entry.start)(&mut context)?;
         Ok((context, scene))
     });
     let answer = match answer {
         Ok((mut context, mut scene)) => {
-            let answer = draw(session, entry.name, scene.as_mut(), &mut context, &canvas, (mode, first));
+            let answer =
+                draw(session, entry.name, scene.as_mut(), &mut context, Finished::none(&canvas, mode, vsync), first);
             driver(device)?.wait_until_idle();
             session.last_times = answer.as_ref().ok().map(|drawn| (drawn.times, counted));
             answer
@@ -167,6 +182,10 @@ fn show(session: &mut Session, entry: &'static SceneEntry, mode: Mode, first: u6
     for report in driver(device)?.take_reports() {
         print!("{report}");
         session.failed_submission = Some(report.submission);
+    }
+    if let Some(buffer) = &canvas.buffer {
+        // A capture sends all of the pool that is not zero, which takes minutes for pictures.
+        buffer.region().zero(platform);
     }
     drop(canvas);
     let used_after = device.pool().used();
@@ -199,7 +218,6 @@ impl Canvas {
         let pitch_bytes = width * PIXEL_BYTES as u32;
         let mut gpu = driver(device)?;
         let buffer = gpu.allocate(pitch_bytes * height * PAGES as u32, 4096).map_err(|error| error.to_string())?;
-        println!("there is no display: pictures are drawn into memory");
         let first_word = buffer.region().offset() as usize / 4;
         let memory = gpu.platform().pool();
         let pages = Pages { memory, first_word, count: PAGES, width, height, pitch_bytes };
@@ -263,8 +281,8 @@ struct Finished<'c> {
     mode: Mode,
     /// Whether pages are flipped.
     is_flipping: bool,
-    /// Whether flips wait for the display's vertical blanking.
-    paced: bool,
+    /// How flips wait for the display's vertical blanking.
+    vsync: Vsync,
     times: FrameTimes,
     /// The CRC-32 of the last frame, if it was computed.
     crc: Option<u32>,
@@ -277,12 +295,12 @@ impl<'c> Finished<'c> {
     /// How many successive frames the driver may drop.
     const MAX_DROPPED: u64 = 3;
 
-    fn none(canvas: &'c Canvas, mode: Mode) -> Self {
+    fn none(canvas: &'c Canvas, mode: Mode, vsync: Vsync) -> Self {
         Self {
             canvas,
             mode,
             is_flipping: true,
-            paced: matches!(mode, Mode::Interactive { .. }),
+            vsync,
             times: FrameTimes::default(),
             crc: None,
             dropped: 0,
@@ -310,7 +328,9 @@ impl<'c> Finished<'c> {
                 swapchain.stay();
             }
         }
-        self.paced = self.paced && self.is_flipping && framebuffer::wait_for_vsync(&BehindMailbox).is_ok();
+        if self.is_flipping {
+            self.vsync.wait(&BoardDisplay, |trouble| log::info!("{trouble}"));
+        }
         match self.mode {
             Mode::Counted { .. } => {
                 let crc = self.canvas.pages.crc(page);
@@ -333,28 +353,84 @@ impl<'c> Finished<'c> {
     }
 }
 
+/// Where the keys go that are pressed while a scene is drawn.
+enum Input {
+    /// Control-C ends the run.
+    Counted,
+    /// Any key ends the scene.
+    End,
+    /// To the line that is being typed.
+    Commands(Box<Typing>),
+    /// To the scene, whose terminal is asked to report when keys are released.
+    Scene {
+        /// Control-C, Escape or `q` was pressed.
+        is_left: bool,
+    },
+}
+
+impl Input {
+    fn new(mode: Mode, keys: Keys) -> Self {
+        match (mode, keys) {
+            (Mode::Interactive { .. }, Keys::End) => Self::End,
+            (Mode::Interactive { execute_line }, Keys::Commands) => Self::Commands(Box::new(Typing::new(execute_line))),
+            (Mode::Interactive { .. }, Keys::Scene) => {
+                console::send_to_terminal(keyboard::REPORT_RELEASES);
+                Self::Scene { is_left: false }
+            }
+            (Mode::Counted { .. } | Mode::Measured { .. } | Mode::Single, _) => Self::Counted,
+        }
+    }
+
+    /// Reads the keys for a frame of a scene that wants them.
+    fn read(&mut self, context: &mut SceneContext<'_>, now_us: u64) {
+        let Self::Scene { is_left } = self else { return };
+        context.keyboard.begin_frame(now_us, || {
+            let byte = console::try_read();
+            *is_left |= byte == Some(CONTROL_C);
+            byte
+        });
+        *is_left |= context.keyboard.is_pressed(Key::Escape) || context.keyboard.is_pressed(Key::Character('q'));
+    }
+
+    /// Whether the scene is to end.
+    fn ends(&mut self, session: &mut Session) -> bool {
+        match self {
+            Self::Counted => console::interruption() == Some(Interruption::ControlC),
+            Self::End => console::interruption().is_some(),
+            Self::Commands(typing) => typing.go_on(session),
+            Self::Scene { is_left } => *is_left,
+        }
+    }
+}
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        if matches!(self, Self::Scene { .. }) {
+            console::send_to_terminal(keyboard::REPORT_NO_RELEASES);
+        }
+    }
+}
+
 /// Draws frames until their number is reached, a key is pressed, a typed command ends the scene, or a frame fails.
 fn draw(
     session: &mut Session,
     name: &'static str,
     scene: &mut dyn Scene,
     context: &mut SceneContext<'_>,
-    canvas: &Canvas,
-    (mode, first): (Mode, u64),
+    mut finished: Finished<'_>,
+    first: u64,
 ) -> Result<Drawn, String> {
-    let mut typing = match mode {
-        Mode::Interactive { execute_line } if scene.keys_are_commands() => Some(Typing::new(execute_line)),
-        _ => None,
-    };
+    let Finished { canvas, mode, .. } = finished;
+    let mut input = Input::new(mode, scene.keys());
     let start_us = clock::now_us();
     let mut swapchain =
         Swapchain::starting_at(if canvas.buffer.is_some() { 0 } else { console::shown_page() }, canvas.pages.count);
-    let mut finished = Finished::none(canvas, mode);
     let mut number = first;
+    let mut before: Option<Moment> = None;
     // Time since the previous frame was finished.
     let mut frame_us = 0;
     loop {
-        let wanted = mode.frames().is_none_or(|frames| number - first < frames);
+        let wanted = !context.is_over && mode.frames().is_none_or(|frames| number - first < frames);
         if let (true, Some(page)) = (wanted, swapchain.free_page()) {
             let place = self::page(&canvas.pages, page);
             context.target = place.target().map_err(|error| error.to_string())?;
@@ -362,7 +438,13 @@ fn draw(
             act_led::show_life();
             session.last_picture = Some(LastPicture { scene: name, target: place });
             let begin_us = clock::now_us();
-            let fence = scene.frame(context, number).map_err(|error| format!("frame {number}: {error}"))?;
+            let moment = match mode {
+                Mode::Interactive { .. } => Moment::live(number, first, begin_us - start_us, before.as_ref()),
+                _ => Moment::fixed(number),
+            };
+            before = Some(moment);
+            input.read(context, begin_us);
+            let fence = scene.frame(context, &moment).map_err(|error| format!("frame {number}: {error}"))?;
             frame_us += clock::now_us() - begin_us;
             swapchain.begin(page, InFlight { number, fence });
             number += 1;
@@ -381,18 +463,14 @@ fn draw(
         }
         let frame_us = core::mem::take(&mut frame_us) + clock::now_us() - wait_us;
         finished.add(context.device, &mut swapchain, page, oldest, frame_us);
-        if let Some(typing) = &mut typing {
-            if typing.go_on(session) {
-                break;
+        if input.ends(session) {
+            match mode.frames() {
+                Some(frames) if oldest + 1 - first < frames => {
+                    return Err(format!("stopped after {} of {frames} frames", oldest + 1 - first));
+                }
+                Some(_) => {}
+                None => break,
             }
-            continue;
-        }
-        match (mode.frames(), console::interruption()) {
-            (Some(frames), Some(Interruption::ControlC)) if oldest + 1 - first < frames => {
-                return Err(format!("stopped after {} of {frames} frames", oldest + 1 - first));
-            }
-            (None, Some(_)) => break,
-            _ => {}
         }
     }
     match finished {

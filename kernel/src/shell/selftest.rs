@@ -37,7 +37,8 @@ const UNTOUCHED: u8 = 0xa5;
 pub(super) fn selftest(session: &mut Session, print_vectors: bool) -> CommandResult {
     processor()?;
     let mut tally = Tally::default();
-    arithmetic(session, &mut tally, print_vectors)?;
+    let told = if print_vectors { Told::Results } else { Told::Operations };
+    arithmetic(session, &mut tally, told)?;
     pictures(session, &mut tally)?;
     println!("{} passed, {} failed", tally.passed, tally.failed);
     match tally.failed {
@@ -49,8 +50,8 @@ pub(super) fn selftest(session: &mut Session, print_vectors: bool) -> CommandRes
 /// Compares the QPUs' two ALUs with recorded results; returns a summary.
 pub(super) fn arithmetic_in_short(session: &mut Session) -> Result<String, String> {
     let mut tally = Tally::default();
-    arithmetic(session, &mut tally, false)?;
-    let remark = format!("{} of {} as recorded", tally.passed, tally.passed + tally.failed);
+    arithmetic(session, &mut tally, Told::Differences)?;
+    let remark = format!("{} of {} results as recorded", tally.passed, tally.passed + tally.failed);
     if tally.failed == 0 { Ok(remark) } else { Err(remark) }
 }
 
@@ -63,9 +64,20 @@ pub(super) fn one_program(session: &mut Session) -> Result<String, String> {
     let mut differences =
         vectors.iter().zip(rows).filter_map(|(vector, [value, flags])| difference(vector, value, flags));
     match differences.next() {
-        None => Ok(format!("it has ended and stored {} correct results", vectors.len())),
+        None => Ok(format!("the program has ended and stored {} correct results", vectors.len())),
         Some(first) => Err(format!("{first}, and {} more are wrong", differences.count())),
     }
+}
+
+/// What is printed of the arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// Results that are not as recorded.
+    Differences,
+    /// These, and a line for each operation.
+    Operations,
+    /// These, and each result.
+    Results,
 }
 
 /// Number of passed and failed comparisons.
@@ -76,13 +88,13 @@ struct Tally {
 }
 
 /// Compares the QPUs' two ALUs with recorded results.
-fn arithmetic(session: &mut Session, tally: &mut Tally, print_vectors: bool) -> CommandResult {
+fn arithmetic(session: &mut Session, tally: &mut Tally, told: Told) -> CommandResult {
     let Session { gpu, watchdog, .. } = session;
     let device = gpu.as_ref().map_err(|_| NO_V3D)?;
     let gpu = &mut *device.driver().map_err(|error| error.to_string())?;
     let (used_before, _) = gpu.pool_use();
     let result = gpu.allocate(RESULT_BYTES, 64).map_err(|error| error.to_string())?;
-    let answer = compare_all(gpu, &result, watchdog, print_vectors);
+    let answer = compare_all(gpu, &result, watchdog, told);
     drop(result);
     let (passed, failed) = answer?;
     tally.passed += passed;
@@ -147,7 +159,7 @@ fn compare_all(
     gpu: &mut Gpu,
     result: &Buffer,
     watchdog: &mut Watchdog,
-    print_vectors: bool,
+    printed: Told,
 ) -> Result<(usize, usize), String> {
     let vectors: Vec<Vector> = alu_vectors::all().collect();
     let mut told = 0;
@@ -162,7 +174,7 @@ fn compare_all(
             let rows = run(gpu, batch, result).map_err(|error| format!("{}: {error}", first.name))?;
             watchdog.sign_of_life();
             for (vector, [value, flags]) in batch.iter().zip(rows) {
-                if let (true, Some(value), Some(flags)) = (print_vectors, value, flags) {
+                if let (Told::Results, Some(value), Some(flags)) = (printed, value, flags) {
                     print_vector(vector, value, flags);
                 }
                 match difference(vector, value, flags) {
@@ -179,7 +191,9 @@ fn compare_all(
             Operation::Add(_) => "add ALU, results and flags",
             Operation::Mul(_) => "mul ALU, results",
         };
-        println!("{:8} {right:4} of {count:4}  {unit}", first.name);
+        if printed != Told::Differences {
+            println!("{:8} {right:4} of {count:4}  {unit}", first.name);
+        }
         passed += right;
         failed += count - right;
         start += count;

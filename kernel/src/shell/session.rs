@@ -8,11 +8,13 @@ use v3d::Submission;
 use crate::{
     arch::Handover,
     board::watchdog::Watchdog,
+    boot_options::BootOptions,
     counter_set::CounterSet,
     frame_times::FrameTimes,
     gpu::{Gpu, GpuDevice},
     pages::Pages,
     replay::Replay,
+    report::Report,
     scenes::Page,
 };
 
@@ -43,6 +45,10 @@ pub struct Session {
     pub failed_submission: Option<Submission>,
     /// The captured job to be replayed, as far as it is loaded.
     pub replay: Replay,
+    /// The options on the command line.
+    pub options: BootOptions,
+    /// The last report of `selftest board`.
+    pub last_report: Option<Report>,
     /// A line that was typed while a scene was shown, for the shell to execute next.
     pub next_line: Option<String>,
 }
@@ -56,8 +62,8 @@ pub struct LastPicture {
     pub target: Page,
 }
 
-/// The error of commands that need the V3D on a machine without one; tools search for this sentence.
-pub(super) const NO_V3D: &str = "this machine has no V3D";
+/// The error of commands that need the V3D, where there is none or it was not started.
+pub(super) const NO_V3D: &str = "there is no V3D to work with; `v3d` says why";
 
 impl Session {
     /// The state before the first command.
@@ -67,6 +73,7 @@ impl Session {
         framebuffer: Option<Pages>,
         watchdog: Watchdog,
         gpu: Result<GpuDevice, String>,
+        options: BootOptions,
     ) -> Self {
         Self {
             handover,
@@ -78,6 +85,8 @@ impl Session {
             counted: CounterSet::default(),
             failed_submission: None,
             replay: Replay::default(),
+            options,
+            last_report: None,
             next_line: None,
         }
     }
@@ -85,7 +94,7 @@ impl Session {
     /// The V3D's driver.
     ///
     /// # Errors
-    /// "this machine has no V3D".
+    /// When there is none, or it was not started.
     pub fn gpu(&self) -> Result<RefMut<'_, Gpu>, String> {
         self.device()?.driver().map_err(|error| error.to_string())
     }
@@ -93,7 +102,7 @@ impl Session {
     /// The V3D.
     ///
     /// # Errors
-    /// "this machine has no V3D".
+    /// When there is none, or it was not started.
     pub fn device(&self) -> Result<&GpuDevice, String> {
         self.gpu.as_ref().map_err(|_| NO_V3D.into())
     }

@@ -13,6 +13,12 @@ pub trait Firmware {
     /// See [`Mailbox::exchange`](super::mailbox::Mailbox::exchange).
     fn exchange(&self, message: &mut Message) -> Result<(), PropertyError>;
 
+    /// Sends a message whose answer the firmware delays on purpose, and waits for it for at most `limit_us` microseconds.
+    ///
+    /// # Errors
+    /// As [`Self::exchange`]; a time-out does not count as silence of the firmware.
+    fn exchange_within(&self, message: &mut Message, limit_us: u64) -> Result<(), PropertyError>;
+
     /// Sends one property and returns its answer.
     ///
     /// # Errors
@@ -26,7 +32,7 @@ pub trait Firmware {
 }
 
 #[cfg(target_os = "none")]
-pub use board::{BehindMailbox, ask, exchange, init, is_silent};
+pub use board::{BehindMailbox, ask, exchange, init, is_silent, refusals};
 
 /// The firmware of this board.
 #[cfg(target_os = "none")]
@@ -38,15 +44,18 @@ mod board {
         board::bcm2837::{
             mailbox::{HardwareLine, Mailbox, Registers},
             property::{Message, Property, PropertyError},
+            refusals::Refusals,
         },
+        mm::shared::SharedWords,
         mmio::Mmio,
     };
 
     static MAILBOX: SpinMutex<Option<Mailbox<HardwareLine>>> = SpinMutex::new(None);
+    static REFUSALS: SpinMutex<Refusals> = SpinMutex::new(Refusals::new());
 
     /// Takes ownership of the mailbox.
     pub fn init(registers: Mmio<Registers>) {
-        *MAILBOX.lock() = Some(Mailbox::new(HardwareLine::new(registers)));
+        *MAILBOX.lock() = Some(Mailbox::new(HardwareLine::new(registers), SharedWords::messages()));
     }
 
     /// The firmware, through the kernel's only mailbox.
@@ -55,11 +64,26 @@ mod board {
 
     impl Firmware for BehindMailbox {
         fn exchange(&self, message: &mut Message) -> Result<(), PropertyError> {
-            match MAILBOX.lock().as_mut() {
+            let result = match MAILBOX.lock().as_mut() {
                 Some(mailbox) => mailbox.exchange(message),
+                None => Err(PropertyError::Timeout),
+            };
+            REFUSALS.lock().note(message, result);
+            result
+        }
+
+        fn exchange_within(&self, message: &mut Message, limit_us: u64) -> Result<(), PropertyError> {
+            match MAILBOX.lock().as_mut() {
+                Some(mailbox) => mailbox.exchange_within(message, limit_us),
                 None => Err(PropertyError::Timeout),
             }
         }
+    }
+
+    /// What the firmware has refused since the boot.
+    #[must_use]
+    pub fn refusals() -> Refusals {
+        *REFUSALS.lock()
     }
 
     /// Whether the last message was not answered.
@@ -162,6 +186,10 @@ pub(crate) mod double {
                 at += 3 + length;
             }
             message.check()
+        }
+
+        fn exchange_within(&self, message: &mut Message, _limit_us: u64) -> Result<(), PropertyError> {
+            self.exchange(message)
         }
     }
 }

@@ -2,8 +2,15 @@
 //!
 //! The firmware allocates it, several times as high as the display, and shows the part at the virtual offset, so a page flip is one property. With three pages,
 //! one is displayed while the GPU works on two. With two, the GPU works on one; with a single page, it draws into the displayed one. Firmware limits the height
-//! (2,560 lines unless config.txt says more [RGBtoHDMI issue 72]) and the memory; the kernel repeats a rejected request with fewer pages, and finally with the
-//! smallest usual resolution. Pixels are red, green, blue, unused in rising addresses, which is what the tile buffer stores for R8G8B8A8.
+//! (2,560 lines unless config.txt says more [RGBtoHDMI issue 72]) and the memory; the kernel repeats a rejected request with fewer pages, then with smaller
+//! resolutions, and goes on without a display if none of them is accepted. Pixels are red, green, blue, unused in rising addresses, which is what the tile
+//! buffer stores for R8G8B8A8.
+//!
+//! # Surprises
+//! - Firmware whose `framebuffer_depth` is 16 has been seen to report the pitch of 16-bit pixels: config.txt sets the depth to 32, and the pitch is compared
+//!   with the width.
+//! - A framebuffer of 1920x3240 with the default limits is allocated, and then the mailbox never answers again; with `max_framebuffer_width=2048` and
+//!   `max_framebuffer_height=4096` it does [piegpu].
 //!
 //! The firmware answers with a bus address (0xC000_0000 or 0x4000_0000 added on the boards, nothing in QEMU), in the VideoCore's part of memory above the
 //! ARM's.
@@ -27,8 +34,10 @@ use crate::{board::addresses, mm::page_tables::MapError, pages::PIXEL_BYTES};
 
 /// Most pages that are requested, one above the other in the virtual framebuffer.
 const MAX_PAGES: u32 = 3;
-/// The resolution that is requested when the display's own is rejected even with a single page.
-const MIN_SIZE: (u32, u32) = (640, 480);
+/// The resolutions that are requested, as far as they are smaller, when the display's own is rejected even with a single page.
+const SMALLER_SIZES: [(u32, u32); 4] = [(1280, 720), (1024, 768), (800, 600), (640, 480)];
+/// Pages and lines must begin at multiples of this number of bytes, as the V3D's addresses of pictures do [AG p.67].
+const PITCH_UNIT_BYTES: u32 = 16;
 /// Extra pixels of a line, to the right of the displayed ones.
 ///
 /// QEMU honours the virtual offset only if the framebuffer is larger than the display in both directions [qemu hw/display/bcm2835_fb.c]; the boards work with
@@ -97,14 +106,17 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    /// Requests a framebuffer of three pages, then of two, then of one, then a small one.
+    /// Requests a framebuffer of three pages, then of two, then of one, and then smaller ones.
     ///
     /// # Errors
     /// When all requests fail: the reason of the last failure.
     pub fn request(firmware: &impl Firmware, width: u32, height: u32) -> Result<Self, FramebufferError> {
-        let sizes = (1..=MAX_PAGES).rev().map(|pages| (width, height, pages));
+        let smaller =
+            SMALLER_SIZES.into_iter().filter(|&(w, h)| w <= width && h <= height && (w, h) != (width, height));
+        let sizes = core::iter::once((width, height)).chain(smaller);
+        let requests = sizes.flat_map(|(width, height)| (1..=MAX_PAGES).rev().map(move |pages| (width, height, pages)));
         let mut refusal = FramebufferError::Unusable("none was requested");
-        for (width, height, pages) in sizes.chain([(MIN_SIZE.0, MIN_SIZE.1, 1)]) {
+        for (width, height, pages) in requests {
             match Self::request_pages(firmware, width, height, pages) {
                 Ok(allocation) => return Ok(allocation),
                 Err(error) => {
@@ -155,8 +167,11 @@ impl Allocation {
         if message.answer(&depth)?.bits != 32 || message.answer(&order)?.red_first != 1 {
             return Err(FramebufferError::Unusable("its pixels are not R8G8B8A8"));
         }
-        if pitch.bytes < width * PIXEL_BYTES as u32 || !pitch.bytes.is_multiple_of(PIXEL_BYTES as u32) {
-            return Err(FramebufferError::Unusable("its pitch does not fit its width"));
+        if pitch.bytes < width * PIXEL_BYTES as u32 {
+            return Err(FramebufferError::Unusable("its pitch is shorter than a line of 32-bit pixels"));
+        }
+        if !pitch.bytes.is_multiple_of(PITCH_UNIT_BYTES) {
+            return Err(FramebufferError::Unusable("its pitch is not a multiple of 16 bytes"));
         }
         let address = (allocation.bus_address & 0x3fff_ffff) as usize;
         if address == 0 || !address.is_multiple_of(16) {
@@ -181,12 +196,15 @@ pub fn show(firmware: &impl Firmware, page: usize, height: u32) -> Result<(), Pr
     firmware.ask(&SetVirtualOffset { x: 0, y: height * page as u32 }).map(|_| ())
 }
 
-/// Waits for the display's vertical blanking.
+/// Waits until the firmware tells of the display's vertical blanking, for at most `limit_us` microseconds.
 ///
 /// # Errors
-/// When the firmware does not implement it (QEMU's does not).
-pub fn wait_for_vsync(firmware: &impl Firmware) -> Result<(), PropertyError> {
-    firmware.ask(&WaitForVsync { unused: 0 }).map(|_| ())
+/// When the firmware does not implement it (neither QEMU's nor that of a Zero [bm] does), or does not answer in time.
+pub fn wait_for_vsync(firmware: &impl Firmware, limit_us: u64) -> Result<(), PropertyError> {
+    let mut message = Message::new();
+    let slot = message.push(&WaitForVsync { unused: 0 })?;
+    firmware.exchange_within(&mut message, limit_us)?;
+    message.answer(&slot).map(|_| ())
 }
 
 /// Requests a framebuffer and maps it.
@@ -252,10 +270,21 @@ mod tests {
     }
 
     #[test]
-    fn a_small_one_is_better_than_none() {
-        let firmware = Double::new(Behaviour::Answers, |tag, request| answer_up_to(600, tag, request));
-        let made = Allocation::request(&firmware, 1280, 720).map(|made| (made.pages, made.width, made.height));
-        assert_eq!(made, Ok((1, 640, 480)));
+    fn a_refused_size_is_followed_by_smaller_ones() {
+        let cases: [(Answer, (usize, u32, u32)); 3] = [
+            (|tag, request| answer_up_to(1000, tag, request), (1, 1280, 720)),
+            (|tag, request| answer_up_to(600, tag, request), (1, 800, 600)),
+            (|tag, request| answer_up_to(500, tag, request), (1, 640, 480)),
+        ];
+        for (answer, expected) in cases {
+            let firmware = Double::new(Behaviour::Answers, answer);
+            let made = Allocation::request(&firmware, 1920, 1080).map(|made| (made.pages, made.width, made.height));
+            assert_eq!(made, Ok(expected));
+        }
+        // None is larger than the display.
+        let firmware = Double::new(Behaviour::Answers, |tag, request| answer_up_to(480, tag, request));
+        let made = Allocation::request(&firmware, 720, 576).map(|made| (made.pages, made.width, made.height));
+        assert_eq!((made, firmware.messages.get()), (Ok((1, 640, 480)), 6));
     }
 
     /// Each rejection costs a message; a firmware that is silent is asked only once.
@@ -294,7 +323,7 @@ mod tests {
     /// Answers with one wrong value, each with the reason of its rejection.
     #[test]
     fn a_framebuffer_of_no_use_is_refused() {
-        let cases: [(Answer, &str); 7] = [
+        let cases: [(Answer, &str); 9] = [
             (
                 |tag, request| if tag == 0x0004_8003 { Some(vec![640, 480]) } else { answer(tag, request) },
                 "its size differs",
@@ -304,7 +333,16 @@ mod tests {
                 "its virtual size",
             ),
             (|tag, request| if tag == 0x0004_8005 { Some(vec![16]) } else { answer(tag, request) }, "R8G8B8A8"),
-            (|tag, request| if tag == 0x0004_0008 { Some(vec![5118]) } else { answer(tag, request) }, "its pitch"),
+            (
+                |tag, request| if tag == 0x0004_0008 { Some(vec![5116]) } else { answer(tag, request) },
+                "shorter than a line",
+            ),
+            // 16-bit pixels.
+            (
+                |tag, request| if tag == 0x0004_0008 { Some(vec![2592]) } else { answer(tag, request) },
+                "shorter than a line",
+            ),
+            (|tag, request| if tag == 0x0004_0008 { Some(vec![5124]) } else { answer(tag, request) }, "16 bytes"),
             (
                 |tag, request| if tag == 0x0004_0001 { Some(vec![0, 32 << 20]) } else { answer(tag, request) },
                 "not aligned",
@@ -336,7 +374,7 @@ mod tests {
         }
         for behaviour in [Behaviour::Silent, Behaviour::Refuses] {
             let firmware = Double::new(behaviour, answer);
-            assert!(show(&firmware, 1, 720).is_err() && wait_for_vsync(&firmware).is_err(), "{behaviour:?}");
+            assert!(show(&firmware, 1, 720).is_err() && wait_for_vsync(&firmware, 1000).is_err(), "{behaviour:?}");
         }
     }
 }

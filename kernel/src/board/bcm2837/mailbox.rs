@@ -8,10 +8,16 @@
 //! not reuse a buffer before its answer has arrived: a late answer overwrites nothing else and is not taken for the answer to another message. While the
 //! firmware is silent, each message waits for a short time only, until the first answer arrives.
 //!
+//! # Coherence
+//! The VideoCore does not see the ARM's caches. The buffers are in memory that is mapped non-cacheable, so they need no cache maintenance, and no line of
+//! theirs can be written back over a late answer. What remains is the order: the message is complete in memory before its word is sent, and the answer is
+//! loaded after its word has arrived. A barrier stands at both places.
+//!
 //! # Sources
 //! raspberrypi/firmware wiki, "Accessing mailboxes"; [linux drivers/mailbox/bcm2835-mailbox.c].
 
 use super::property::{MESSAGE_WORDS, Message, PropertyError};
+use crate::mm::shared::SharedWords;
 
 /// The property channel.
 const CHANNEL: u32 = 8;
@@ -25,8 +31,10 @@ const PATIENCE_IN_SILENCE_US: u64 = 10_000;
 const BUFFERS: usize = 4;
 /// Words that a mailbox holds.
 const FIFO_WORDS: usize = 8;
+/// Words of a buffer: of a message, rounded up to its alignment.
+const BUFFER_WORDS: usize = MESSAGE_WORDS.next_multiple_of(4);
 
-/// The registers of both mailboxes, the clock, and the cache between the CPU and the firmware.
+/// The registers of both mailboxes, the clock, and the order of accesses.
 pub trait Line {
     /// A time in microseconds.
     fn now_us(&self) -> u64;
@@ -43,18 +51,14 @@ pub trait Line {
     /// Takes a word out of mailbox 0.
     fn receive(&mut self) -> u32;
 
-    /// Makes the firmware see what the CPU wrote into `words`.
-    fn hand_over(&mut self, words: &mut [u32]);
-
-    /// Makes the CPU see what the firmware wrote into `words`.
-    fn take_back(&mut self, words: &mut [u32]);
+    /// Completes all earlier accesses to memory and registers before any later one begins.
+    fn complete_memory_accesses(&self);
 }
 
-/// Memory of a message; it is aligned to a cache line, so that it shares none with its neighbours.
+/// Memory of a message.
 #[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
 struct Buffer {
-    words: [u32; MESSAGE_WORDS],
+    words: SharedWords,
     /// The message has been sent, and its answer has not arrived.
     is_owed: bool,
 }
@@ -63,11 +67,11 @@ impl Buffer {
     /// The word that is sent for the message.
     fn word(&self) -> u32 {
         // All of RAM is below 1 GiB, so the bits of the alias are free in an address.
-        (self.words.as_ptr() as usize as u32) | UNCACHED_ALIAS | CHANNEL
+        (self.words.address() as u32) | UNCACHED_ALIAS | CHANNEL
     }
 }
 
-/// The mailbox. It must not move while an answer is outstanding.
+/// The mailbox.
 #[derive(Debug)]
 pub struct Mailbox<L> {
     line: L,
@@ -76,10 +80,18 @@ pub struct Mailbox<L> {
 }
 
 impl<L: Line> Mailbox<L> {
-    /// A mailbox on this line.
-    pub const fn new(line: L) -> Self {
-        const BUFFER: Buffer = Buffer { words: [0; MESSAGE_WORDS], is_owed: false };
-        Self { line, buffers: [BUFFER; BUFFERS], is_silent: false }
+    /// A mailbox on this line, with its buffers in `memory`, which nothing else uses.
+    ///
+    /// # Panics
+    /// If `memory` is too small for the buffers or not aligned to 16 bytes. Where it is, the linker script decides.
+    pub fn new(line: L, memory: SharedWords) -> Self {
+        assert!(memory.len() >= BUFFERS * BUFFER_WORDS, "the buffers for messages to the firmware do not fit");
+        assert!(memory.address().is_multiple_of(16), "a message's address has no room for the channel");
+        let buffer = |index| {
+            let words = memory.part(index * BUFFER_WORDS..(index + 1) * BUFFER_WORDS);
+            Buffer { words, is_owed: false }
+        };
+        Self { line, buffers: core::array::from_fn(buffer), is_silent: false }
     }
 
     /// Whether the last message was not answered.
@@ -94,9 +106,23 @@ impl<L: Line> Mailbox<L> {
     /// [`PropertyError::Timeout`], [`PropertyError::Refused`]. Whether a property was answered is found by [`Message::answer`].
     pub fn exchange(&mut self, message: &mut Message) -> Result<(), PropertyError> {
         let patience_us = if self.is_silent { PATIENCE_IN_SILENCE_US } else { PATIENCE_US };
+        let carried = self.carry(message, patience_us);
+        self.is_silent = carried == Err(PropertyError::Timeout);
+        carried
+    }
+
+    /// The same for a message whose answer the firmware delays on purpose: waits for at most `limit_us` microseconds, and does not take a later answer for
+    /// silence. Messages that follow wait for the firmware to become free.
+    ///
+    /// # Errors
+    /// As [`Self::exchange`].
+    pub fn exchange_within(&mut self, message: &mut Message, limit_us: u64) -> Result<(), PropertyError> {
+        self.carry(message, limit_us)
+    }
+
+    /// Carries a message to the firmware and back within `patience_us` microseconds.
+    fn carry(&mut self, message: &mut Message, patience_us: u64) -> Result<(), PropertyError> {
         let end_us = self.line.now_us() + patience_us;
-        // Assumed silent until an answer arrives.
-        self.is_silent = true;
         for _ in 0..FIFO_WORDS {
             if !self.line.is_empty() {
                 self.receive();
@@ -107,9 +133,9 @@ impl<L: Line> Mailbox<L> {
 
         let Self { line, buffers, .. } = self;
         let buffer = &mut buffers[index];
-        let length = message.words_mut().len();
-        buffer.words[..length].copy_from_slice(message.words_mut());
-        line.hand_over(&mut buffer.words[..length]);
+        buffer.words.store_words(0, message.words_mut());
+        // The firmware may read the message as soon as it has the word.
+        line.complete_memory_accesses();
         line.send(buffer.word());
         buffer.is_owed = true;
         while self.buffers[index].is_owed {
@@ -120,11 +146,11 @@ impl<L: Line> Mailbox<L> {
                 return Err(PropertyError::Timeout);
             }
         }
-        self.is_silent = false;
-        let Self { line, buffers, .. } = self;
-        let words = &mut buffers[index].words[..length];
-        line.take_back(words);
-        message.words_mut().copy_from_slice(words);
+        // The answer must not be loaded before its word has arrived.
+        self.line.complete_memory_accesses();
+        let words = message.words_mut();
+        let answer = self.buffers[index].words.iter(0..words.len());
+        words.iter_mut().zip(answer).for_each(|(word, answer)| *word = answer);
         message.check()
     }
 
@@ -160,7 +186,7 @@ mod hardware {
 
     use super::Line;
     use crate::{
-        arch::{cache, clock},
+        arch::{clock, cpu},
         mmio::Mmio,
     };
 
@@ -188,7 +214,7 @@ mod hardware {
         }
     }
 
-    /// The registers, with the core's clock and caches.
+    /// The registers, with the core's clock and barriers.
     #[derive(Debug)]
     pub struct HardwareLine {
         registers: Mmio<Registers>,
@@ -223,22 +249,21 @@ mod hardware {
             self.registers.mailbox0_read.get()
         }
 
-        fn hand_over(&mut self, words: &mut [u32]) {
-            cache::clean_and_invalidate(words);
-        }
-
-        fn take_back(&mut self, words: &mut [u32]) {
-            cache::clean_and_invalidate(words);
+        fn complete_memory_accesses(&self) {
+            cpu::complete_memory_accesses();
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
+    use std::{
+        cell::{Cell, RefCell},
+        sync::atomic::AtomicU32,
+    };
 
     use super::*;
-    use crate::board::bcm2837::property::{BoardRevision, GetBoardRevision};
+    use crate::board::bcm2837::property::{BoardRevision, GetBoardRevision, Property};
 
     /// Behaviour of the test double.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,9 +282,16 @@ mod tests {
         IsFull,
     }
 
+    /// The firmware, with a memory of its own. What one side stores, the other one sees after a barrier of the CPU, and no earlier.
     struct Double {
         behaviour: Behaviour,
         now_us: Cell<u64>,
+        /// Memory as the CPU sees it.
+        memory: SharedWords,
+        /// Memory as the firmware sees it.
+        firmware_memory: RefCell<Vec<u32>>,
+        /// Memory as both saw it after the last barrier.
+        common_memory: RefCell<Vec<u32>>,
         /// Words on their way to the ARM.
         returned: Vec<u32>,
         /// Words that were taken without an answer, to be returned later.
@@ -280,7 +312,10 @@ mod tests {
             match self.behaviour {
                 Behaviour::SwallowsIt => self.swallowed.push(word),
                 Behaviour::Babbles => {}
-                _ => self.returned.push(word),
+                _ => {
+                    self.answer(word);
+                    self.returned.push(word);
+                }
             }
         }
 
@@ -292,22 +327,57 @@ mod tests {
             if self.returned.is_empty() { 0x1234_5671 } else { self.returned.remove(0) }
         }
 
-        fn hand_over(&mut self, _words: &mut [u32]) {}
+        fn complete_memory_accesses(&self) {
+            let (mut theirs, mut before) = (self.firmware_memory.borrow_mut(), self.common_memory.borrow_mut());
+            for (index, (theirs, before)) in theirs.iter_mut().zip(before.iter_mut()).enumerate() {
+                let ours = self.memory.get(index).unwrap();
+                *before = if ours == *before { *theirs } else { ours };
+                *theirs = *before;
+                self.memory.set(index, *before);
+            }
+        }
+    }
 
-        fn take_back(&mut self, words: &mut [u32]) {
+    impl Double {
+        fn new(behaviour: Behaviour, memory: SharedWords) -> Self {
+            Self {
+                behaviour,
+                now_us: Cell::new(0),
+                memory,
+                firmware_memory: RefCell::new(vec![0; memory.len()]),
+                common_memory: RefCell::new(vec![0; memory.len()]),
+                returned: Vec::new(),
+                swallowed: Vec::new(),
+            }
+        }
+
+        /// Answers the message that a word announces, if it asks for the board's revision.
+        fn answer(&self, word: u32) {
             let (code, bytes, revision) = match self.behaviour {
                 Behaviour::Answers(revision) => (0x8000_0000, 4, revision),
                 Behaviour::Says { code, bytes } => (code, bytes, 0),
                 _ => return,
             };
-            words[1] = code;
-            words[4] = 0x8000_0000 | bytes;
-            words[5] = revision;
+            let offset = word.wrapping_sub(self.memory.address() as u32) & !(UNCACHED_ALIAS | 0xf);
+            let mut memory = self.firmware_memory.borrow_mut();
+            let message = &mut memory[offset as usize / 4..];
+            if message[2] == GetBoardRevision::TAG {
+                message[1] = code;
+                message[4] = 0x8000_0000 | bytes;
+                message[5] = revision;
+            }
         }
     }
 
+    /// Memory for messages, aligned as the linker script's.
+    #[repr(C, align(4096))]
+    struct Memory([AtomicU32; BUFFERS * BUFFER_WORDS]);
+
     fn mailbox(behaviour: Behaviour) -> Mailbox<Double> {
-        Mailbox::new(Double { behaviour, now_us: Cell::new(0), returned: Vec::new(), swallowed: Vec::new() })
+        let memory: &'static Memory =
+            Box::leak(Box::new(Memory([const { AtomicU32::new(0) }; BUFFERS * BUFFER_WORDS])));
+        let memory = SharedWords::from_words(&memory.0);
+        Mailbox::new(Double::new(behaviour, memory), memory)
     }
 
     /// The answer to a request for the board's revision, and the time that it took in microseconds.
@@ -370,6 +440,20 @@ mod tests {
         mailbox.line.behaviour = Behaviour::Answers(0x90_2120);
         assert_eq!(ask(&mut mailbox).0, Ok(0x90_2120));
         assert!(!mailbox.is_silent());
+    }
+
+    /// A request that the firmware answers late on purpose ends at its limit; the firmware does not count as silent, and the next answer is awaited in full.
+    #[test]
+    fn a_late_answer_within_a_limit_is_not_silence() {
+        const LIMIT_US: u64 = 100_000;
+        let mut mailbox = mailbox(Behaviour::SwallowsIt);
+        let mut message = Message::new();
+        message.push(&GetBoardRevision {}).unwrap();
+        let start_us = mailbox.line.now_us.get();
+        assert_eq!(mailbox.exchange_within(&mut message, LIMIT_US), Err(PropertyError::Timeout));
+        assert!(mailbox.line.now_us.get() - start_us <= LIMIT_US + 3000);
+        assert!(!mailbox.is_silent());
+        assert!(ask(&mut mailbox).1 >= PATIENCE_US, "the next request does not wait as long as any other");
     }
 
     /// A late answer to an abandoned request is not taken for the answer to the next one.

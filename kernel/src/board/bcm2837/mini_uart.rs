@@ -1,7 +1,7 @@
 //! UART1: the small serial port of the auxiliary block
 //!
-//! It resembles a 16550 and has FIFOs of 8 bytes. Its baud rate is core clock / (8 * (divisor + 1)), so it is right only while the core clock does not change
-//! (`core_freq=250`, which `enable_uart=1` implies).
+//! It resembles a 16550 and has FIFOs of 8 bytes. Its baud rate is core clock / (8 * (divisor + 1)), so it is right only while the core clock does not change:
+//! config.txt fixes it (`core_freq=250`) where it selects this UART, and the divisor follows the measured clock after each change that the kernel makes.
 //!
 //! # Sources
 //! BCM2835 ARM Peripherals, chapter 2, and its errata (IER bits 1 and 0 are swapped in the table on p.12).
@@ -100,6 +100,12 @@ impl MiniUart {
         registers.iir.write(IIR::CLEAR.val(0b11));
         registers.cntl.write(CNTL::TX_ENABLE::SET + CNTL::RX_ENABLE::SET);
         Self { registers }
+    }
+
+    /// Keeps the baud rate when the core clock has changed to `core_clock_hz`, after all bytes have been sent.
+    pub fn follow_clock(&mut self, core_clock_hz: u32) {
+        self.flush();
+        self.registers.baud.set(divisor(core_clock_hz));
     }
 
     /// The UART, which is already initialised.

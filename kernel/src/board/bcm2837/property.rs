@@ -22,11 +22,13 @@
 use core::{fmt, marker::PhantomData};
 
 mod of_bytes;
+mod throttling;
 
 pub use of_bytes::{CommandLine, EdidBlock, GetCommandLine, GetEdidBlock};
+pub use throttling::throttling;
 
-/// Capacity of a message in words.
-pub const MESSAGE_WORDS: usize = 128;
+/// Capacity of a message in words: room for the longest property, which is the command line, and for what surrounds it.
+pub const MESSAGE_WORDS: usize = 528;
 const WORDS_BEFORE_TAGS: usize = 2;
 const WORDS_BEFORE_VALUE: usize = 3;
 const DONE: u32 = 0x8000_0000;
@@ -45,8 +47,8 @@ pub trait Property {
     type Answer;
     /// Writes the request into the value buffer, which is zeroed.
     fn request(&self, value: &mut [u32]);
-    /// Reads the answer from the value buffer.
-    fn answer(value: &[u32; MESSAGE_WORDS]) -> Self::Answer;
+    /// Reads the answer from the value buffer. The firmware's answer has `answer_bytes`, of which the buffer holds as many as fit.
+    fn answer(value: &[u32], answer_bytes: u32) -> Self::Answer;
 }
 
 /// Why a property has no value.
@@ -162,10 +164,22 @@ impl Message {
         if got_bytes < P::ANSWER_BYTES {
             return Err(PropertyError::ShortAnswer { name: P::NAME, got_bytes, expected_bytes: P::ANSWER_BYTES });
         }
-        let mut value = [0; MESSAGE_WORDS];
         let first = slot.first_word + WORDS_BEFORE_VALUE;
-        value[..P::VALUE_WORDS].copy_from_slice(&self.words[first..first + P::VALUE_WORDS]);
-        Ok(P::answer(&value))
+        Ok(P::answer(&self.words[first..first + P::VALUE_WORDS], got_bytes))
+    }
+
+    /// The number of each tag, and whether the firmware has answered it.
+    pub fn tags(&self) -> impl Iterator<Item = (u32, bool)> {
+        let mut at = WORDS_BEFORE_TAGS;
+        core::iter::from_fn(move || {
+            // The firmware writes into tags, so that a length may have any value.
+            let &[tag, bytes, code] = self.words.get(at..at + WORDS_BEFORE_VALUE)? else { return None };
+            if tag == 0 {
+                return None;
+            }
+            at = at.checked_add(WORDS_BEFORE_VALUE + bytes as usize / 4).filter(|&next| next <= self.used_words)?;
+            Some((tag, code & DONE != 0 && code != DONE))
+        })
     }
 
     /// Writes the size and the end tag.
@@ -217,7 +231,7 @@ macro_rules! properties {
                 }
             }
 
-            fn answer(value: &[u32; MESSAGE_WORDS]) -> $answer {
+            fn answer(value: &[u32], _answer_bytes: u32) -> $answer {
                 let mut words = value.iter().copied();
                 $answer { $($field: words.next().unwrap_or(0),)+ }
             }
@@ -286,6 +300,18 @@ properties! {
         clock,
         /// Hertz.
         rate_hz,
+    }
+    /// Switches a clock on or off. Newer firmware leaves the V3D's clock off until it is asked for [raspberrypi/linux issue 7155].
+    SetClockState = 0x0003_8001 {
+        /// Which clock, see [`clock`].
+        clock,
+        /// 1: on, 0: off.
+        on,
+    } -> ClockState {
+        /// Which clock.
+        clock,
+        /// Bit 0: it is on; bit 1: there is no such clock.
+        state,
     }
     /// Sets a clock's rate; the firmware chooses the nearest possible rate and returns it.
     SetClockRate = 0x0003_8002 {
@@ -436,7 +462,7 @@ properties! {
         /// First line.
         y,
     }
-    /// Waits for the display's vertical blanking.
+    /// Waits for the display's vertical blanking: the firmware answers when it comes.
     WaitForVsync = 0x0004_800e {
         /// Ignored.
         unused,
@@ -525,7 +551,7 @@ mod tests {
         let mut message = Message::new();
         message.words_mut()[1] = 0x8000_0001;
         assert_eq!(message.check(), Err(PropertyError::Refused(0x8000_0001)));
-        for _ in 0..3 {
+        for _ in 0..14 {
             message.push(&GetEdidBlock { block: 0 }).unwrap();
         }
         assert_eq!(message.push(&GetEdidBlock { block: 0 }).err(), Some(PropertyError::MessageFull));

@@ -3,12 +3,20 @@
 //! Writes take effect only with the password 0x5A in the top byte. The watchdog counts down from its 20-bit register in 1/65536 seconds; at zero, if RSTC
 //! selects a full reset, the chip restarts and the firmware loads kernel8.img again. Memory keeps its contents, except where the firmware uses it.
 //!
+//! RSTC has other bits, whose reset value is 0x102 and whose meaning no source gives: only WRCFG is changed, as in Linux.
+//!
 //! QEMU 7.2 has no countdown: a write that selects the full reset restarts the machine at once [qemu].
 //!
 //! # Sources
 //! [linux drivers/watchdog/bcm2835_wdt.c].
 
-use tock_registers::{interfaces::Writeable, register_bitfields, register_structs, registers::ReadWrite};
+use tock_registers::{
+    LocalRegisterCopy,
+    fields::FieldValue,
+    interfaces::{Readable, Writeable},
+    register_bitfields, register_structs,
+    registers::ReadWrite,
+};
 
 use crate::mmio::Mmio;
 
@@ -65,7 +73,7 @@ impl Watchdog {
     /// Switches it off.
     pub fn disarm(&mut self) {
         self.timeout_ms = None;
-        self.registers.rstc.write(RSTC::PASSWORD::Correct + RSTC::WRCFG::Nothing);
+        self.set_action(RSTC::WRCFG::Nothing);
     }
 
     /// Restarts the countdown if the watchdog is armed.
@@ -88,8 +96,19 @@ impl Watchdog {
 
     fn count_down(&mut self, timeout_ms: u32) {
         self.registers.wdog.write(WDOG::PASSWORD::Correct + WDOG::TIME.val(ticks(timeout_ms)));
-        self.registers.rstc.write(RSTC::PASSWORD::Correct + RSTC::WRCFG::FullReset);
+        self.set_action(RSTC::WRCFG::FullReset);
     }
+
+    fn set_action(&self, action: FieldValue<u32, RSTC::Register>) {
+        self.registers.rstc.set(with_action(self.registers.rstc.get(), action));
+    }
+}
+
+/// The word to write to RSTC for this action at zero: its other bits stay as they are.
+fn with_action(rstc: u32, action: FieldValue<u32, RSTC::Register>) -> u32 {
+    let mut word = LocalRegisterCopy::<u32, RSTC::Register>::new(rstc);
+    word.modify(RSTC::PASSWORD::Correct + action);
+    word.get()
 }
 
 /// Converts milliseconds to the register's unit, limited to its maximum.
@@ -99,6 +118,15 @@ fn ticks(timeout_ms: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use super::{RSTC, with_action};
+
+    /// 0x102 is Linux's PM_RSTC_RESET, and 0x20 the full reset.
+    #[test]
+    fn rstc_keeps_its_other_bits() {
+        assert_eq!(with_action(0x102, RSTC::WRCFG::FullReset), 0x5a00_0122);
+        assert_eq!(with_action(0x00ab_cdff, RSTC::WRCFG::Nothing), 0x5aab_cdcf);
+    }
+
     #[test]
     fn the_longest_time_fits_the_register() {
         assert_eq!(super::ticks(1000), 65536);

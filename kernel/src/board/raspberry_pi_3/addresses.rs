@@ -1,7 +1,9 @@
 //! Addresses of the chip's blocks, as the ARM sees them
 //!
 //! # Sources
-//! BCM2835 ARM Peripherals, chapters 2, 5 to 7, 12 to 14, with the base address of BCM2836 and BCM2837; AG section 10 for the V3D; QA7 rev 3.4.
+//! BCM2835 ARM Peripherals, chapters 2, 5 to 7, 12 to 14, with the base address of BCM2836 and BCM2837; AG section 10 for the V3D; QA7 rev 3.4; Linux's device
+//! trees
+//! for bridges, power, clocks and the scaler.
 
 use core::ops::Range;
 
@@ -20,11 +22,15 @@ pub const INTERRUPT_CONTROLLER: usize = PERIPHERALS.start + 0x0000_b200;
 pub const MAILBOX: usize = PERIPHERALS.start + 0x0000_b880;
 /// Power domains, reset and watchdog.
 pub const POWER: usize = PERIPHERALS.start + 0x0010_0000;
+/// Clocks.
+pub const CLOCK_MANAGER: usize = PERIPHERALS.start + 0x0010_1000;
 /// Pins.
 pub const GPIO: usize = PERIPHERALS.start + 0x0020_0000;
 /// UART0.
 pub const PL011: usize = PERIPHERALS.start + 0x0020_1000;
 /// The auxiliary block, which contains UART1.
 pub const AUXILIARY: usize = PERIPHERALS.start + 0x0021_5000;
+/// The hardware video scaler.
+pub const HVS: usize = PERIPHERALS.start + 0x0040_0000;
 /// The V3D.
 pub const V3D: usize = PERIPHERALS.start + 0x00c0_0000;

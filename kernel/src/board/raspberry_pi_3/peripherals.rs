@@ -7,7 +7,8 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use super::addresses;
 use crate::{
     board::bcm2837::{
-        gpio, interrupt_controller, mailbox, mini_uart, pl011, power, system_timer, v3d_registers, watchdog,
+        core_interrupts, gpio, hvs, interrupt_controller, mailbox, mini_uart, pl011, power, system_timer,
+        v3d_registers, watchdog,
     },
     mmio::Mmio,
 };
@@ -27,12 +28,18 @@ pub struct Peripherals {
     pub mailbox: Mmio<mailbox::Registers>,
     /// Interrupts of peripherals.
     pub interrupt_controller: Mmio<interrupt_controller::Registers>,
+    /// Interrupts of the ARM cores' own block.
+    pub core_interrupts: Mmio<core_interrupts::Registers>,
     /// The watchdog, which is part of the power block.
     pub watchdog: Mmio<watchdog::Registers>,
     /// The power domain of the graphics.
     pub graphics_power: Mmio<power::Registers>,
     /// Bridges between the V3D and the bus.
     pub async_bridge: Mmio<power::BridgeRegisters>,
+    /// The V3D's clock.
+    pub graphics_clock: Mmio<power::ClockRegisters>,
+    /// The hardware video scaler.
+    pub hvs: Mmio<hvs::Registers>,
     /// The V3D.
     pub v3d: Mmio<v3d_registers::RegisterWindow>,
 }
@@ -45,8 +52,8 @@ impl Peripherals {
         if TAKEN.swap(true, Ordering::Relaxed) {
             return None;
         }
-        // SAFETY: the addresses are the chip's [BCM2835 ARM Peripherals, chapters 2, 5 to 7, 12 to 14; AG section 10 for V3D], which the final map permanently
-        // maps as device memory; the types describe these blocks.
+        // SAFETY: the addresses are the chip's [BCM2835 ARM Peripherals, chapters 2, 5 to 7, 12 to 14; AG section 10 for V3D; QA7; Linux's device trees],
+        // which the final map permanently maps as device memory; the types describe these blocks.
         Some(unsafe {
             Self {
                 gpio: Mmio::new(addresses::GPIO),
@@ -55,9 +62,12 @@ impl Peripherals {
                 system_timer: Mmio::new(addresses::SYSTEM_TIMER),
                 mailbox: Mmio::new(addresses::MAILBOX),
                 interrupt_controller: Mmio::new(addresses::INTERRUPT_CONTROLLER),
+                core_interrupts: Mmio::new(addresses::CORE_PERIPHERALS.start),
                 watchdog: Mmio::new(addresses::POWER),
                 graphics_power: Mmio::new(addresses::POWER),
                 async_bridge: Mmio::new(addresses::ASYNC_BRIDGE),
+                graphics_clock: Mmio::new(addresses::CLOCK_MANAGER),
+                hvs: Mmio::new(addresses::HVS),
                 v3d: Mmio::new(addresses::V3D),
             }
         })

@@ -62,6 +62,13 @@ impl SerialPort {
         }
     }
 
+    /// Keeps the baud rate after a change of the core clock. The PL011 has a clock of its own.
+    pub fn follow_core_clock(&mut self, core_clock_hz: u32) {
+        if let Self::MiniUart(uart) = self {
+            uart.follow_clock(core_clock_hz);
+        }
+    }
+
     /// Its interrupt line.
     #[must_use]
     pub const fn interrupt_line(&self) -> u8 {

@@ -1,8 +1,12 @@
 //! Properties whose answers are bytes instead of words: the command line, the display's EDID
 
-use super::{MESSAGE_WORDS, Property};
+use alloc::string::String;
 
-/// The command line that the firmware passes to the kernel: the text of cmdline.txt and its own additions.
+use super::Property;
+
+/// The command line that the firmware passes to the kernel: words of its own, then the text of cmdline.txt.
+///
+/// Published command lines of boards have 216 to 312 bytes, most of them the firmware's own, so that the words of cmdline.txt come last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetCommandLine;
 
@@ -11,10 +15,26 @@ pub struct GetCommandLine;
 pub struct CommandLine {
     /// Its bytes, as many as fit, terminated by a zero.
     pub bytes: [u8; Self::BYTES],
+    /// Length of the whole line in bytes, as the firmware tells it.
+    pub length_bytes: u32,
 }
 
 impl CommandLine {
-    const BYTES: usize = 256;
+    /// Most bytes that the kernel reads.
+    pub const BYTES: usize = 2048;
+
+    /// The text up to its end or to the last byte that was read.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let end = self.bytes.iter().position(|&byte| byte == 0).unwrap_or(self.bytes.len());
+        String::from_utf8_lossy(&self.bytes[..end]).into_owned()
+    }
+
+    /// Whether the line is longer than what was read of it.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        self.length_bytes as usize > Self::BYTES
+    }
 }
 
 impl Property for GetCommandLine {
@@ -26,12 +46,12 @@ impl Property for GetCommandLine {
 
     fn request(&self, _value: &mut [u32]) {}
 
-    fn answer(value: &[u32; MESSAGE_WORDS]) -> CommandLine {
+    fn answer(value: &[u32], answer_bytes: u32) -> CommandLine {
         let mut bytes = [0; CommandLine::BYTES];
         for (place, word) in bytes.chunks_mut(4).zip(value) {
             place.copy_from_slice(&word.to_le_bytes());
         }
-        CommandLine { bytes }
+        CommandLine { bytes, length_bytes: answer_bytes }
     }
 }
 
@@ -64,7 +84,7 @@ impl Property for GetEdidBlock {
         }
     }
 
-    fn answer(value: &[u32; MESSAGE_WORDS]) -> EdidBlock {
+    fn answer(value: &[u32], _answer_bytes: u32) -> EdidBlock {
         let mut bytes = [0; 128];
         for (four, word) in bytes.chunks_exact_mut(4).zip(&value[2..]) {
             four.copy_from_slice(&word.to_le_bytes());
