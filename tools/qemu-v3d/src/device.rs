@@ -4,8 +4,10 @@
 //! checking it once after each access suffices.
 
 use crate::options::Options;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Write};
+use std::ops::Range;
 use v3d_sim::memory::Memory;
 use v3d_sim::{Config, Register, V3d};
 
@@ -20,7 +22,7 @@ impl Device {
     /// A V3D after power-on. Fails if a file of `options` cannot be created.
     pub(crate) fn new(options: &Options) -> io::Result<Self> {
         Ok(Self {
-            v3d: V3d::new(Config::default()),
+            v3d: V3d::new(Config { check_coherence: options.coherence, ..Config::default() }),
             faults: match &options.faults {
                 Some(path) => Box::new(File::create(path)?),
                 None => Box::new(io::stderr()),
@@ -45,9 +47,19 @@ impl Device {
         self.v3d.write(memory, offset, value);
     }
 
+    /// Sets what the CPU caches: its tables may have changed since the last start.
+    pub(crate) fn set_cpu_cached(&mut self, cached: Vec<Range<u64>>) {
+        self.v3d.set_cpu_cached(cached);
+    }
+
     /// The current level of the V3D's interrupt line.
     pub(crate) fn interrupt(&self) -> bool {
         self.v3d.interrupt()
+    }
+
+    /// Returns the V3D to its state after power-on.
+    pub(crate) fn reset(&mut self) {
+        self.v3d.reset();
     }
 
     fn record(&mut self, instructions: u64, offset: u32, direction: &str, value: u32) {
@@ -61,9 +73,18 @@ impl Device {
     /// Writes the faults that the model has reported since the last call to the faults' file.
     pub(crate) fn report_faults(&mut self) {
         for fault in self.v3d.take_faults() {
-            if let Err(error) = writeln!(self.faults, "v3d fault: {fault}") {
-                eprintln!("v3d fault: {fault} (and its file cannot be written: {error})");
-            }
+            self.write_line(fault.kind(), &fault);
+        }
+    }
+
+    /// Writes a fault that the model does not know of to the faults' file.
+    pub(crate) fn tell(&mut self, fault: &dyn Display) {
+        self.write_line("fault", fault);
+    }
+
+    fn write_line(&mut self, kind: &str, fault: &dyn Display) {
+        if let Err(error) = writeln!(self.faults, "v3d {kind}: {fault}") {
+            eprintln!("v3d {kind}: {fault} (and its file cannot be written: {error})");
         }
     }
 }

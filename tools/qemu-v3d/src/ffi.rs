@@ -1,13 +1,15 @@
 //! QEMU's C ABI: functions that it calls, functions that the plugin calls, and the memory that they share.
 //!
 //! Order of events: QEMU loads the library, compares [`qemu_plugin_version`](functions::qemu_plugin_version) with what it supports, and calls
-//! [`qemu_plugin_install`], which looks up all functions that it will need and compares the layouts. When the first vCPU exists the machine exists too, and
-//! [`first_vcpu`] puts the register block over the unimplemented one with a higher priority. At the first access the interrupt controller and guest RAM are
-//! looked up: both exist when the guest runs.
+//! [`qemu_plugin_install`], which looks up all functions that it will need and compares the layouts. When the first vCPU exists the machine exists too:
+//! [`first_vcpu`] finds out which one it is, and puts the register block over the unimplemented one with a higher priority. At the first access the interrupt
+//! controller and guest RAM are looked up: both exist when the guest runs.
 //!
 //! QEMU calls back for MMIO on the thread of the accessing vCPU, under its big lock; `qemu_set_irq` may be called there. Guest RAM is one block from physical
-//! address 0 to the peripherals (0x3F00_0000); `address_space_map` returns a host pointer to it, which is valid until it is unmapped, which never happens.
+//! address 0 on, up to the peripherals at most; `address_space_map` returns a host pointer to it, which is valid until it is unmapped, which never happens.
 //! Other vCPUs store to it while the model runs, so it is only accessed as atomic words.
+//!
+//! With the coherence check, each instruction is [instrumented](instrumentation), and the vCPU's [system registers](system_registers) are read at each start.
 //!
 //! With a trace, vCPU 0's instructions are counted: QEMU calls back at the start of each translated block, with the block's length. A count therefore includes
 //! the rest of the current block.
@@ -17,22 +19,29 @@
 //! `hw/arm/bcm2835_peripherals.c` (V3D is `gpu-irq` 10 of `bcm2835-ic`). QEMU 11.1: its `qemu-plugin.h`.
 
 mod functions;
+mod instrumentation;
 mod layout;
+mod surroundings;
+mod system_registers;
 
+use crate::coherence::Coherence;
 use crate::device::Device;
-use crate::options::{Options, Silence};
-use crate::raspi3b::{
-    BUS_WINDOW_BYTES, MAILBOX_BASE, MAILBOX_BYTES, MAILBOX_EMPTY, MAILBOX_STATUS, UART_BASE, UART_BYTES, UART_DATA,
-    UART_FLAGS, UART_NEVER_SENT, UART_RECEIVE_EMPTY, V3D_BASE, V3D_BYTES, V3D_IRQ,
+use crate::machine::{
+    BUS_WINDOW_BYTES, MACHINES, Soc, UART_BYTES, UART_DATA, UART_FLAGS, UART_NEVER_SENT, UART_RECEIVE_EMPTY, V3D_BYTES,
+    V3D_IRQ,
 };
+use crate::options::Options;
 use crate::version::WITH_USER_DATA;
 use functions::{Qemu, declared_version};
+use instrumentation::Instrumentation;
 use layout::{MemoryRegion, MemoryRegionOps};
 use std::collections::VecDeque;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use surroundings::Surroundings;
+use system_registers::SystemRegisters;
 use v3d_sim::memory::Memory;
 
 /// Above QEMU's own "unimplemented device" at the same address, which has -1000.
@@ -46,10 +55,7 @@ pub(crate) struct QemuInfo {
     system_emulation: bool,
 }
 
-static OPS: MemoryRegionOps = MemoryRegionOps::registers(register_read, register_write);
-
-/// A mailbox that never answers.
-static SILENT_MAILBOX_OPS: MemoryRegionOps = MemoryRegionOps::registers(silent_mailbox_read, silent_mailbox_write);
+static OPS: MemoryRegionOps = MemoryRegionOps::registers(surroundings::v3d_read, surroundings::v3d_write);
 
 /// A serial port that receives input and never sends.
 static STUCK_UART_OPS: MemoryRegionOps = MemoryRegionOps::registers(stuck_uart_read, stuck_uart_write);
@@ -58,19 +64,24 @@ static STUCK_UART_OPS: MemoryRegionOps = MemoryRegionOps::registers(stuck_uart_r
 struct Plugin {
     qemu: Qemu,
     state: Mutex<State>,
+    /// The coherence check, if there is one, and the functions that it needs.
+    coherence: Option<(Coherence, Instrumentation)>,
 }
 
 /// State that changes while the guest runs.
 struct State {
     device: Device,
-    /// When the mailbox will stop answering; `None` once it has.
-    silence: Option<Silence>,
+    /// The system on a chip that the options name; else, from the first vCPU on, the one that QEMU has.
+    soc: Option<Soc>,
+    surroundings: Surroundings,
     /// Input that is still to arrive on a serial port that never sends.
     keys: Option<VecDeque<u8>>,
     /// Looked up at the first access.
     board: Option<Board>,
     /// The last level that was signalled to the interrupt controller.
     level: bool,
+    /// The CPU's registers, which are found at the first access if coherence is checked.
+    registers: Option<SystemRegisters>,
 }
 
 /// The parts of the machine to which the device is connected.
@@ -80,9 +91,13 @@ struct Board {
     ram: &'static [AtomicU32],
     /// `qemu_irq` of GPU interrupt 10.
     irq: NonNull<c_void>,
+    /// The interrupt controller, a `bcm2835-ic`.
+    controller: NonNull<c_void>,
+    /// The registers of QEMU's own mailbox.
+    mailbox: NonNull<MemoryRegion>,
 }
 
-// SAFETY: the `qemu_irq` is used under QEMU's big lock only, which every MMIO callback holds, on whichever thread.
+// SAFETY: the pointers are QEMU's, live as long as the machine, and are used under QEMU's big lock only, which every MMIO callback holds, on whichever thread.
 unsafe impl Send for Board {}
 
 static PLUGIN: OnceLock<Plugin> = OnceLock::new();
@@ -118,9 +133,9 @@ unsafe fn install(id: u64, info: *const QemuInfo, argc: c_int, argv: *const *con
     let info = unsafe { info.as_ref() }.ok_or("QEMU did not say what it is")?;
     // SAFETY: `target_name` is a C string in every version of the plugin interface.
     let target = unsafe { CStr::from_ptr(info.target_name) };
-    if target != c"aarch64" || !info.system_emulation {
+    if !(target == c"aarch64" || target == c"arm") || !info.system_emulation {
         return Err(format!(
-            "it is for qemu-system-aarch64, and this QEMU emulates {}{}",
+            "it is for qemu-system-aarch64 and qemu-system-arm, and this QEMU emulates {}{}",
             target.to_string_lossy(),
             if info.system_emulation { "" } else { " user programs" },
         ));
@@ -158,8 +173,11 @@ unsafe fn install(id: u64, info: *const QemuInfo, argc: c_int, argv: *const *con
     let register_vcpu_init = qemu.qemu_plugin_register_vcpu_init_cb;
     let register_translation = qemu.qemu_plugin_register_vcpu_tb_trans_cb;
     let keys = options.stuck_uart.as_ref().map(|keys| keys.bytes().chain([b'\r']).collect());
-    let state = Mutex::new(State { device, silence: options.mailbox, keys, board: None, level: false });
-    if PLUGIN.set(Plugin { qemu, state }).is_err() {
+    let surroundings = Surroundings::new(options.firmware, options.mailbox);
+    let state =
+        Mutex::new(State { device, soc: options.soc, surroundings, keys, board: None, level: false, registers: None });
+    let coherence = if options.coherence { Some((Coherence::default(), Instrumentation::find()?)) } else { None };
+    if PLUGIN.set(Plugin { qemu, state, coherence }).is_err() {
         return Err("it is loaded already".to_owned());
     }
     let (vcpu_init, translated) = if version >= WITH_USER_DATA {
@@ -170,7 +188,7 @@ unsafe fn install(id: u64, info: *const QemuInfo, argc: c_int, argv: *const *con
     // SAFETY: `id` is the one QEMU gave this plugin; the callback lives as long as the library, and has the type that QEMU
     // calls from this version on or before it.
     unsafe { register_vcpu_init(id, vcpu_init, ptr::null_mut()) };
-    if options.trace.is_some() {
+    if options.trace.is_some() || options.coherence {
         // SAFETY: as above.
         unsafe { register_translation(id, translated, ptr::null_mut()) };
     }
@@ -179,12 +197,22 @@ unsafe fn install(id: u64, info: *const QemuInfo, argc: c_int, argv: *const *con
 
 /// Called by QEMU when it has translated a block, up to version 6 of the plugin interface.
 extern "C" fn block_translated(_id: u64, block: *mut c_void) {
-    count_executions(block);
+    instrument(block);
 }
 
 /// The same from version 7 on.
 extern "C" fn block_translated_7(block: *mut c_void, _user_data: *mut c_void) {
+    instrument(block);
+}
+
+/// Requests the calls during the block's execution that the trace and the coherence check need.
+fn instrument(block: *mut c_void) {
     count_executions(block);
+    if let Some(Plugin { qemu, coherence: Some((_, instrumentation)), .. }) = PLUGIN.get() {
+        // SAFETY: QEMU hands a block that is valid during this call.
+        let instructions = unsafe { (qemu.qemu_plugin_tb_n_insns)(block) };
+        (0..instructions).for_each(|index| instrumentation.watch(block, index));
+    }
 }
 
 /// Requests a call with the block's length at each execution of a translated block.
@@ -228,13 +256,26 @@ fn first_vcpu() {
     let Some(plugin) = PLUGIN.get() else {
         return;
     };
-    plugin.qemu.put_registers(c"v3d", &OPS, V3D_BASE, V3D_BYTES);
-    if plugin.state().silence.take_if(|silence| *silence == Silence::FromPowerOn).is_some() {
-        plugin.qemu.silence_mailbox();
+    let mut state = plugin.state();
+    let Some(soc) = state.soc.or_else(|| plugin.qemu.find_soc()) else {
+        let names = MACHINES.map(|(name, _)| name).join(", ");
+        give_up(&format!("this machine has no VideoCore IV; it needs -M with one of {names}"));
+    };
+    if plugin.coherence.is_some() && soc != Soc::Bcm2837 {
+        give_up("coherence=check reads registers of a 64-bit processor, which raspi3ap and raspi3b have");
     }
-    if plugin.state().keys.is_some() {
-        plugin.qemu.put_registers(c"stuck-uart", &STUCK_UART_OPS, UART_BASE, UART_BYTES);
+    state.soc = Some(soc);
+    plugin.qemu.put_registers(c"v3d", &OPS, soc.v3d(), V3D_BYTES);
+    surroundings::install(plugin, soc, &state.surroundings);
+    if state.keys.is_some() {
+        plugin.qemu.put_registers(c"stuck-uart", &STUCK_UART_OPS, soc.uart(), UART_BYTES);
     }
+}
+
+/// Ends QEMU with a sentence, as it does itself when a device cannot be created.
+fn give_up(sentence: &str) -> ! {
+    eprintln!("the V3D plugin cannot work: {sentence}");
+    std::process::exit(1);
 }
 
 impl Plugin {
@@ -265,24 +306,26 @@ impl Qemu {
             (self.memory_region_add_subregion_overlap)((self.get_system_memory)(), base, region, PRIORITY);
         }
     }
-
-    /// Puts a mailbox that never answers over the firmware's.
-    fn silence_mailbox(&self) {
-        self.put_registers(c"silent-mailbox", &SILENT_MAILBOX_OPS, MAILBOX_BASE, MAILBOX_BYTES);
-    }
 }
 
 impl Qemu {
+    /// The only object of a type, or null.
+    fn object(&self, type_name: &CStr) -> *mut c_void {
+        // SAFETY: both names are C strings; a null `ambiguous` is allowed.
+        unsafe { (self.object_resolve_path_type)(c"".as_ptr(), type_name.as_ptr(), ptr::null_mut()) }
+    }
+
+    /// The system on a chip of this machine, if the plugin knows it.
+    fn find_soc(&self) -> Option<Soc> {
+        Soc::ALL.into_iter().find(|soc| !self.object(soc.type_name()).is_null())
+    }
+
     /// Finds guest RAM and the V3D's interrupt line. The error is what is missing.
     fn find_board(&self) -> Result<Board, &'static str> {
-        // SAFETY: both names are C strings; a null `ambiguous` is allowed.
         let controller =
-            unsafe { (self.object_resolve_path_type)(c"".as_ptr(), c"bcm2835-ic".as_ptr(), ptr::null_mut()) };
-        if controller.is_null() {
-            return Err("this machine has no bcm2835-ic; it needs -M raspi3b");
-        }
+            NonNull::new(self.object(c"bcm2835-ic")).ok_or("this machine has no interrupt controller bcm2835-ic")?;
         // SAFETY: the object is a bcm2835-ic, whose "gpu-irq" has 64 lines.
-        let irq = unsafe { (self.qdev_get_gpio_in_named)(controller, c"gpu-irq".as_ptr(), V3D_IRQ) };
+        let irq = unsafe { (self.qdev_get_gpio_in_named)(controller.as_ptr(), c"gpu-irq".as_ptr(), V3D_IRQ) };
         let irq = NonNull::new(irq).ok_or("the interrupt controller has no GPU interrupt 10")?;
         let mut length = BUS_WINDOW_BYTES;
         // SAFETY: the address space is QEMU's own; `length` is ours, and QEMU puts into it how much is contiguous.
@@ -294,58 +337,47 @@ impl Qemu {
         // SAFETY: `ram` is page-aligned, readable and writable for `length` bytes, and is never unmapped; all access on
         // this side is atomic, and on the guest's side is by other threads' machine code, which is as good as atomic.
         let ram = unsafe { std::slice::from_raw_parts(ram.cast::<AtomicU32>(), words) };
-        Ok(Board { ram, irq })
+        Ok(Board { ram, irq, controller, mailbox: self.find_mailbox()? })
+    }
+}
+
+impl State {
+    /// The parts of the machine, which are looked up at the first access: from then on they exist.
+    fn board(&mut self, qemu: &Qemu) -> Board {
+        match self.board {
+            Some(board) => board,
+            None => match qemu.find_board() {
+                Ok(board) => *self.board.insert(board),
+                Err(sentence) => give_up(sentence),
+            },
+        }
     }
 }
 
 /// Performs one register access, then reports faults and sets the interrupt line if its level has changed.
-fn access<T>(work: impl FnOnce(&mut Device, &Memory<'_>) -> T) -> Option<T> {
+fn access<T>(work: impl FnOnce(&mut Device, &Memory<'_>, Option<(&Coherence, &SystemRegisters)>) -> T) -> Option<T> {
     let plugin = PLUGIN.get()?;
     let mut state = plugin.state();
     let state = &mut *state;
-    let board = match state.board {
-        Some(board) => board,
-        None => match plugin.qemu.find_board() {
-            Ok(board) => *state.board.insert(board),
-            Err(sentence) => {
-                eprintln!("the V3D plugin cannot work: {sentence}");
-                std::process::exit(1);
-            }
-        },
-    };
-    let result = work(&mut state.device, &Memory::new(board.ram));
+    let board = state.board(&plugin.qemu);
+    if plugin.coherence.is_some() && state.registers.is_none() {
+        match SystemRegisters::find() {
+            Ok(registers) => state.registers = Some(registers),
+            Err(sentence) => give_up(&format!("what the CPU caches cannot be found out, as {sentence}")),
+        }
+    }
+    let coherence = plugin.coherence.as_ref().map(|(coherence, _)| coherence).zip(state.registers.as_ref());
+    let result = work(&mut state.device, &Memory::new(board.ram), coherence);
     state.device.report_faults();
     let level = state.device.interrupt();
     if level != state.level {
         state.level = level;
         // SAFETY: `irq` is the controller's input, and MMIO callbacks hold QEMU's big lock, as `qemu_set_irq` asks.
         unsafe { (plugin.qemu.qemu_set_irq)(board.irq.as_ptr(), c_int::from(level)) };
-        if state.silence.take_if(|silence| *silence == Silence::FromFirstInterrupt).is_some() {
-            plugin.qemu.silence_mailbox();
-        }
+        state.surroundings.v3d_raises_interrupt();
     }
     Some(result)
 }
-
-/// A guest load. `OPS` permits only aligned 32-bit accesses within [`V3D_BYTES`].
-extern "C" fn register_read(_opaque: *mut c_void, offset: u64, _bytes: c_uint) -> u64 {
-    let instructions = INSTRUCTIONS.load(Ordering::Relaxed);
-    access(|device, memory| u64::from(device.read(memory, instructions, offset as u32))).unwrap_or(0)
-}
-
-/// A guest store, as [`register_read`].
-extern "C" fn register_write(_opaque: *mut c_void, offset: u64, value: u64, _bytes: c_uint) {
-    let instructions = INSTRUCTIONS.load(Ordering::Relaxed);
-    access(|device, memory| device.write(memory, instructions, offset as u32, value as u32));
-}
-
-/// A guest load from the silent mailbox: it is never full and always empty.
-extern "C" fn silent_mailbox_read(_opaque: *mut c_void, offset: u64, _bytes: c_uint) -> u64 {
-    if offset == MAILBOX_STATUS { MAILBOX_EMPTY } else { 0 }
-}
-
-/// A guest store to the silent mailbox, which is ignored.
-extern "C" fn silent_mailbox_write(_opaque: *mut c_void, _offset: u64, _value: u64, _bytes: c_uint) {}
 
 /// A guest load from the stuck serial port: bytes arrive until the input ends.
 extern "C" fn stuck_uart_read(_opaque: *mut c_void, offset: u64, _bytes: c_uint) -> u64 {

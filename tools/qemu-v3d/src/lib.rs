@@ -1,20 +1,43 @@
-//! QEMU plugin: the V3D model behind the raspi3b registers.
+//! QEMU plugin: the V3D model behind the registers of QEMU's Raspberry Pi machines.
 //!
-//! QEMU's `raspi3b` machine has no V3D: loads from 0x3FC0_0000 answer 0 out of an "unimplemented device". This library
+//! QEMU's machines `raspi0` to `raspi3b` have no V3D: loads from its registers answer 0 out of an "unimplemented device". This library
 //! is loaded into QEMU with `-plugin` and puts a register block of its own over that hole. A guest load or store of a
 //! V3D register becomes a call of the model (crate `v3d-sim`), which reads and writes guest RAM directly, executes what
 //! the store starts before the store returns, and answers with the level of the V3D interrupt line (GPU interrupt 10).
 //!
 //! ```text
-//! qemu-system-aarch64 -M raspi3b -kernel kernel8.img -plugin libqemu_v3d.so[,faults=FILE][,trace=FILE][,mailbox=silent|dies][,stuck-uart=KEYS]
+//! qemu-system-aarch64 -M raspi3b -kernel kernel8.img \
+//!     -plugin libqemu_v3d.so[,machine=NAME][,faults=FILE][,trace=FILE][,mailbox=silent|dies][,firmware=WORD+WORD][,stuck-uart=KEYS][,coherence=check]
 //! ```
 //!
+//! * `machine=NAME`: the [machine](machine), one of `raspi0`, `raspi1ap`, `raspi2b`, `raspi3ap` and `raspi3b`, which tells where the registers are.
+//!   The default, `machine=auto`, is the machine that QEMU was started with.
 //! * `faults=FILE`: the file for faults that the model reports, one per line; the default is standard error.
 //! * `trace=FILE`: the file for register accesses, one per line: the number of instructions that vCPU 0 had executed, the register, the direction, the value
 //!   (`81234 CT1EA <- 0xc8001000`).
 //! * `mailbox=silent`: the firmware's mailbox takes words and never answers; `mailbox=dies`: it stops answering at the V3D's first interrupt. Both test how a
 //!   kernel handles failures of its firmware.
+//! * `firmware=WORD+WORD`: how the firmware, and the board around it, differ from QEMU's. Each word is a behaviour that was seen on a board, or one that a
+//!   kernel must survive; any number of them combine:
+//!
+//!   | word | behaviour |
+//!   |---|---|
+//!   | `command-line` | the command line has 300 bytes: the firmware's words first, `v3d.interrupts=on` last |
+//!   | `pitch16` | the framebuffer's pitch is that of 16-bit pixels, although its depth is 32 |
+//!   | `two-pages` | the virtual framebuffer has at most twice the lines of the display |
+//!   | `slow-vsync` | the property that waits for the vertical blanking is answered after a second, and nothing else meanwhile |
+//!   | `gated-clock` | the V3D's clock is off until SET_CLOCK_STATE switches it on |
+//!   | `no-clock` | the V3D's clock is off and stays off |
+//!   | `frozen` | an access to a register of the V3D never ends, although the firmware measures the rate of its clock |
+//!   | `stray-interrupt` | a doorbell of the basic bank and a mailbox between the cores are asserted, and enabled at the first message and at each framebuffer |
+//!   | `board` | the registers that QEMU lacks answer as a board's: PM_GRAFX 0x1000 and bridges 7 until the domain is powered up, a watchdog that counts, the V3D's clock control, the HVS' count of frames |
+//!   | `by-hand` | as `board`, and the firmware's requests do not power the domain up, as on a Zero 2 W |
+//!
+//!   Without any of them, the firmware answers the properties of the V3D's clock and power that QEMU's does not know.
 //! * `stuck-uart=KEYS`: the serial port's transmit FIFO stays full, as without a clock; KEYS and a carriage return arrive as input.
+//! * `coherence=check`: the plugin reports what works in QEMU, which has no caches, and fails on a board. These are reads of what a cache of the V3D may
+//!   hold in an older state, because the guest has not cleared it; accesses to memory that the guest's translation tables map as cached; and starts or
+//!   results without a barrier between the CPU's accesses to memory and to registers. Guest and V3D are then several times slower.
 //!
 //! QEMU's plugin interface alone cannot add a device, so the plugin calls QEMU's internal device functions. Debian builds QEMU with loadable modules, and such
 //! a binary exports its whole symbol table. All functions are looked up when the plugin is installed; if one is missing, the plugin reports it and QEMU ends.
@@ -27,9 +50,14 @@
 //! `include/hw/qdev-core.h`, `include/hw/irq.h` of QEMU 7.2. Tried on Debian's 7.2.22, 10.0.13 and 11.1.3.
 #![deny(unsafe_code)]
 
+mod barriers;
+mod coherence;
+mod cpu_caches;
 mod device;
 #[allow(unsafe_code, reason = "QEMU's C ABI: the one module that crosses into the emulator")]
 mod ffi;
+mod firmware;
+mod machine;
 mod options;
-mod raspi3b;
+mod power;
 mod version;

@@ -1,5 +1,7 @@
-//! The plugin's arguments: `faults=FILE`, `trace=FILE`, `mailbox=silent`, `mailbox=dies`, `stuck-uart=KEYS`.
+//! The plugin's arguments: machine, files, simulated failures, coherence check.
 
+use crate::firmware::{Behaviours, UnknownBehaviour};
+use crate::machine::{MACHINES, Soc};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -15,27 +17,42 @@ pub(crate) enum Silence {
 /// The arguments after the plugin's file name in QEMU's `-plugin`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
+    /// The system on a chip of the machine that was named; the one that QEMU has if absent.
+    pub(crate) soc: Option<Soc>,
     /// The file for the model's faults; standard error if absent.
     pub(crate) faults: Option<PathBuf>,
     /// The file for register accesses; none if absent.
     pub(crate) trace: Option<PathBuf>,
     /// When the mailbox stops answering; never if absent.
     pub(crate) mailbox: Option<Silence>,
+    /// How the firmware and the board around it differ from QEMU's.
+    pub(crate) firmware: Behaviours,
     /// Input to a serial port that never sends; if absent, the port is QEMU's own.
     pub(crate) stuck_uart: Option<String>,
+    /// Whether the model checks caches.
+    pub(crate) coherence: bool,
 }
 
 /// An argument that the plugin does not have.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct UnknownArgument(String);
+pub(crate) enum UnknownArgument {
+    /// The argument.
+    Argument(String),
+    /// A word of `firmware=`.
+    Behaviour(UnknownBehaviour),
+}
 
 impl fmt::Display for UnknownArgument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "no argument \"{}\"; there are faults=FILE, trace=FILE, mailbox=silent, mailbox=dies and stuck-uart=KEYS",
-            self.0
-        )
+        match self {
+            Self::Argument(argument) => write!(
+                f,
+                "no argument \"{argument}\"; there are machine=auto, machine={}, faults=FILE, trace=FILE, mailbox=silent, mailbox=dies, \
+                 firmware=WORD+WORD, stuck-uart=KEYS and coherence=check",
+                MACHINES.map(|(name, _)| name).join("|"),
+            ),
+            Self::Behaviour(unknown) => unknown.fmt(f),
+        }
     }
 }
 
@@ -43,15 +60,22 @@ impl Options {
     /// Parses arguments of the form `name=value`, as QEMU passes them.
     pub(crate) fn parse<S: AsRef<str>>(arguments: impl IntoIterator<Item = S>) -> Result<Self, UnknownArgument> {
         let mut options = Self::default();
+        let soc_of = |machine: &str| MACHINES.into_iter().find(|(name, _)| *name == machine).map(|(_, soc)| soc);
         for argument in arguments {
             let argument = argument.as_ref();
             match argument.split_once('=') {
+                Some(("machine", "auto")) => options.soc = None,
+                Some(("machine", name)) if let Some(soc) = soc_of(name) => options.soc = Some(soc),
                 Some(("faults", file)) => options.faults = Some(file.into()),
                 Some(("trace", file)) => options.trace = Some(file.into()),
                 Some(("mailbox", "silent")) => options.mailbox = Some(Silence::FromPowerOn),
                 Some(("mailbox", "dies")) => options.mailbox = Some(Silence::FromFirstInterrupt),
+                Some(("firmware", words)) => {
+                    options.firmware = Behaviours::parse(words).map_err(UnknownArgument::Behaviour)?;
+                }
                 Some(("stuck-uart", keys)) => options.stuck_uart = Some(keys.to_owned()),
-                _ => return Err(UnknownArgument(argument.to_owned())),
+                Some(("coherence", "check")) => options.coherence = true,
+                _ => return Err(UnknownArgument::Argument(argument.to_owned())),
             }
         }
         Ok(options)
@@ -61,29 +85,43 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::firmware::Behaviour;
 
     #[test]
     fn all_arguments() {
         let options = Options::parse(["trace=t.log", "faults=a=b"]).unwrap();
         assert_eq!(options.trace, Some("t.log".into()));
         assert_eq!(options.faults, Some("a=b".into()));
+        for (argument, soc) in
+            [("machine=auto", None), ("machine=raspi1ap", Some(Soc::Bcm2835)), ("machine=raspi3b", Some(Soc::Bcm2837))]
+        {
+            assert_eq!(Options::parse([argument]).unwrap().soc, soc);
+        }
         for (argument, mailbox) in
             [("mailbox=silent", Silence::FromPowerOn), ("mailbox=dies", Silence::FromFirstInterrupt)]
         {
             assert_eq!(Options::parse([argument]).unwrap().mailbox, Some(mailbox));
         }
+        let firmware = Options::parse(["firmware=two-pages+board"]).unwrap().firmware;
+        assert!(
+            firmware.has(Behaviour::TwoPages) && firmware.has(Behaviour::Board) && !firmware.has(Behaviour::Frozen)
+        );
         assert_eq!(Options::parse(["stuck-uart=fail panic"]).unwrap().stuck_uart.as_deref(), Some("fail panic"));
+        assert!(Options::parse(["coherence=check"]).unwrap().coherence);
         assert_eq!(Options::parse::<&str>([]).unwrap(), Options::default());
     }
 
     #[test]
     fn unknown_argument_is_named() {
-        for argument in ["ram=x", "mailbox=x"] {
+        for argument in ["ram=x", "mailbox=x", "machine=raspi4b", "coherence=x"] {
             let error = Options::parse([argument]).unwrap_err();
             let expected = format!(
-                "no argument \"{argument}\"; there are faults=FILE, trace=FILE, mailbox=silent, mailbox=dies and stuck-uart=KEYS"
+                "no argument \"{argument}\"; there are machine=auto, machine=raspi0|raspi1ap|raspi2b|raspi3ap|raspi3b, faults=FILE, \
+                 trace=FILE, mailbox=silent, mailbox=dies, firmware=WORD+WORD, stuck-uart=KEYS and coherence=check"
             );
             assert_eq!(error.to_string(), expected);
         }
+        let error = Options::parse(["firmware=kind"]).unwrap_err().to_string();
+        assert!(error.contains("no behaviour \"kind\""), "{error}");
     }
 }

@@ -6,7 +6,8 @@
 //!
 //! # Sources
 //! `include/qemu/qemu-plugin.h`, `include/exec/memory.h`, `include/exec/memattrs.h`, `include/hw/qdev-core.h`,
-//! `include/hw/irq.h`, `qapi/misc.json` (`query-version`) of QEMU 7.2 and 10.0; `include/plugins/qemu-plugin.h` of 11.1.
+//! `include/hw/irq.h`, `include/hw/sysbus.h`, `include/sysemu/reset.h`, `include/sysemu/runstate.h`, `qapi/misc.json` (`query-version`) of QEMU 7.2
+//! and 10.0; `include/plugins/qemu-plugin.h` of 11.1.
 
 use super::layout::{MemoryRegion, MemoryRegionOps};
 use crate::version::{self, Release};
@@ -135,6 +136,13 @@ qemu_symbols! {
         *mut MemoryRegion, *mut c_void, *const MemoryRegionOps, *mut c_void, *const c_char, u64
     ),
     memory_region_add_subregion_overlap: unsafe extern "C" fn(*mut MemoryRegion, u64, *mut MemoryRegion, c_int),
+    // The operation (`MemOp`) is an enumeration; then a `MemTxAttrs`, see below.
+    memory_region_dispatch_read: unsafe extern "C" fn(*mut MemoryRegion, u64, *mut u64, c_uint, u64) -> u32,
+    memory_region_dispatch_write: unsafe extern "C" fn(*mut MemoryRegion, u64, u64, c_uint, u64) -> u32,
+    sysbus_mmio_get_region: unsafe extern "C" fn(*mut c_void, c_int) -> *mut MemoryRegion,
+    qemu_register_reset: unsafe extern "C" fn(extern "C" fn(*mut c_void), *mut c_void),
+    qemu_system_reset_request: unsafe extern "C" fn(c_int),
+    qemu_system_shutdown_request: unsafe extern "C" fn(c_int),
     object_resolve_path_type: unsafe extern "C" fn(*const c_char, *const c_char, *mut bool) -> *mut c_void,
     qdev_get_gpio_in_named: unsafe extern "C" fn(*mut c_void, *const c_char, c_int) -> *mut c_void,
     qemu_set_irq: unsafe extern "C" fn(*mut c_void, c_int),
@@ -142,6 +150,8 @@ qemu_symbols! {
     address_space_memory: *mut AddressSpace,
     // The last argument is a `MemTxAttrs`: at most 8 bytes of bits, and none of them set is an ordinary access.
     address_space_map: unsafe extern "C" fn(*mut AddressSpace, u64, *mut u64, bool, u64) -> *mut c_void,
+    // The third argument is a `MemTxAttrs` too; then the guest's bytes, their number, and whether they are written.
+    address_space_rw: unsafe extern "C" fn(*mut AddressSpace, u64, u64, *mut c_void, u64, bool) -> u32,
     unassigned_mem_ops: *const MemoryRegionOps,
     pci_host_conf_le_ops: *const MemoryRegionOps,
     pci_host_conf_be_ops: *const MemoryRegionOps,
