@@ -38,14 +38,17 @@ use std::time::{Duration, Instant};
 const HELP: &str = "\
 cargo xtask capture -o DIR --board DEVICE
 cargo xtask capture -o DIR --log FILE
-cargo xtask capture -o DIR SCENE
+cargo xtask capture -o DIR SCENE [--frame NUMBER]
 
 Saves the kernel's last job as the folder DIR, which `cargo run -p v3d-sim --bin v3d -- replay DIR` runs:
   --board DEVICE   from a kernel on a board that is connected by a serial line, such as /dev/ttyUSB0
   --log FILE       from a recording of the console that contains the output of `capture`
-  SCENE            from a kernel in QEMU, after drawing one frame of SCENE
+  SCENE            from a kernel in QEMU, after drawing one frame of SCENE: the first, number 0, unless --frame gives its number
 
-A DIR that already contains a job is not overwritten, unless --force is given.
+The last job of a frame is that of its last pass; the kernel does not keep the jobs of the others.
+
+A DIR that already contains a job is not overwritten, unless --force is given. A kernel does not keep the names of draws, programs and uniforms: a capture of
+an example on the host has them, as by `cargo run -p renderer --example 06_light -- --capture DIR`.
 ";
 
 /// Time limit: a job's memory has some hundred KiB, and a serial line transmits 11 KiB per second.
@@ -63,36 +66,84 @@ const MEMORY: &str = "mem0.bin.zst";
 /// The largest image; a longer one means damaged data, since the GPU addresses 1 GiB.
 const MAX_IMAGE_BYTES: usize = 1 << 30;
 
+#[derive(Debug, PartialEq, Eq)]
 enum Source {
     Board(PathBuf),
     Log(PathBuf),
-    Scene(String),
+    /// A scene, and the number of its frame.
+    Scene(String, u64),
+}
+
+/// What is asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Options {
+    output: PathBuf,
+    source: Source,
+    force: bool,
+}
+
+impl Options {
+    /// `None` if help is asked for.
+    fn parse(mut arguments: lexopt::Parser) -> Result<Option<Self>> {
+        let (mut output, mut sources, mut frame, mut force): (Option<PathBuf>, Vec<Source>, Option<u64>, bool) =
+            Default::default();
+        while let Some(argument) = arguments.next()? {
+            match argument {
+                Long("help") | Short('h') => return Ok(None),
+                Long("force") => force = true,
+                Short('o') | Long("output") => output = Some(arguments.value()?.into()),
+                Long("board") => sources.push(Source::Board(arguments.value()?.into())),
+                Long("log") => sources.push(Source::Log(arguments.value()?.into())),
+                Long("frame") => frame = Some(arguments.value()?.parse()?),
+                Value(scene) => sources.push(Source::Scene(scene.string()?, 0)),
+                other => return Err(other.unexpected().into()),
+            }
+        }
+        let (Some(output), Ok([source])) = (output, <[Source; 1]>::try_from(sources)) else {
+            bail!("an output folder and the source of the job are needed; see `cargo xtask capture --help`");
+        };
+        let source = match (source, frame) {
+            (Source::Scene(_, _), Some(u64::MAX)) => bail!("--frame: there is no frame of this number"),
+            (Source::Scene(scene, _), Some(frame)) => Source::Scene(scene, frame),
+            (_, Some(_)) => {
+                bail!("--frame is for a scene: a board or a recording has only the frame that was drawn last")
+            }
+            (source, None) => source,
+        };
+        Ok(Some(Self { output, source, force }))
+    }
 }
 
 /// Runs the task.
-pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
-    let (mut output, mut sources, mut force): (Option<PathBuf>, Vec<Source>, bool) = Default::default();
-    while let Some(argument) = arguments.next()? {
-        match argument {
-            Long("help") | Short('h') => {
-                eprint!("{HELP}");
-                return Ok(());
-            }
-            Long("force") => force = true,
-            Short('o') | Long("output") => output = Some(arguments.value()?.into()),
-            Long("board") => sources.push(Source::Board(arguments.value()?.into())),
-            Long("log") => sources.push(Source::Log(arguments.value()?.into())),
-            Value(scene) => sources.push(Source::Scene(scene.string()?)),
-            other => return Err(other.unexpected().into()),
-        }
-    }
-    let (Some(output), [source]) = (output, sources.as_slice()) else {
-        bail!("an output folder and the source of the job are needed; see `cargo xtask capture --help`");
+pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
+    let Some(Options { output, source, force }) = Options::parse(arguments)? else {
+        eprint!("{HELP}");
+        return Ok(());
     };
     if !force {
         refuse_replacement(&output)?;
     }
+    let existing = output.ancestors().find(|folder| folder.exists()).map(Path::to_owned);
     std::fs::create_dir_all(&output).with_context(|| format!("cannot create {}", output.display()))?;
+    let saved = save(&source, &output);
+    if saved.is_err() {
+        remove_empty(&output, existing.as_deref());
+    }
+    saved
+}
+
+/// Removes a folder and those around it, up to one that was there before, as far as they are empty.
+fn remove_empty(folder: &Path, existing: Option<&Path>) {
+    for folder in folder.ancestors().take_while(|folder| Some(*folder) != existing) {
+        if std::fs::remove_dir(folder).is_err() {
+            // The error of the capture says more.
+            break;
+        }
+    }
+}
+
+/// Saves the job of a source to a folder.
+fn save(source: &Source, output: &Path) -> Result<()> {
     whole_file::check(&output.join(DESCRIPTION))?;
     interrupt::watch()?;
     let lines = match source {
@@ -101,13 +152,13 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
             let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
             String::from_utf8_lossy(&bytes).lines().map(|line| line.trim_end().to_owned()).collect()
         }
-        Source::Scene(scene) => {
+        Source::Scene(scene, frame) => {
             let far_end = FarEnd::connect(&Workspace::find()?, None)?;
-            run_scene(far_end.console(), scene, 0..1, Instant::now() + DRAW_PATIENCE)?;
+            run_scene(far_end.console(), scene, *frame..frame + 1, Instant::now() + DRAW_PATIENCE)?;
             ask(far_end.console())?
         }
     };
-    let remark = write_folder(lines.iter().map(String::as_str), &output)?;
+    let remark = write_folder(lines.iter().map(String::as_str), output)?;
     eprintln!("{}: {remark}", output.display());
     Ok(())
 }
@@ -300,6 +351,26 @@ mod tests {
     }
 
     #[test]
+    fn any_frame_of_a_scene_can_be_asked_for() {
+        let parse = |arguments: &[&str]| Options::parse(lexopt::Parser::from_args(arguments));
+        let source = |arguments: &[&str]| parse(arguments).unwrap().unwrap().source;
+        assert_eq!(source(&["-o", "job", "cube"]), Source::Scene("cube".to_owned(), 0));
+        assert_eq!(source(&["-o", "job", "--frame", "30", "cube"]), Source::Scene("cube".to_owned(), 30));
+        assert_eq!(source(&["cube", "--frame=7", "--output=job", "--force"]), Source::Scene("cube".to_owned(), 7));
+        for (arguments, part) in [
+            (&["-o", "job", "--log", "a", "--frame", "3"][..], "is for a scene"),
+            (&["-o", "job", "cube", "--frame", "x"], "x"),
+            (&["-o", "job", "cube", "--frame", "18446744073709551615"], "no frame"),
+            (&["-o", "job", "cube", "glow"], "are needed"),
+            (&["cube"], "are needed"),
+        ] {
+            let error = format!("{:#}", parse(arguments).unwrap_err());
+            assert!(error.contains(part), "{arguments:?}: {error}");
+        }
+        assert_eq!(parse(&["--help"]).unwrap(), None);
+    }
+
+    #[test]
     fn losses_and_damage_are_told() {
         let error = |lines: Vec<&str>| format!("{:#}", Job::from_lines(lines.into_iter()).unwrap_err());
         assert!(error(vec![]).contains("capture job"));
@@ -311,5 +382,25 @@ mod tests {
         assert!(error(with("capture memory 2004 352441c2 AmFi")).contains("damaged"));
         assert!(error(with("capture memory 2004 352441c2 ?")).contains("damaged"));
         assert!(error(with("capture memory 2004")).contains("three words"));
+    }
+
+    #[test]
+    fn a_capture_that_fails_leaves_no_folder() {
+        let folder = std::env::temp_dir().join(format!("xtask-failed-capture-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let log = folder.join("log.txt");
+        std::fs::write(&log, "there is no job in it\n").unwrap();
+        let output = folder.join("jobs/first");
+        let capture = || {
+            let arguments = [Path::new("-o"), &output, Path::new("--log"), &log];
+            task(lexopt::Parser::from_args(arguments)).unwrap_err().to_string()
+        };
+        assert_eq!(capture(), "there is no line `capture job`");
+        assert!(!folder.join("jobs").exists());
+        // What was there stays.
+        std::fs::create_dir_all(&output).unwrap();
+        capture();
+        assert!(output.is_dir());
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -7,6 +7,7 @@
 use crate::interrupt;
 use anyhow::{Context, Result, bail};
 use std::io::{Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -51,6 +52,7 @@ impl Reply {
 pub(crate) struct Console {
     writer: Arc<Mutex<Box<dyn Write + Send>>>,
     events: Receiver<Event>,
+    is_drawing: Arc<AtomicBool>,
 }
 
 impl Console {
@@ -61,13 +63,20 @@ impl Console {
         copies: Vec<Box<dyn Write + Send>>,
     ) -> Self {
         let (sender, events) = channel();
-        std::thread::spawn(move || listen(reader, copies, &sender));
-        Self { writer: Arc::new(Mutex::new(Box::new(writer))), events }
+        let is_drawing = Arc::new(AtomicBool::new(false));
+        let drawing = Arc::clone(&is_drawing);
+        std::thread::spawn(move || listen(reader, copies, &sender, &drawing));
+        Self { writer: Arc::new(Mutex::new(Box::new(writer))), events, is_drawing }
     }
 
     /// A handle that sends input.
     pub(crate) fn keyboard(&self) -> Keyboard {
         Keyboard(Arc::clone(&self.writer))
+    }
+
+    /// Whether a scene is drawn, as far as the kernel's output has been received.
+    pub(crate) fn is_drawing(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.is_drawing)
     }
 
     /// Waits until a kernel that has just been started has booted. Returns its output.
@@ -161,6 +170,24 @@ impl Console {
         Ok(None)
     }
 
+    /// Waits for a line; returns it after the lines before it. `during` says in errors what the kernel is doing.
+    pub(crate) fn lines_until(
+        &self,
+        deadline: Instant,
+        during: &str,
+        is_last: impl Fn(&str) -> bool,
+    ) -> Result<Vec<String>> {
+        let mut lines = Vec::new();
+        while !lines.last().is_some_and(|line: &String| is_last(line)) {
+            match self.event(deadline, during)? {
+                Event::Line(line) => lines.push(line),
+                Event::Prompt => {}
+                Event::End => bail!("the machine ended during `{during}`"),
+            }
+        }
+        Ok(lines)
+    }
+
     /// Waits until the connection ends or the user interrupts.
     pub(crate) fn wait_end(&self) {
         while !interrupt::requested() {
@@ -222,7 +249,12 @@ fn last_line(name: &str, line: &str) -> Option<Result<(), String>> {
 }
 
 /// Splits the input into lines until it ends.
-fn listen(mut reader: impl Read, mut copies: Vec<Box<dyn Write + Send>>, events: &Sender<Event>) {
+fn listen(
+    mut reader: impl Read,
+    mut copies: Vec<Box<dyn Write + Send>>,
+    events: &Sender<Event>,
+    is_drawing: &AtomicBool,
+) {
     let mut line = Vec::new();
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = reader.read(&mut buffer) {
@@ -239,6 +271,11 @@ fn listen(mut reader: impl Read, mut copies: Vec<Box<dyn Write + Send>>, events:
                 continue;
             }
             let text = String::from_utf8_lossy(without_prompt(&line)).trim_end().to_owned();
+            if line.starts_with(PROMPT) && text.starts_with("scene run") {
+                is_drawing.store(true, Ordering::Relaxed);
+            } else if last_line("scene run", &text).is_some() {
+                is_drawing.store(false, Ordering::Relaxed);
+            }
             line.clear();
             if events.send(Event::Line(text)).is_err() {
                 return;
@@ -308,6 +345,21 @@ mod tests {
         assert_eq!(frames, [FrameLine { number: 0, crc: 1 }, FrameLine { number: 1, crc: 0xdead_beef }]);
         let reply = console.command("nonsense", "", soon(), |_| {}).unwrap();
         assert_eq!(reply.lines().unwrap_err().to_string(), "the kernel says: there is no such command");
+    }
+
+    #[test]
+    fn it_is_known_whether_a_scene_is_drawn() {
+        for (text, expected) in [
+            ("v3d> scene run cube\r\n", true),
+            ("v3d> scene run console\r\nv3d> help\r\nok help\r\nv3d> ", true),
+            ("v3d> scene run cube\r\n3 frames\r\nok scene run\r\nv3d> ", false),
+            ("v3d> scene run x\r\nerror scene run: no scene named \"x\"\r\n", false),
+            ("[0.1] INFO scene run\r\n", false),
+        ] {
+            let console = console(text);
+            console.wait_end();
+            assert_eq!(console.is_drawing().load(Ordering::Relaxed), expected, "{text}");
+        }
     }
 
     #[test]

@@ -57,15 +57,19 @@ impl Code {
             symbol.map(|symbol| symbol.address()).with_context(|| format!("the kernel has no symbol {name}"))
         };
         let veneers = address_of("__veneers_start")?..address_of("__veneers_end_exclusive")?;
-        let mut marks: Vec<(u64, bool)> =
-            file.symbols().filter_map(|symbol| mark(symbol.name().ok()?, symbol.address())).collect();
-        ensure!(!marks.is_empty(), "the kernel has no symbols that tell code from constants: is it stripped?");
-        marks.sort_unstable();
         let mut ranges = Vec::new();
         for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
             let (start, end) = (section.address(), section.address() + section.size());
+            // Mapping symbols apply to their own section only. Those of sections without an address, such as .debug_line, have offsets as their values, which
+            // may equal addresses of code.
+            let symbols = file.symbols().filter(|symbol| symbol.section_index() == Some(section.index()));
+            let mut marks: Vec<(u64, bool)> =
+                symbols.filter_map(|symbol| mark(symbol.name().ok()?, symbol.address())).collect();
+            let name = section.name().unwrap_or("without a name");
+            ensure!(!marks.is_empty(), "section {name} has no symbols that tell code from constants: is it stripped?");
+            marks.sort_unstable();
             let mut since = Some(start);
-            for &(address, is_code) in marks.iter().filter(|(address, _)| (start..end).contains(address)) {
+            for &(address, is_code) in &marks {
                 match (since, is_code) {
                     (Some(begin), false) => {
                         ranges.push(begin..address);
@@ -208,6 +212,8 @@ fn is_branch(word: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use object::write::{Object as Writer, Symbol, SymbolSection};
+    use object::{Architecture, BinaryFormat, Endianness, SymbolFlags, SymbolKind, SymbolScope};
 
     // Words assembled with llvm-mc.
     const LDR_X0_X1: u32 = 0xf940_0020;
@@ -308,5 +314,53 @@ mod tests {
         assert_eq!(mark("$d.17", 8), Some((8, false)));
         assert_eq!(mark("$t", 8), None);
         assert_eq!(mark("start", 8), None);
+    }
+
+    /// An object file with a section of code at address 0, a section of line numbers, and symbols: section, name, value.
+    fn object(words: &[u32], symbols: &[(&str, &str, u64)]) -> Vec<u8> {
+        let mut object = Writer::new(BinaryFormat::Elf, Architecture::Aarch64, Endianness::Little);
+        let text = object.add_section(Vec::new(), b".text".to_vec(), SectionKind::Text);
+        object.append_section_data(text, &image(words), 4);
+        let lines = object.add_section(Vec::new(), b".debug_line".to_vec(), SectionKind::Debug);
+        object.append_section_data(lines, &[0; 64], 1);
+        for &(section, name, value) in symbols {
+            object.add_symbol(Symbol {
+                name: name.as_bytes().to_vec(),
+                value,
+                size: 0,
+                kind: SymbolKind::Label,
+                scope: SymbolScope::Compilation,
+                weak: false,
+                section: SymbolSection::Section(if section == ".text" { text } else { lines }),
+                flags: SymbolFlags::None,
+            });
+        }
+        object.write().unwrap()
+    }
+
+    /// The sequences in the code of an object file with these mapping symbols.
+    fn found_with(symbols: &[(&str, &str, u64)]) -> Vec<Sequence> {
+        let words = [NOP, LDR_X0_X1, MADD_X2_X3_X4_X5, RET, LDR_X0_X1, MADD_X2_X3_X4_X5];
+        let veneers = [(".text", "__veneers_start", 24), (".text", "__veneers_end_exclusive", 24)];
+        let elf = object(&words, &[symbols, &veneers].concat());
+        Code::of(&elf).unwrap().sequences(&image(&words), 0).unwrap()
+    }
+
+    #[test]
+    fn symbols_of_other_sections_make_no_constants_of_code() {
+        let both = [8, 20].map(|address| Sequence { erratum: 835_769, address });
+        assert_eq!(found_with(&[(".text", "$x", 0)]), both);
+        assert_eq!(found_with(&[(".text", "$x", 0), (".text", "$d", 16)]), both[..1]);
+        assert_eq!(found_with(&[(".text", "$x", 0), (".debug_line", "$d", 0), (".debug_line", "$d.1", 8)]), both);
+        // Nor code of constants.
+        assert_eq!(found_with(&[(".text", "$d", 0), (".text", "$x", 12), (".debug_line", "$x", 4)]), both[1..]);
+    }
+
+    #[test]
+    fn code_without_symbols_of_its_own_is_refused() {
+        let veneers = [(".text", "__veneers_start", 8), (".text", "__veneers_end_exclusive", 8)];
+        let elf = object(&[NOP, RET], &[&veneers[..], &[(".debug_line", "$x", 0)]].concat());
+        let refusal = Code::of(&elf).unwrap_err().to_string();
+        assert!(refusal.contains("section .text has no symbols"), "{refusal}");
     }
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask gallery`: pictures and short films of all scenes, a contact sheet, and a page that shows them.
 
 mod film;
-mod page;
+pub(crate) mod page;
 mod sheet;
 
 use crate::build;

@@ -36,6 +36,11 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
+/// Interrupts, as a signal does.
+pub(crate) fn request() {
+    REQUESTED.store(true, Ordering::Relaxed);
+}
+
 /// Whether the user has interrupted.
 pub(crate) fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)

@@ -14,10 +14,13 @@ mod console;
 mod documentation;
 mod erratum;
 mod far_end;
+mod foreign;
 mod gallery;
 mod image;
 mod interrupt;
 mod kernel_image;
+mod machine;
+mod new;
 mod picture;
 mod qemu;
 mod qmp;
@@ -43,6 +46,8 @@ cargo xtask TASK [ARGUMENTS]        (cargo xtask TASK --help describes a task)
   run       boot the kernel in QEMU, with the V3D model behind its registers, and show a scene
   test      run all checks: formatting, lints, host tests, kernel tests in QEMU, tidy
   gallery   save pictures and films of all scenes, a contact sheet and a page that shows them
+  foreign   run other projects' kernels in QEMU with the V3D model, and show what they draw
+  new       write a crate of your own that draws a scene, outside of this repository
   image     write a bootable SD card image for a Raspberry Pi 3
   setup     install what the other tasks need: the bare-metal Rust target and QEMU (each task also does this itself)
   build     build kernel8.img and the QEMU plugin, and print their paths
@@ -66,10 +71,12 @@ To start:
 type Task = fn(lexopt::Parser) -> Result<()>;
 
 /// All tasks by name.
-const TASKS: [(&str, Task); 13] = [
+const TASKS: [(&str, Task); 15] = [
     ("run", run::task),
     ("test", test::task),
     ("gallery", gallery::task),
+    ("foreign", foreign::task),
+    ("new", new::task),
     ("image", image::task),
     ("setup", setup::task),
     ("build", build::task),

@@ -1,13 +1,13 @@
-//! A running QEMU `raspi3b` with the kernel.
+//! A running QEMU with a kernel.
 //!
 //! The serial console is QEMU's standard input and output. The plugin provides the V3D and writes the faults that the model reports to a file. A control socket
 //! serves screen dumps. QEMU ends when the [`Qemu`] value is dropped, or when this program ends.
 
 use crate::console::Console;
+use crate::machine::{Machine, RASPI3B, Start};
 use crate::picture::Picture;
 use crate::qmp::Qmp;
 use crate::setup;
-use crate::target_board::QEMU_MACHINE;
 use crate::watchdog::Watchdog;
 use crate::workspace::Scratch;
 use anyhow::{Context, Result, bail};
@@ -44,16 +44,26 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Options of a machine.
 pub(crate) struct Options<'a> {
-    /// kernel8.img.
+    /// The program to run, if not the one of [`setup::qemu_program`].
+    pub(crate) program: Option<&'a Path>,
+    /// The machine.
+    pub(crate) machine: Machine,
+    /// The kernel.
     pub(crate) image: &'a Path,
+    /// How it is started.
+    pub(crate) start: Start,
     /// The plugin; without it the machine has no V3D.
     pub(crate) plugin: Option<&'a Path>,
     /// The file to which the plugin writes a trace of all register accesses.
     pub(crate) trace: Option<&'a Path>,
     /// When the firmware's mailbox stops answering, in the plugin's syntax.
     pub(crate) mailbox: Option<&'a str>,
+    /// How the firmware and the board around it differ from QEMU's, in the plugin's syntax.
+    pub(crate) firmware: Option<&'a str>,
     /// Input to a serial port whose transmitter never has room.
     pub(crate) stuck_uart: Option<&'a str>,
+    /// Whether the plugin checks caches and barriers.
+    pub(crate) checks_coherence: bool,
     /// A file that is also loaded into memory, and its physical address.
     pub(crate) loaded: Option<(&'a Path, u64)>,
     /// Whether QEMU shows a window.
@@ -71,11 +81,16 @@ impl<'a> Options<'a> {
     /// A kernel on a machine without a V3D.
     pub(crate) fn without_v3d(image: &'a Path) -> Self {
         Self {
+            program: None,
+            machine: RASPI3B,
             image,
+            start: Start::Own,
             plugin: None,
             trace: None,
             mailbox: None,
+            firmware: None,
             stuck_uart: None,
+            checks_coherence: false,
             loaded: None,
             window: false,
             copies: Vec::new(),
@@ -100,11 +115,18 @@ impl Qemu {
     /// Starts QEMU with temporary files in `scratch`.
     pub(crate) fn start(options: Options<'_>, scratch: Scratch) -> Result<Self> {
         let faults = scratch.path().join("faults");
-        let program = setup::qemu_program();
+        let program = options.program.map_or_else(setup::qemu_program, Path::to_owned);
         let mut command = Command::new(&program);
-        command.args(["-M", QEMU_MACHINE, "-serial", "stdio", "-monitor", "none", "-kernel"]).arg(options.image);
+        command.args(["-M", options.machine.name, "-serial", "stdio", "-monitor", "none"]);
         command.arg("-qmp").arg(format!("unix:{},server=on,wait=off", comma_free(&socket(&scratch))?));
-        command.args(FIRST_SCREEN).args(sleepers());
+        match options.start {
+            Start::Own => command.arg("-kernel").arg(options.image).args(FIRST_SCREEN).args(sleepers()),
+            Start::Kernel => command.arg("-kernel").arg(options.image),
+            Start::At(address) => {
+                let file = comma_free(options.image)?;
+                command.arg("-device").arg(format!("loader,file={file},addr={address:#x},cpu-num=0,force-raw=on"))
+            }
+        };
         if !options.window {
             command.args(["-display", "none"]);
         }
@@ -116,8 +138,14 @@ impl Qemu {
             if let Some(mailbox) = options.mailbox {
                 argument += &format!(",mailbox={mailbox}");
             }
+            if let Some(firmware) = options.firmware {
+                argument += &format!(",firmware={firmware}");
+            }
             if let Some(keys) = options.stuck_uart {
                 argument += &format!(",stuck-uart={keys}");
+            }
+            if options.checks_coherence {
+                argument += ",coherence=check";
             }
             command.arg("-plugin").arg(argument);
         }
@@ -153,6 +181,15 @@ impl Qemu {
         self.lens().screenshot()
     }
 
+    /// Fails if QEMU has ended.
+    pub(crate) fn check_running(&mut self) -> Result<()> {
+        match self.process.try_wait()? {
+            None => Ok(()),
+            Some(_) if self.has_spoken() => bail!("QEMU has ended; its message above says why"),
+            Some(status) => bail!("QEMU has ended without a message: {status}"),
+        }
+    }
+
     /// A handle that takes screenshots on any thread.
     pub(crate) fn lens(&self) -> Lens {
         Lens { socket: socket(&self.scratch), ppm: self.scratch.path().join("screen.ppm") }
@@ -170,15 +207,20 @@ impl Qemu {
         Qmp::connect(&socket(&self.scratch))?.reset()
     }
 
-    /// Fails if the model has reported faults, or if its report cannot be read.
-    pub(crate) fn check_faults(&self) -> Result<()> {
+    /// The faults that the model has reported, one a line.
+    pub(crate) fn faults(&self) -> Result<String> {
         if !self.has_v3d {
-            return Ok(());
+            return Ok(String::new());
         }
-        let faults = std::fs::read_to_string(&self.faults).with_context(|| {
+        std::fs::read_to_string(&self.faults).with_context(|| {
             let why = if self.has_spoken() { ": QEMU's message above says why" } else { ", and QEMU does not say why" };
             format!("the V3D plugin did not start{why}")
-        })?;
+        })
+    }
+
+    /// Fails if the model has reported faults, or if its report cannot be read.
+    pub(crate) fn check_faults(&self) -> Result<()> {
+        let faults = self.faults()?;
         match (faults.lines().count(), faults.lines().next()) {
             (_, None) => Ok(()),
             (1, Some(fault)) => bail!("the V3D model reports: {fault}"),

@@ -6,7 +6,7 @@ use crate::console::{Console, FrameLine};
 use crate::interrupt;
 use crate::qemu::{self, Lens, Qemu};
 use crate::setup;
-use crate::terminal::SingleKeys;
+use crate::terminal::{Actions, CONTROL_C, SingleKeys};
 use crate::whole_file;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
@@ -15,16 +15,17 @@ use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const HELP: &str = "\
 cargo xtask run [SCENE] [OPTIONS]
 
-Boots the kernel in QEMU's raspi3b, with the V3D model behind its registers, and runs SCENE (default: model). The kernel's
+Boots the kernel in QEMU's raspi3b, with the V3D model behind its registers, and runs SCENE (default: water). The kernel's
 command `scene list` prints all scenes; `all` runs them in turn.
 
 With a display, a window shows the scene until it is closed. The terminal, if there is one, is the kernel's shell: type `help`;
-Ctrl-T saves the screen as a PNG file; Ctrl-C ends the run. With --headless or --frames, or with neither a display nor a
+Ctrl-T saves the screen as a PNG file; Ctrl-C ends the scene, and the run if there is none. With --headless or --frames, or with neither a display nor a
 terminal, the scene draws a number of frames and the run ends.
 
   --headless          no window and, without --shell, no shell: for scripts
@@ -34,17 +35,23 @@ terminal, the scene draws a number of frames and the run ends.
   --timeout SECONDS   time limit for boot or a scene (default 300, plus 2 per frame)
   --serial FILE       also write the kernel's output to FILE
   --trace FILE        write all accesses to V3D registers to FILE, with the number of instructions executed before
+  --coherence         report what works in QEMU and fails on a board because of caches: data that a cache of the V3D may hold in
+                      an older state, shared memory that the CPU caches, missing barriers; several times slower
   --no-v3d            QEMU without the V3D model: the kernel reports that there is no V3D
-  --mailbox silent    simulate firmware that never answers: there is no display, and clocks and power stay unchanged
+  --mailbox silent    simulate firmware that never answers: there is no display, and the V3D is left alone until the
+                      kernel's command `v3d start unchecked` starts it
   --mailbox dies      simulate firmware that stops answering at the V3D's first interrupt, as was seen on a board; the
                       kernel's command `interrupts on` enables interrupts
+  --firmware WORDS    simulate firmware, or a board around it, with these behaviours, with + between them: command-line,
+                      pitch16, two-pages, slow-vsync, gated-clock, no-clock, frozen, stray-interrupt, board, by-hand;
+                      tools/qemu-v3d/src/lib.rs explains each
   --board DEVICE      use a board that is connected by a serial line, such as /dev/ttyUSB0, instead of QEMU
 
 Exit status 0 if the kernel reports all frames as done; otherwise a message gives the reason.
 ";
 
 /// The default scene.
-const DEFAULT_SCENE: &str = "model";
+const DEFAULT_SCENE: &str = "water";
 /// The argument that selects all scenes.
 const EVERY_SCENE: &str = "all";
 /// Default number of frames if there is neither a display nor a terminal.
@@ -69,7 +76,9 @@ struct Options {
     serial: Option<PathBuf>,
     trace: Option<PathBuf>,
     no_v3d: bool,
+    coherence: bool,
     mailbox: Option<String>,
+    firmware: Option<String>,
     board: Option<PathBuf>,
 }
 
@@ -90,7 +99,9 @@ impl Options {
                 Long("serial") => options.serial = Some(arguments.value()?.into()),
                 Long("trace") => options.trace = Some(std::path::absolute(arguments.value()?)?),
                 Long("no-v3d") => options.no_v3d = true,
+                Long("coherence") => options.coherence = true,
                 Long("mailbox") => options.mailbox = Some(arguments.value()?.parse_with(silence)?),
+                Long("firmware") => options.firmware = Some(arguments.value()?.parse_with(behaviours)?),
                 Long("board") => options.board = Some(arguments.value()?.into()),
                 Value(scene) if options.scene.is_none() => options.scene = Some(scene.string()?),
                 other => return Err(other.unexpected().into()),
@@ -113,8 +124,14 @@ impl Options {
         if options.trace.is_some() && (options.board.is_some() || options.no_v3d) {
             bail!("--trace needs the V3D model, which --no-v3d removes");
         }
+        if options.coherence && (options.board.is_some() || options.no_v3d) {
+            bail!("--coherence needs the V3D model, which --no-v3d removes");
+        }
         if options.mailbox.is_some() && (options.board.is_some() || options.no_v3d) {
             bail!("--mailbox needs the plugin with the V3D model, which --no-v3d removes");
+        }
+        if options.firmware.is_some() && (options.board.is_some() || options.no_v3d) {
+            bail!("--firmware needs the plugin with the V3D model, which --no-v3d removes");
         }
         if options.board.is_some() && options.no_v3d {
             bail!("--no-v3d needs QEMU; a board always has a V3D");
@@ -170,6 +187,14 @@ enum Form {
     Finite,
 }
 
+/// Behaviours of the firmware. The plugin knows the words; here, only what separates QEMU's arguments is refused.
+fn behaviours(words: &str) -> Result<String> {
+    if words.is_empty() || !words.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-+".contains(&byte)) {
+        bail!("--firmware takes words with + between them, not \"{words}\"");
+    }
+    Ok(words.to_owned())
+}
+
 /// When the mailbox stops answering.
 fn silence(text: &str) -> Result<String> {
     match text {
@@ -220,6 +245,8 @@ fn in_qemu(options: &Options, terminal: bool) -> Result<()> {
             plugin: plugin.as_deref(),
             trace: options.trace.as_deref(),
             mailbox: options.mailbox.as_deref(),
+            firmware: options.firmware.as_deref(),
+            checks_coherence: options.coherence,
             window,
             copies: options.copies()?,
             ..qemu::Options::without_v3d(&kernel.image)
@@ -282,11 +309,30 @@ fn dialogue(machine: &Qemu, options: &Options, window: bool, form: Form) -> Resu
     }
 }
 
+/// What Ctrl-C does: ends the scene that is drawn; if there is none, or if it has not ended since Ctrl-C was pressed before, the run.
+fn stop(console: &Console) -> impl Fn() + Send + use<> {
+    let (keyboard, is_drawing) = (console.keyboard(), console.is_drawing());
+    let is_asked = AtomicBool::new(false);
+    move || {
+        let is_drawing = is_drawing.load(Ordering::Relaxed);
+        let was_asked = is_asked.swap(is_drawing, Ordering::Relaxed);
+        if !is_drawing || was_asked || keyboard.press(&[CONTROL_C]).is_err() {
+            interrupt::request();
+        }
+    }
+}
+
 /// Connects the terminal to the shell until the machine ends or Ctrl-C is pressed.
 fn shell(console: &Console, camera: Option<Camera>) -> Result<()> {
     let saves = if camera.is_some() { "Ctrl-T saves the screen; " } else { "" };
-    eprintln!("(the terminal is the kernel's shell: `help` lists its commands; {saves}Ctrl-C ends)");
-    let keys = SingleKeys::connect(console.keyboard(), camera.map(|camera| move || camera.press()))?;
+    eprintln!(
+        "(the terminal is the kernel's shell: `help` lists its commands; {saves}Ctrl-C ends the scene, then the run)"
+    );
+    let actions = Actions {
+        save: camera.map(|camera| Box::new(move || camera.press()) as Box<dyn Fn() + Send>),
+        stop: Box::new(stop(console)),
+    };
+    let keys = SingleKeys::connect(console.keyboard(), actions)?;
     console.wait_end();
     drop(keys);
     eprintln!();
@@ -461,7 +507,7 @@ mod tests {
             }
         );
         assert_eq!(parse(&["--help"]).unwrap(), None);
-        assert_eq!(parse(&[]).unwrap().unwrap().scene(), "model");
+        assert_eq!(parse(&[]).unwrap().unwrap().scene(), "water");
     }
 
     #[test]
@@ -496,8 +542,11 @@ mod tests {
             (vec!["a\rb"], "name of a scene"),
             (vec!["--board", "d", "--no-v3d"], "board"),
             (vec!["--trace", "t", "--no-v3d"], "model"),
+            (vec!["--coherence", "--no-v3d"], "model"),
             (vec!["--mailbox", "loud"], "dies"),
             (vec!["--mailbox", "silent", "--no-v3d"], "plugin"),
+            (vec!["--firmware", "board,trace=x"], "with + between"),
+            (vec!["--firmware", "board", "--no-v3d"], "plugin"),
         ] {
             let message = format!("{:#}", parse(&arguments).unwrap_err());
             assert!(message.contains(part), "{arguments:?}: {message}");

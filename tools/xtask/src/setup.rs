@@ -1,7 +1,7 @@
-//! `cargo xtask setup`: installs the bare-metal Rust target and QEMU.
+//! `cargo xtask setup`: installs the bare-metal Rust target, QEMU and a checker of file systems.
 //!
-//! The target is installed by rustup. QEMU is installed by apt-get if this program may use it (as root, or by sudo without a password); otherwise the error
-//! contains the command.
+//! The target is installed by rustup. The other programs are installed by apt-get if this program may use it (as root, or by sudo without a password);
+//! otherwise the error contains the command.
 
 use crate::workspace::KERNEL_TARGET;
 use anyhow::{Context, Result, bail};
@@ -14,6 +14,7 @@ cargo xtask setup
 Installs what the other tasks need:
   the Rust target aarch64-unknown-none, by rustup
   qemu-system-aarch64, by apt-get, if run as root or if sudo needs no password
+  fsck.vfat, with which `cargo xtask test` checks the SD card image, likewise
   if DISPLAY or WAYLAND_DISPLAY is set, QEMU's window support, likewise
 If an installation is not permitted, the error contains the command to run.
 ";
@@ -30,6 +31,13 @@ const QEMU_PACKAGE: &str = "qemu-system-arm";
 /// Debian's package with QEMU's window support.
 const WINDOW_PACKAGE: &str = "qemu-system-gui";
 
+/// The program that checks FAT file systems, and the folders in which to look for it besides the PATH: users other than root often lack these.
+const FSCK: &str = "fsck.vfat";
+const FSCK_FOLDERS: [&str; 2] = ["/usr/sbin", "/sbin"];
+
+/// Debian's package with that program.
+const FSCK_PACKAGE: &str = "dosfstools";
+
 /// QEMU's display types that are windows.
 const WINDOWS: [&str; 3] = ["gtk", "sdl", "cocoa"];
 
@@ -45,6 +53,7 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
     if let Err(problem) = version.check_plugin() {
         eprintln!("{problem:#}");
     }
+    eprintln!("{}: installed", fsck()?.display());
     if has_display() {
         window()?;
         eprintln!("{}: can open a window", qemu_program().display());
@@ -142,6 +151,21 @@ pub(crate) fn window() -> Result<()> {
     Ok(())
 }
 
+/// The program that checks FAT file systems; it is installed if it is missing.
+pub(crate) fn fsck() -> Result<PathBuf> {
+    if let Some(program) = installed_fsck() {
+        return Ok(program);
+    }
+    apt_install(&[FSCK_PACKAGE]).with_context(|| format!("{FSCK} is missing"))?;
+    installed_fsck().with_context(|| format!("{FSCK_PACKAGE} was installed, but there is no {FSCK}"))
+}
+
+fn installed_fsck() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(FSCK_FOLDERS.map(PathBuf::from));
+    folders.map(|folder| folder.join(FSCK)).find(|program| program.is_file())
+}
+
 /// Whether QEMU has a display type that is a window.
 fn has_window_part() -> bool {
     let Ok(output) = Command::new(qemu_program()).args(["-display", "help"]).stderr(Stdio::null()).output() else {
@@ -160,7 +184,7 @@ fn apt_install(packages: &[&str]) -> Result<()> {
     let list = packages.join(" ");
     let by_hand = format!("apt-get install --no-install-recommends {list}");
     if !succeeds("apt-get", &["--version"]) {
-        bail!("{list} is missing and this system has no apt-get: install your system's package of {QEMU}");
+        bail!("{list} is missing and this system has no apt-get: install your system's package of the same programs");
     }
     let prefix: &[&str] = if is_root() {
         &[]

@@ -4,7 +4,12 @@
 //! A failed step does not prevent others; the last line counts them.
 
 mod board;
+mod card;
+mod coherence;
+mod firmware;
 mod guest;
+mod machines;
+mod report;
 mod scenes;
 mod triangle;
 

@@ -39,7 +39,7 @@ pub(super) fn html(exhibits: &[Exhibit]) -> String {
 }
 
 /// Escapes text for HTML.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -21,8 +21,18 @@ const TYPE_FAT32_LBA: u8 = 0x0c;
 /// Identifies the disk and its volume. A fixed number keeps images reproducible.
 const SERIAL: u32 = 0x5643_3444;
 
+/// Bytes that [`is_head`] takes.
+pub(super) const HEAD_BYTES: u64 = SECTOR_BYTES as u64;
+
+/// Whether a file that begins with these bytes is an image of this module: it has its partition table, with its number.
+pub(super) fn is_head(head: &[u8]) -> bool {
+    let mut ours = [0; SECTOR_BYTES];
+    write_partition_table(&mut ours);
+    head == ours
+}
+
 /// A file on the card.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CardFile {
     /// Its path on the card, with `/` after the folder.
     pub(super) name: String,
@@ -76,9 +86,14 @@ pub(super) fn build(files: &[CardFile]) -> Result<Vec<u8>> {
     Ok(image)
 }
 
+/// The partition of a card's image.
+pub(super) fn partition(image: &[u8]) -> Result<&[u8]> {
+    image.get(PARTITION_SECTOR * SECTOR_BYTES..).context("the image is too short")
+}
+
 /// Reads a file from a card's image.
 pub(super) fn read(image: &[u8], name: &str) -> Result<Vec<u8>> {
-    let partition = image.get(PARTITION_SECTOR * SECTOR_BYTES..).context("the image is too short")?.to_vec();
+    let partition = partition(image)?.to_vec();
     let volume = FileSystem::new(Cursor::new(partition), FsOptions::new()).context("cannot open the card")?;
     let mut bytes = Vec::new();
     let read = volume.root_dir().open_file(name).and_then(|mut file| file.read_to_end(&mut bytes));

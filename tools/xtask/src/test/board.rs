@@ -4,7 +4,6 @@
 
 use super::Built;
 use super::guest::{INK, MIN_INK, PATIENCE, TRIANGLE_CRC, with_machine};
-use crate::board_report::Report;
 use crate::qemu::{Options, Qemu};
 use crate::run::run_scene;
 use crate::target_board::{BOOT_TRACE, PERSISTENT_LOG};
@@ -13,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use std::time::{Duration, Instant};
 
 /// The word of the boot trace that contains the last stage.
-const LAST_STAGE_WORD: usize = 2;
+pub(super) const LAST_STAGE_WORD: usize = 2;
 
 /// A kernel that is loaded where current firmware loads 64-bit kernels, and where the image overlaps its link address, relocates itself and draws.
 pub(super) fn other_addresses(workspace: &Workspace, built: &Built) -> Result<String> {
@@ -43,7 +42,7 @@ pub(super) fn other_addresses(workspace: &Workspace, built: &Built) -> Result<St
 }
 
 /// Draws the triangle and checks its CRCs.
-fn ensure_triangle(machine: &Qemu, frames: usize, deadline: Instant) -> Result<()> {
+pub(super) fn ensure_triangle(machine: &Qemu, frames: usize, deadline: Instant) -> Result<()> {
     let run = run_scene(&machine.console, "triangle", 0..frames as u64, deadline)?;
     let right = run.frames.iter().filter(|frame| frame.crc == TRIANGLE_CRC).count();
     ensure!(right == frames, "{right} of {frames} frames are right");
@@ -110,7 +109,7 @@ pub(super) fn stuck_serial_port(workspace: &Workspace, built: &Built) -> Result<
 }
 
 /// Polls until a condition is true.
-fn wait_until(deadline: Instant, otherwise: &str, is_so: impl Fn() -> Result<bool>) -> Result<()> {
+pub(super) fn wait_until(deadline: Instant, otherwise: &str, is_so: impl Fn() -> Result<bool>) -> Result<()> {
     while !is_so()? {
         if Instant::now() > deadline {
             bail!("time-out: {otherwise}");
@@ -118,25 +117,6 @@ fn wait_until(deadline: Instant, otherwise: &str, is_so: impl Fn() -> Result<boo
         std::thread::sleep(Duration::from_millis(200));
     }
     Ok(())
-}
-
-/// The kernel's test of a board, and its report.
-pub(super) fn selftest(workspace: &Workspace, built: &Built) -> Result<String> {
-    with_machine(workspace, Options::with_v3d(built.image()?, built.plugin()?), |machine, _, _| {
-        let report = Report::ask(&machine.console, |_| {})?;
-        if let Some(sentence) = &report.failure {
-            bail!("`selftest board` ends with: {sentence}; {}", report.lines.join(" / "));
-        }
-        let (begins, ends) =
-            (report.lines.iter().filter(|line| line.ends_with(" ...")).count(), report.steps_without_failure());
-        ensure!(begins == ends && begins >= 10, "{begins} steps begin, and {ends} end well");
-        let scratch = workspace.scratch()?;
-        let remark = report.save(&machine.console, scratch.path())?;
-        ensure!(scratch.path().join("job/job.json").is_file(), "the report has no job: {remark}");
-        let text = std::fs::read_to_string(scratch.path().join("report.txt"))?;
-        ensure!(text.contains("---- board report") && text.contains("IDENT0 0x02443356"), "the report is: {text}");
-        Ok(format!("{ends} steps; job: {remark}"))
-    })
 }
 
 /// A hang during boot is reported by the next boot, with its log.
@@ -156,7 +136,7 @@ pub(super) fn hang_in_boot(workspace: &Workspace, built: &Built) -> Result<Strin
         machine.reset()?;
         let boot = machine.console.wait_ready(deadline)?;
         let told = boot.iter().find(|line| says_so(line)).context("the next boot does not report the hang")?;
-        ensure!(told.contains("stage 13 of 18, \"screen\""), "the next boot reports: {told}");
+        ensure!(told.contains("stage 13 of 20, \"screen\""), "the next boot reports: {told}");
         let has_log = boot.iter().any(|line| line.contains("its log: ") && line.contains("framebuffer 1280x720"));
         ensure!(has_log, "the next boot does not print the log");
         ensure_triangle(machine, 1, deadline)?;
@@ -178,11 +158,20 @@ pub(super) fn interrupt_storm(workspace: &Workspace, built: &Built) -> Result<St
 /// Checks config.txt of the card.
 pub(super) fn check_config(config: &str) -> Result<()> {
     let lines: Vec<&str> = config.lines().map(str::trim).filter(|line| !line.starts_with('#')).collect();
-    for wanted in
-        ["arm_64bit=1", "kernel=kernel8.img", "kernel_address=0x80000", "gpu_mem=64", "max_framebuffer_height=3240"]
-    {
+    for wanted in [
+        "arm_64bit=1",
+        "kernel=kernel8.img",
+        "kernel_address=0x80000",
+        "device_tree=",
+        "gpu_mem=64",
+        "framebuffer_depth=32",
+        "max_framebuffer_width=2048",
+        "max_framebuffer_height=4096",
+    ] {
         ensure!(lines.contains(&wanted), "config.txt has no line {wanted}");
     }
+    // The mini UART's rate depends on the core clock, so whoever selects it finds the clock's line beside.
+    ensure!(config.contains("#enable_uart=1\n#core_freq=250\n"), "config.txt does not fix the clock of the mini UART");
     ensure!(!lines.contains(&"disable_splash=1"), "config.txt disables the coloured square");
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! ES specification defines it. Each check examines a picture of the whole screen and returns a remark.
 
 mod bands;
+mod breakout;
 mod computation;
 mod console;
 mod crates;
@@ -90,6 +91,14 @@ pub(super) fn console(workspace: &Workspace, built: &Built) -> Result<String> {
         let first = kept_if_wrong(workspace, "console", &picture, console::check(&picture, &help))?;
         let live = console::check_live(machine, &help, deadline);
         Ok(format!("{first}; {}", kept_if_wrong(workspace, "console", &machine.screenshot()?, live)?))
+    })
+}
+
+/// The game, played by keys.
+pub(super) fn breakout(workspace: &Workspace, built: &Built) -> Result<String> {
+    with_v3d(workspace, built, |machine, _, deadline| {
+        let checked = breakout::check(machine, deadline);
+        kept_if_wrong(workspace, "breakout", &machine.screenshot()?, checked)
     })
 }
 

@@ -19,7 +19,7 @@ struct Arrows {
     dev: &'static [&'static str],
 }
 
-const ARROWS: [Arrows; 17] = [
+const ARROWS: [Arrows; 18] = [
     Arrows {
         from: "kernel",
         normal: &["renderer", "compute", "v3d", "qpu-shaders"],
@@ -72,6 +72,14 @@ const ARROWS: [Arrows; 17] = [
     // The model behind the driver's registers, for examples and tests on the host.
     Arrows { from: "v3d-host", normal: &["renderer", "v3d", "v3d-sim"], optional: &[], build: &[], dev: &[] },
     Arrows { from: "qemu-v3d", normal: &["v3d-sim"], optional: &[], build: &[], dev: &[] },
+    // What `cargo xtask new` copies, as a user's crate would be.
+    Arrows {
+        from: "scene-template",
+        normal: &["renderer", "shader-interface", "v3d", "v3d-host"],
+        optional: &[],
+        build: &["asset-build", "shader-build"],
+        dev: &[],
+    },
     // Reads files for build scripts; its output refers to the renderer's types, but it does not depend on them.
     Arrows { from: "asset-build", normal: &[], optional: &[], build: &[], dev: &[] },
     Arrows { from: "xtask", normal: &[], optional: &[], build: &[], dev: &[] },
