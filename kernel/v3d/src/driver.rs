@@ -20,7 +20,7 @@
 //! | interrupts that are latched in INTCTL | acknowledged when they are served; their causes are looked up in PCS, BFC and RFC |
 //! | BPOA, BPOS | written with 0 before each binning list: `schedule` |
 //! | overflow memory | returned when the job is done; its contents are tile lists, which the next owner writes before they are read |
-//! | caches | cleared before each list: [`caches`](crate::caches) |
+//! | caches | cleared before each list: [`caches`] |
 //! | pipeline state of a thread: records 56, 64, 65 and 96 to 106 | never: a list sets what it draws with. The validator wants a shader state record before primitives; other state that a list does not set is that of the job before, which are numbers without addresses |
 //! | clear values | never: they are those of the last Clear Colors. The validator lets no tile be stored that only another job's values have cleared |
 //! | tile buffer | never: it holds the last tile. The validator wants its colour to be cleared or loaded before primitives, each part before that is stored, and all pixels of a part before all are stored. Depth need not be cleared before primitives: a depth test may then compare with another job's |
