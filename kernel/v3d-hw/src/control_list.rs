@@ -749,160 +749,232 @@ macro_rules! records {
     (@open) => { false };
     (@open open) => { true };
     ($(
-        $(#[doc = $doc:literal])+
-        $code:literal => $variant:ident $(($layout:ident))? $name:literal $lists:ident $($open:ident)?;
+        $(#[doc = $group_doc:literal])+
+        $group:ident $members:ident {
+            $(
+                $(#[doc = $doc:literal])+
+                $code:literal => $variant:ident $(($layout:ident))? $name:literal $lists:ident $($open:ident)?;
+            )*
+        }
     )*) => {
         /// A control record.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum Record {
-            $(
+            $($(
                 $(#[doc = $doc])+
                 ///
                 #[doc = concat!("*", $name, "*: code ", $code)]
                 $( #[doc = concat!(", then the bits of [`", stringify!($layout), "`] from the next byte on")] )?
                 #[doc = concat!("; [byte by byte](crate::record_pages#record-", $code, ").")]
                 $variant $(($layout))?,
+            )*)*
+        }
+
+        /// A control record by what it acts on, so that each unit matches on its own records only.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum RecordGroup {
+            $(
+                $(#[doc = $group_doc])+
+                $group($members),
             )*
         }
 
+        $(
+            $(#[doc = $group_doc])+
+            #[derive(Clone, Copy, Debug, PartialEq)]
+            pub enum $members {
+                $(
+                    #[doc = concat!("[`Record::", stringify!($variant), "`]")]
+                    $variant $(($layout))?,
+                )*
+            }
+
+            impl From<$members> for Record {
+                fn from(member: $members) -> Self {
+                    match member { $( records!(@member $members $variant data $($layout)?) => records!(@named $variant data $($layout)?), )* }
+                }
+            }
+        )*
+
         impl Record {
             /// All control records, in the order of their codes.
-            pub const TABLE: &'static [RecordInfo] = &[
-                $( RecordInfo {
+            pub const TABLE: &'static [RecordInfo] = &in_order_of_codes([
+                $($( RecordInfo {
                     code: $code,
                     name: $name,
                     bytes: records!(@bytes $($layout)?),
                     open_ended: records!(@open $($open)?),
                     lists: Lists::$lists,
                     fields: records!(@fields $($layout)?),
-                }, )*
-            ];
+                }, )*)*
+            ]);
+
+            /// The record with the group that it belongs to.
+            pub const fn group(self) -> RecordGroup {
+                match self {
+                    $($(
+                        records!(@named $variant data $($layout)?) => {
+                            RecordGroup::$group(records!(@member $members $variant data $($layout)?))
+                        }
+                    )*)*
+                }
+            }
 
             /// The record's code.
             pub const fn code(&self) -> u8 {
-                match self { $( records!(@pattern $variant $($layout)?) => $code, )* }
+                match self { $($( records!(@pattern $variant $($layout)?) => $code, )*)* }
             }
 
             /// Bytes of the record's fixed part.
             pub const fn bytes(&self) -> usize {
-                match self { $( records!(@pattern $variant $($layout)?) => records!(@bytes $($layout)?), )* }
+                match self { $($( records!(@pattern $variant $($layout)?) => records!(@bytes $($layout)?), )*)* }
             }
 
             fn from_data(code: u8, data: u128) -> Option<Self> {
                 let _ = data;
                 match code {
-                    $( $code => Some(records!(@decode $variant data $($layout)?)), )*
+                    $($( $code => Some(records!(@decode $variant data $($layout)?)), )*)*
                     _ => None,
                 }
             }
 
             fn data_bits(&self) -> Result<u128, FieldError> {
-                match self { $( records!(@named $variant record $($layout)?) => records!(@value record $($layout)?), )* }
+                match self { $($( records!(@named $variant record $($layout)?) => records!(@value record $($layout)?), )*)* }
             }
         }
 
-        $($(
+        $($($(
             impl From<$layout> for Record {
                 fn from(data: $layout) -> Self {
-                    records!(@from $variant data $layout)
+                    records!(@named $variant data $layout)
                 }
             }
-        )?)*
+        )?)*)*
     };
     (@pattern $variant:ident) => { Self::$variant };
     (@pattern $variant:ident $layout:ident) => { Self::$variant(_) };
     (@named $variant:ident $record:ident) => { Self::$variant };
     (@named $variant:ident $record:ident $layout:ident) => { Self::$variant($record) };
+    (@member $members:ident $variant:ident $data:ident) => { $members::$variant };
+    (@member $members:ident $variant:ident $data:ident $layout:ident) => { $members::$variant($data) };
     (@value $record:ident) => { Ok(0) };
     (@value $record:ident $layout:ident) => { $record.to_bits() };
-    (@from $variant:ident $data:ident $layout:ident) => { Self::$variant($data) };
+}
+
+/// Sorts the rows of the groups by their codes.
+const fn in_order_of_codes<const N: usize>(mut rows: [RecordInfo; N]) -> [RecordInfo; N] {
+    let mut sorted = 1;
+    while sorted < N {
+        let mut at = sorted;
+        while at > 0 && rows[at - 1].code > rows[at].code {
+            (rows[at - 1], rows[at]) = (rows[at], rows[at - 1]);
+            at -= 1;
+        }
+        sorted += 1;
+    }
+    rows
 }
 
 records! {
-    /// Stops the thread: "stopped at halt".
-    0 => Halt "Halt" Both;
-    /// Nothing.
-    1 => Nop "NOP" Both;
-    /// Adds Return from Sub-list to all tile lists and writes them to memory.
-    4 => Flush "Flush" Binning;
-    /// As Flush, but first writes the current state to all tile lists.
-    5 => FlushAllState "Flush All State" Binning;
-    /// Advances the state counter, so that the state items before it go into the tile lists.
-    6 => StartTileBinning "Start Tile Binning" Binning;
-    /// Increments the other thread's semaphore, once tile lists are flushed or the last tile is written.
-    7 => IncrementSemaphore "Increment Semaphore" Both;
-    /// Waits for this thread's semaphore and decrements it.
-    8 => WaitOnSemaphore "Wait on Semaphore" Both;
-    /// Goes on at an address.
-    16 => Branch(Branch) "Branch" Both;
-    /// Calls a sub-list; two levels at most.
-    17 => BranchToSubList(BranchToSubList) "Branch to Sub-list" Both;
-    /// Returns from a sub-list; ignored if there is nothing to return to.
-    18 => ReturnFromSubList "Return from Sub-list" Both;
-    /// Stores the tile's resolved colour as the rendering mode says.
-    24 => StoreResolved "Store Multi-sample Resolved Tile Color Buffer" Rendering;
-    /// The same, and the frame is complete.
-    25 => StoreResolvedEndOfFrame "Store Multi-sample Resolved Tile Color Buffer and signal end of frame" Rendering;
-    /// Stores all samples.
-    26 => StoreFullResolution(StoreFullResolution) "Store Full Resolution Tile Buffer" Rendering;
-    /// Loads all samples.
-    27 => LoadFullResolution(LoadFullResolution) "Re-load Full Resolution Tile Buffer" Rendering;
-    /// Stores one buffer.
-    28 => StoreGeneral(StoreGeneral) "Store Tile Buffer General" Rendering;
-    /// Loads one buffer.
-    29 => LoadGeneral(LoadGeneral) "Load Tile Buffer General" Rendering;
-    /// Draws by indices.
-    32 => IndexedPrimitiveList(IndexedPrimitiveList) "Indexed Primitive List" Both;
-    /// Draws vertices in their order.
-    33 => VertexArrayPrimitives(VertexArrayPrimitives) "Vertex Array Primitives" Both;
-    /// Draws screen coordinates in VG shader mode.
-    41 => VgCoordinateArray(VgCoordinateArray) "VG Coordinate Array Primitives" Both;
-    /// Draws the screen coordinates that follow, in VG shader mode.
-    42 => VgInline(VgInline) "VG Inline Primitives" Both open;
-    /// Draws the compressed list that follows.
-    48 => CompressedPrimitiveList "Compressed Primitive List" Rendering open;
-    /// The same, its first primitive being clipped.
-    49 => ClippedPrimitive(ClippedPrimitive) "Clipped Primitive with Compressed Primitive List" Rendering open;
-    /// Format of compressed lists; takes effect with the next shader state.
-    56 => PrimitiveListFormat(PrimitiveListFormat) "Primitive List Format" Both;
-    /// Shaders with vertex shading.
-    64 => GlShaderState(GlShaderState) "GL Shader State" Both;
-    /// Shaders without vertex shading.
-    65 => NvShaderState(NvShaderState) "NV Shader State" Both;
-    /// Shaders of OpenVG.
-    66 => VgShaderState(VgShaderState) "VG Shader State" Both;
-    /// Shader of OpenVG, given in the list.
-    67 => VgInlineShader(VgInlineShader) "VG Inline Shader Record" Both;
-    /// Depth test, culling, oversampling, coverage.
-    96 => ConfigurationBits(ConfigurationBits) "Configuration Bits" Both;
-    /// Which varyings are flat.
-    97 => FlatShadeFlags(FlatShadeFlags) "Flat Shade Flags" Both;
-    /// Size of points.
-    98 => PointSize(PointSize) "Points Size" Both;
-    /// Width of lines.
-    99 => LineWidth(LineWidth) "Line Width" Both;
-    /// Boundary of RHTs.
-    100 => RhtXBoundary(RhtXBoundary) "RHT X Boundary" Both;
-    /// Depth offset.
-    101 => DepthOffset(DepthOffset) "Depth Offset" Both;
-    /// Clip window.
-    102 => ClipWindow(ClipWindow) "Clip Window" Both;
-    /// Centre of the viewport.
-    103 => ViewportOffset(ViewportOffset) "Viewport Offset" Both;
-    /// Clipping planes.
-    104 => ZClippingPlanes(ZClippingPlanes) "Z min and max clipping planes" Both;
-    /// Scaling of the clipper.
-    105 => ClipperXyScaling(ClipperXyScaling) "Clipper XY Scaling" Binning;
-    /// Z scale and offset of the clipper.
-    106 => ClipperZScaleOffset(ClipperZScaleOffset) "Clipper Z Scale and Offset" Binning;
-    /// Configures binning.
-    112 => TileBinningMode(TileBinningMode) "Tile Binning Mode Configuration" Binning;
-    /// Configures rendering.
-    113 => TileRenderingMode(TileRenderingMode) "Tile Rendering Mode Configuration" Rendering;
-    /// Clear values.
-    114 => ClearColors(ClearColors) "Clear Colors" Rendering;
-    /// Begins a tile.
-    115 => TileCoordinates(TileCoordinates) "Tile Coordinates" Rendering;
+    /// Flow of the list, synchronisation, and control of the binner: executed by the CLE itself.
+    Control ControlRecord {
+        /// Stops the thread: "stopped at halt".
+        0 => Halt "Halt" Both;
+        /// Nothing.
+        1 => Nop "NOP" Both;
+        /// Adds Return from Sub-list to all tile lists and writes them to memory.
+        4 => Flush "Flush" Binning;
+        /// As Flush, but first writes the current state to all tile lists.
+        5 => FlushAllState "Flush All State" Binning;
+        /// Advances the state counter, so that the state items before it go into the tile lists.
+        6 => StartTileBinning "Start Tile Binning" Binning;
+        /// Increments the other thread's semaphore, once tile lists are flushed or the last tile is written.
+        7 => IncrementSemaphore "Increment Semaphore" Both;
+        /// Waits for this thread's semaphore and decrements it.
+        8 => WaitOnSemaphore "Wait on Semaphore" Both;
+        /// Goes on at an address.
+        16 => Branch(Branch) "Branch" Both;
+        /// Calls a sub-list; two levels at most.
+        17 => BranchToSubList(BranchToSubList) "Branch to Sub-list" Both;
+        /// Returns from a sub-list; ignored if there is nothing to return to.
+        18 => ReturnFromSubList "Return from Sub-list" Both;
+        /// Configures binning.
+        112 => TileBinningMode(TileBinningMode) "Tile Binning Mode Configuration" Binning;
+    }
+
+    /// Pipeline state of the thread that reads it, which applies to the primitives behind it; the binner copies most of it into tile lists.
+    State StateRecord {
+        /// Format of compressed lists; takes effect with the next shader state.
+        56 => PrimitiveListFormat(PrimitiveListFormat) "Primitive List Format" Both;
+        /// Shaders with vertex shading.
+        64 => GlShaderState(GlShaderState) "GL Shader State" Both;
+        /// Shaders without vertex shading.
+        65 => NvShaderState(NvShaderState) "NV Shader State" Both;
+        /// Shaders of OpenVG.
+        66 => VgShaderState(VgShaderState) "VG Shader State" Both;
+        /// Shader of OpenVG, given in the list.
+        67 => VgInlineShader(VgInlineShader) "VG Inline Shader Record" Both;
+        /// Depth test, culling, oversampling, coverage.
+        96 => ConfigurationBits(ConfigurationBits) "Configuration Bits" Both;
+        /// Which varyings are flat.
+        97 => FlatShadeFlags(FlatShadeFlags) "Flat Shade Flags" Both;
+        /// Size of points.
+        98 => PointSize(PointSize) "Points Size" Both;
+        /// Width of lines.
+        99 => LineWidth(LineWidth) "Line Width" Both;
+        /// Boundary of RHTs.
+        100 => RhtXBoundary(RhtXBoundary) "RHT X Boundary" Both;
+        /// Depth offset.
+        101 => DepthOffset(DepthOffset) "Depth Offset" Both;
+        /// Clip window.
+        102 => ClipWindow(ClipWindow) "Clip Window" Both;
+        /// Centre of the viewport.
+        103 => ViewportOffset(ViewportOffset) "Viewport Offset" Both;
+        /// Clipping planes.
+        104 => ZClippingPlanes(ZClippingPlanes) "Z min and max clipping planes" Both;
+        /// Scaling of the clipper.
+        105 => ClipperXyScaling(ClipperXyScaling) "Clipper XY Scaling" Binning;
+        /// Z scale and offset of the clipper.
+        106 => ClipperZScaleOffset(ClipperZScaleOffset) "Clipper Z Scale and Offset" Binning;
+    }
+
+    /// Primitives.
+    Draw DrawRecord {
+        /// Draws by indices.
+        32 => IndexedPrimitiveList(IndexedPrimitiveList) "Indexed Primitive List" Both;
+        /// Draws vertices in their order.
+        33 => VertexArrayPrimitives(VertexArrayPrimitives) "Vertex Array Primitives" Both;
+        /// Draws screen coordinates in VG shader mode.
+        41 => VgCoordinateArray(VgCoordinateArray) "VG Coordinate Array Primitives" Both;
+        /// Draws the screen coordinates that follow, in VG shader mode.
+        42 => VgInline(VgInline) "VG Inline Primitives" Both open;
+        /// Draws the compressed list that follows.
+        48 => CompressedPrimitiveList "Compressed Primitive List" Rendering open;
+        /// The same, its first primitive being clipped.
+        49 => ClippedPrimitive(ClippedPrimitive) "Clipped Primitive with Compressed Primitive List" Rendering open;
+    }
+
+    /// The tile buffer: its configuration, clears, loads and stores.
+    Tile TileRecord {
+        /// Stores the tile's resolved colour as the rendering mode says.
+        24 => StoreResolved "Store Multi-sample Resolved Tile Color Buffer" Rendering;
+        /// The same, and the frame is complete.
+        25 => StoreResolvedEndOfFrame "Store Multi-sample Resolved Tile Color Buffer and signal end of frame" Rendering;
+        /// Stores all samples.
+        26 => StoreFullResolution(StoreFullResolution) "Store Full Resolution Tile Buffer" Rendering;
+        /// Loads all samples.
+        27 => LoadFullResolution(LoadFullResolution) "Re-load Full Resolution Tile Buffer" Rendering;
+        /// Stores one buffer.
+        28 => StoreGeneral(StoreGeneral) "Store Tile Buffer General" Rendering;
+        /// Loads one buffer.
+        29 => LoadGeneral(LoadGeneral) "Load Tile Buffer General" Rendering;
+        /// Configures rendering.
+        113 => TileRenderingMode(TileRenderingMode) "Tile Rendering Mode Configuration" Rendering;
+        /// Clear values.
+        114 => ClearColors(ClearColors) "Clear Colors" Rendering;
+        /// Begins a tile.
+        115 => TileCoordinates(TileCoordinates) "Tile Coordinates" Rendering;
+    }
 }
 
 /// The longest fixed part of a record in bytes (Tile Binning Mode Configuration).

@@ -45,7 +45,10 @@ use crate::vpm::allocator::{AllocationError, Allocator};
 use index_data::IndexData;
 use std::sync::Arc;
 use v3d_hw::BusAddr;
-use v3d_hw::control_list::{ClippedPrimitive, Lists, MAX_RECORD_BYTES, PrimitiveListFormat, Record};
+use v3d_hw::control_list::{
+    ClippedPrimitive, ControlRecord, DrawRecord, Lists, MAX_RECORD_BYTES, PrimitiveListFormat, Record, RecordGroup,
+    StateRecord, TileRecord,
+};
 use v3d_hw::primitive_list::ListDataType;
 use v3d_hw::registers::Thread;
 
@@ -420,14 +423,35 @@ impl Cle {
         // Done first, so that the thread shows the next record if it stops here.
         list.current = next;
         list.indices = None;
+        match record.group() {
+            RecordGroup::Control(control) => self.execute_control(thread, at, next, control, context),
+            RecordGroup::State(state) => self.set_state(thread, at, state, bytes, context).map(|()| Step::Next),
+            RecordGroup::Draw(draw) => self.draw(thread, at, next, draw, context),
+            RecordGroup::Tile(tile) => {
+                self.in_frame |= matches!(tile, TileRecord::TileCoordinates(_));
+                self.render(context, |renderer, context| renderer.record(at, tile, context));
+                Ok(Step::Next)
+            }
+        }
+    }
+
+    /// A record that the executor itself executes, or that controls the PTB. `next` is the address behind the record.
+    fn execute_control(
+        &mut self,
+        thread: Thread,
+        at: BusAddr,
+        next: BusAddr,
+        record: ControlRecord,
+        context: &mut Context<'_>,
+    ) -> Result<Step, CleError> {
         match record {
-            Record::Nop => {}
-            Record::Halt => {
+            ControlRecord::Nop => {}
+            ControlRecord::Halt => {
                 self.stop(thread, Run::StoppedAtHalt, context);
                 return Ok(Step::Blocked);
             }
-            Record::Branch(branch) => self.thread_mut(thread).current = branch.address,
-            Record::BranchToSubList(branch) => {
+            ControlRecord::Branch(branch) => self.thread_mut(thread).current = branch.address,
+            ControlRecord::BranchToSubList(branch) => {
                 let list = self.thread_mut(thread);
                 if list.returns.len() >= MAX_NESTING {
                     return Err(CleError::Nesting);
@@ -435,14 +459,14 @@ impl Cle {
                 list.returns.push(next);
                 list.current = branch.address;
             }
-            Record::ReturnFromSubList => {
+            ControlRecord::ReturnFromSubList => {
                 let list = self.thread_mut(thread);
                 list.sub_lists = list.sub_lists.wrapping_add(1);
                 if let Some(address) = list.returns.pop() {
                     list.current = address;
                 }
             }
-            Record::IncrementSemaphore => {
+            ControlRecord::IncrementSemaphore => {
                 let list = self.thread_mut(thread);
                 list.increments = list.increments.saturating_add(1);
                 let in_frame = match thread {
@@ -456,64 +480,51 @@ impl Cle {
                     self.deliver_increments(thread, context.faults);
                 }
             }
-            Record::WaitOnSemaphore => return Ok(self.wait(thread, at, context)),
-            Record::Flush | Record::FlushAllState => {
+            ControlRecord::WaitOnSemaphore => return Ok(self.wait(thread, at, context)),
+            ControlRecord::Flush | ControlRecord::FlushAllState => {
                 let list = self.thread_mut(thread);
                 list.flushes = list.flushes.wrapping_add(1);
-                self.ptb.flush(at, record == Record::FlushAllState, context.faults);
+                self.ptb.flush(at, record == ControlRecord::FlushAllState, context.faults);
             }
-            Record::StartTileBinning => self.ptb.start(),
-            Record::TileBinningMode(ref mode) => {
+            ControlRecord::StartTileBinning => self.ptb.start(),
+            ControlRecord::TileBinningMode(ref mode) => {
                 // Each tile counts, so that a list that configures binning in an endless loop exhausts its budget.
                 let tiles = u64::from(mode.width_tiles) * u64::from(mode.height_tiles);
                 let list = self.thread_mut(thread);
                 list.records_left = list.records_left.saturating_sub(tiles);
                 self.ptb.configure(at, mode, context.memory, context.faults);
             }
-            Record::IndexedPrimitiveList(ref data) => return self.draw_indexed(thread, at, next, data, context),
-            Record::VertexArrayPrimitives(ref data) => self.draw(thread, at, Assembly::array(data)?, context)?,
-            Record::VgCoordinateArray(ref data) => {
-                let assembly = Assembly::coordinates(data, self.thread(thread).fan)?;
-                self.draw(thread, at, assembly, context)?;
+        }
+        Ok(Step::Next)
+    }
+
+    /// A record that draws. `next` is the address behind its fixed part.
+    fn draw(
+        &mut self,
+        thread: Thread,
+        at: BusAddr,
+        next: BusAddr,
+        record: DrawRecord,
+        context: &mut Context<'_>,
+    ) -> Result<Step, CleError> {
+        match record {
+            DrawRecord::IndexedPrimitiveList(ref data) => return self.draw_indexed(thread, at, next, data, context),
+            DrawRecord::VertexArrayPrimitives(ref data) => {
+                self.assemble(thread, at, Assembly::array(data)?, context)?;
             }
-            Record::VgInline(ref data) => {
+            DrawRecord::VgCoordinateArray(ref data) => {
+                let assembly = Assembly::coordinates(data, self.thread(thread).fan)?;
+                self.assemble(thread, at, assembly, context)?;
+            }
+            DrawRecord::VgInline(ref data) => {
                 let mut assembly = Assembly::inline(data, next, self.thread(thread).fan)?;
                 let records = self.thread(thread).records_left;
                 let end = assembly.measure_inline(context.memory, records)?.ok_or(ListFault::Endless { at })?;
                 self.thread_mut(thread).current = end;
-                self.draw(thread, at, assembly, context)?;
+                self.assemble(thread, at, assembly, context)?;
             }
-            Record::CompressedPrimitiveList => self.draw_compressed(at, next, None, context)?,
-            Record::ClippedPrimitive(clipped) => self.draw_compressed(at, next, Some(clipped), context)?,
-            // Each record is listed here or in the functions called by these arms: a record without a handler does not compile.
-            Record::PrimitiveListFormat(_)
-            | Record::GlShaderState(_)
-            | Record::NvShaderState(_)
-            | Record::VgShaderState(_)
-            | Record::VgInlineShader(_)
-            | Record::ConfigurationBits(_)
-            | Record::FlatShadeFlags(_)
-            | Record::PointSize(_)
-            | Record::LineWidth(_)
-            | Record::RhtXBoundary(_)
-            | Record::DepthOffset(_)
-            | Record::ClipWindow(_)
-            | Record::ViewportOffset(_)
-            | Record::ZClippingPlanes(_)
-            | Record::ClipperXyScaling(_)
-            | Record::ClipperZScaleOffset(_) => self.set_state(thread, at, &record, bytes, context)?,
-            Record::StoreResolved
-            | Record::StoreResolvedEndOfFrame
-            | Record::StoreFullResolution(_)
-            | Record::LoadFullResolution(_)
-            | Record::StoreGeneral(_)
-            | Record::LoadGeneral(_)
-            | Record::TileRenderingMode(_)
-            | Record::ClearColors(_)
-            | Record::TileCoordinates(_) => {
-                self.in_frame |= matches!(record, Record::TileCoordinates(_));
-                self.render(context, |renderer, context| renderer.record(at, &record, context));
-            }
+            DrawRecord::CompressedPrimitiveList => self.draw_compressed(at, next, None, context)?,
+            DrawRecord::ClippedPrimitive(clipped) => self.draw_compressed(at, next, Some(clipped), context)?,
         }
         Ok(Step::Next)
     }
@@ -541,19 +552,19 @@ impl Cle {
         &mut self,
         thread: Thread,
         at: BusAddr,
-        record: &Record,
+        record: StateRecord,
         bytes: [u8; MAX_RECORD_BYTES],
         context: &mut Context<'_>,
     ) -> Result<(), CleError> {
-        let list = self.thread_mut(thread);
-        if Arc::make_mut(&mut list.state).apply(record, context.memory)? && thread == Thread::Binning {
+        Arc::make_mut(&mut self.thread_mut(thread).state).apply(record, context.memory)?;
+        if thread == Thread::Binning {
             self.ptb.set_state(at, record, bytes, context.faults);
         }
         Ok(())
     }
 
-    /// A primitive record: to the PTB, or straight to the renderer.
-    fn draw(
+    /// Passes assembled primitives to the PTB, or straight to the renderer.
+    fn assemble(
         &mut self,
         thread: Thread,
         at: BusAddr,

@@ -117,7 +117,7 @@ struct Dump<'a> {
     budget: u64,
     sub_lists: VecDeque<SubList>,
     seen_lists: BTreeSet<u32>,
-    shader_records: BTreeMap<u32, shader::Record>,
+    shader_records: BTreeMap<u32, shader::Mode>,
     /// Maximum number of vertices that the draws with each GL shader record read, by its address.
     vertices: BTreeMap<u32, u32>,
     programs: BTreeMap<u32, ProgramUses>,

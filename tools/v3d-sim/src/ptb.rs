@@ -45,7 +45,7 @@ use pool::{Overspill, Pool};
 use state_cache::{STATE_CHANGES, StateCache};
 use std::sync::Arc;
 use tile_list::{Blocks, TileList, WriteError};
-use v3d_hw::control_list::{ClippedPrimitive, MAX_RECORD_BYTES, PrimitiveListFormat, Record, TileBinningMode};
+use v3d_hw::control_list::{ClippedPrimitive, MAX_RECORD_BYTES, PrimitiveListFormat, StateRecord, TileBinningMode};
 use v3d_hw::primitive_list::{
     CLIPPED_VERTEX_BYTES, ClippedVertex, ClippedVertexCoefficients, ListDataType, ListPrimitive,
 };
@@ -222,7 +222,13 @@ impl Ptb {
     }
 
     /// Takes the bytes of a state record from the list.
-    pub fn set_state(&mut self, at: BusAddr, record: &Record, bytes: [u8; MAX_RECORD_BYTES], faults: &mut FaultLog) {
+    pub fn set_state(
+        &mut self,
+        at: BusAddr,
+        record: StateRecord,
+        bytes: [u8; MAX_RECORD_BYTES],
+        faults: &mut FaultLog,
+    ) {
         let before = self.states.counter();
         self.states.set(record, bytes);
         if before <= STATE_CHANGES && self.states.counter() > STATE_CHANGES {

@@ -65,7 +65,7 @@ use surface::Surface;
 use tlb::ClearValues;
 use unit::{Draw, Op, Start, ThreadUse, Unit};
 use v3d_hw::BusAddr;
-use v3d_hw::control_list::{PrimitiveListFormat, Record, TileRenderingMode};
+use v3d_hw::control_list::{PrimitiveListFormat, TileRecord, TileRenderingMode};
 use v3d_hw::primitive_list::ListPrimitive;
 use vertices::Vertices;
 use worker::Worker;
@@ -180,58 +180,23 @@ impl Renderer {
         self.code.clear();
     }
 
-    /// Executes a rendering record; records of other units are ignored.
-    pub fn record(&mut self, at: BusAddr, record: &Record, context: &mut Context<'_>) {
-        match *record {
-            Record::TileRenderingMode(mode) => {
+    /// Executes a record of the tile buffer.
+    pub fn record(&mut self, at: BusAddr, record: TileRecord, context: &mut Context<'_>) {
+        match record {
+            TileRecord::TileRenderingMode(mode) => {
                 self.finish(context);
                 self.mode = Some(mode);
                 self.other_half = Half::Unused;
                 self.dithering_reported = false;
             }
-            Record::ClearColors(colors) => self.clear = colors.into(),
-            Record::TileCoordinates(tile) => self.begin_tile(at, (tile.column, tile.row), context),
-            Record::StoreResolved => self.store(at, Store::Resolved { end_of_frame: false }, context),
-            Record::StoreResolvedEndOfFrame => self.store(at, Store::Resolved { end_of_frame: true }, context),
-            Record::StoreFullResolution(store) => self.store(at, Store::FullResolution(store), context),
-            Record::StoreGeneral(store) => self.store(at, Store::General(store), context),
-            Record::LoadFullResolution(load) => self.load(at, Load::FullResolution(load), context),
-            Record::LoadGeneral(load) => self.load(at, Load::General(load), context),
-            // Each is named, so that a record without a handler does not compile: those of the control list executor ...
-            Record::Halt
-            | Record::Nop
-            | Record::Branch(_)
-            | Record::BranchToSubList(_)
-            | Record::ReturnFromSubList
-            | Record::IncrementSemaphore
-            | Record::WaitOnSemaphore
-            | Record::Flush
-            | Record::FlushAllState
-            | Record::StartTileBinning
-            | Record::TileBinningMode(_)
-            | Record::IndexedPrimitiveList(_)
-            | Record::VertexArrayPrimitives(_)
-            | Record::VgCoordinateArray(_)
-            | Record::VgInline(_)
-            | Record::CompressedPrimitiveList
-            | Record::ClippedPrimitive(_) => {}
-            // ... and of the pipeline state.
-            Record::PrimitiveListFormat(_)
-            | Record::GlShaderState(_)
-            | Record::NvShaderState(_)
-            | Record::VgShaderState(_)
-            | Record::VgInlineShader(_)
-            | Record::ConfigurationBits(_)
-            | Record::FlatShadeFlags(_)
-            | Record::PointSize(_)
-            | Record::LineWidth(_)
-            | Record::RhtXBoundary(_)
-            | Record::DepthOffset(_)
-            | Record::ClipWindow(_)
-            | Record::ViewportOffset(_)
-            | Record::ZClippingPlanes(_)
-            | Record::ClipperXyScaling(_)
-            | Record::ClipperZScaleOffset(_) => {}
+            TileRecord::ClearColors(colors) => self.clear = colors.into(),
+            TileRecord::TileCoordinates(tile) => self.begin_tile(at, (tile.column, tile.row), context),
+            TileRecord::StoreResolved => self.store(at, Store::Resolved { end_of_frame: false }, context),
+            TileRecord::StoreResolvedEndOfFrame => self.store(at, Store::Resolved { end_of_frame: true }, context),
+            TileRecord::StoreFullResolution(store) => self.store(at, Store::FullResolution(store), context),
+            TileRecord::StoreGeneral(store) => self.store(at, Store::General(store), context),
+            TileRecord::LoadFullResolution(load) => self.load(at, Load::FullResolution(load), context),
+            TileRecord::LoadGeneral(load) => self.load(at, Load::General(load), context),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::memory::{Memory, OutOfMemory};
 use std::sync::Arc;
 use v3d_hw::control_list::{
     ClipWindow, ClipperXyScaling, ClipperZScaleOffset, ConfigurationBits, DepthOffset, GlShaderState,
-    PrimitiveListFormat, Record, Threading, VgInlineShader, ViewportOffset, ZClippingPlanes,
+    PrimitiveListFormat, StateRecord, Threading, VgInlineShader, ViewportOffset, ZClippingPlanes,
 };
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 use v3d_hw::shaded_vertex::Format;
@@ -89,53 +89,29 @@ impl Default for PipelineState {
 }
 
 impl PipelineState {
-    /// Applies a state record; `false` if the record is not one.
-    pub fn apply(&mut self, record: &Record, memory: Memory<'_>) -> Result<bool, StateFault> {
-        match *record {
-            Record::PrimitiveListFormat(format) => self.next_list_format = format,
-            Record::GlShaderState(data) => self.set_shader(Shader::Gl(Arc::new(GlShader::read(memory, data)?))),
-            Record::NvShaderState(data) => self.set_shader(Shader::Nv(Arc::new(NvShader::read(memory, data.address)?))),
-            Record::VgShaderState(data) => self.set_shader(Shader::Vg(VgShader::read(memory, data.address)?)),
-            Record::VgInlineShader(data) => self.set_shader(Shader::Vg(VgShader::inline(data))),
-            Record::ConfigurationBits(data) => self.configuration = data,
-            Record::FlatShadeFlags(data) => self.flat_shade = data.flags,
-            Record::PointSize(data) => self.point_size = data.size,
-            Record::LineWidth(data) => self.line_width = data.width,
-            Record::RhtXBoundary(data) => self.rht_x_boundary = data.x,
-            Record::DepthOffset(data) => self.depth_offset = data,
-            Record::ClipWindow(data) => self.clip_window = data,
-            Record::ViewportOffset(data) => self.viewport_offset = data,
-            Record::ZClippingPlanes(data) => self.z_clipping = data,
-            Record::ClipperXyScaling(data) => self.clipper_xy = data,
-            Record::ClipperZScaleOffset(data) => self.clipper_z = data,
-            Record::Halt
-            | Record::Nop
-            | Record::Flush
-            | Record::FlushAllState
-            | Record::StartTileBinning
-            | Record::IncrementSemaphore
-            | Record::WaitOnSemaphore
-            | Record::Branch(_)
-            | Record::BranchToSubList(_)
-            | Record::ReturnFromSubList
-            | Record::TileBinningMode(_)
-            | Record::IndexedPrimitiveList(_)
-            | Record::VertexArrayPrimitives(_)
-            | Record::VgCoordinateArray(_)
-            | Record::VgInline(_)
-            | Record::CompressedPrimitiveList
-            | Record::ClippedPrimitive(_)
-            | Record::StoreResolved
-            | Record::StoreResolvedEndOfFrame
-            | Record::StoreFullResolution(_)
-            | Record::LoadFullResolution(_)
-            | Record::StoreGeneral(_)
-            | Record::LoadGeneral(_)
-            | Record::TileRenderingMode(_)
-            | Record::ClearColors(_)
-            | Record::TileCoordinates(_) => return Ok(false),
+    /// Applies a state record.
+    pub fn apply(&mut self, record: StateRecord, memory: Memory<'_>) -> Result<(), StateFault> {
+        match record {
+            StateRecord::PrimitiveListFormat(format) => self.next_list_format = format,
+            StateRecord::GlShaderState(data) => self.set_shader(Shader::Gl(Arc::new(GlShader::read(memory, data)?))),
+            StateRecord::NvShaderState(data) => {
+                self.set_shader(Shader::Nv(Arc::new(NvShader::read(memory, data.address)?)))
+            }
+            StateRecord::VgShaderState(data) => self.set_shader(Shader::Vg(VgShader::read(memory, data.address)?)),
+            StateRecord::VgInlineShader(data) => self.set_shader(Shader::Vg(VgShader::inline(data))),
+            StateRecord::ConfigurationBits(data) => self.configuration = data,
+            StateRecord::FlatShadeFlags(data) => self.flat_shade = data.flags,
+            StateRecord::PointSize(data) => self.point_size = data.size,
+            StateRecord::LineWidth(data) => self.line_width = data.width,
+            StateRecord::RhtXBoundary(data) => self.rht_x_boundary = data.x,
+            StateRecord::DepthOffset(data) => self.depth_offset = data,
+            StateRecord::ClipWindow(data) => self.clip_window = data,
+            StateRecord::ViewportOffset(data) => self.viewport_offset = data,
+            StateRecord::ZClippingPlanes(data) => self.z_clipping = data,
+            StateRecord::ClipperXyScaling(data) => self.clipper_xy = data,
+            StateRecord::ClipperZScaleOffset(data) => self.clipper_z = data,
         }
-        Ok(true)
+        Ok(())
     }
 
     fn set_shader(&mut self, shader: Shader) {
@@ -386,12 +362,11 @@ mod tests {
         let owned = OwnedMemory::new(0x100);
         let mut state = PipelineState::default();
         let format = PrimitiveListFormat { data_type: ListDataType::Index16, primitive: ListPrimitive::Lines };
-        assert_eq!(state.apply(&format.into(), owned.view()), Ok(true));
+        assert_eq!(state.apply(StateRecord::PrimitiveListFormat(format), owned.view()), Ok(()));
         assert_eq!(state.list_format.primitive, ListPrimitive::Triangles);
-        assert_eq!(state.apply(&VgInlineShader::default().into(), owned.view()), Ok(true));
+        assert_eq!(state.apply(StateRecord::VgInlineShader(VgInlineShader::default()), owned.view()), Ok(()));
         assert_eq!(state.list_format.primitive, ListPrimitive::Lines);
-        assert_eq!(state.apply(&ClipWindow::default().into(), owned.view()), Ok(true));
-        assert_eq!(state.apply(&Record::Flush, owned.view()), Ok(false));
+        assert_eq!(state.apply(StateRecord::ClipWindow(ClipWindow::default()), owned.view()), Ok(()));
     }
 
     #[test]

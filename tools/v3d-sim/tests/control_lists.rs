@@ -7,8 +7,8 @@ use machine::{Machine, put_list};
 use std::collections::BTreeMap;
 use v3d_hw::control_list::{
     Branch, BranchToSubList, ClipWindow, ClipperXyScaling, ClipperZScaleOffset, FlatShadeFlags, LineWidth,
-    NvShaderState, PointSize, PrimitiveListFormat, PrimitiveMode, Record, StoreGeneral, TileBinningMode, TileBlockSize,
-    TileCoordinates, TileRenderingMode, VertexArrayPrimitives, ViewportOffset,
+    NvShaderState, PointSize, PrimitiveListFormat, PrimitiveMode, Record, RecordGroup, StoreGeneral, TileBinningMode,
+    TileBlockSize, TileCoordinates, TileRenderingMode, VertexArrayPrimitives, ViewportOffset,
 };
 use v3d_hw::primitive_list::{ClippedVertex, ClippedVertexCoefficients, ListDataType, ListPrimitive};
 use v3d_hw::registers::cle::{Ctncs, Ctnlc};
@@ -297,7 +297,8 @@ fn tile_list(memory: Memory<'_>, start: u32) -> TileList {
                 primitive_list::read(memory, next, format, clipped, &mut 100_000, primitives).unwrap()
             }
             record => {
-                assert!(state.apply(&record, memory).unwrap(), "{record} in a tile list");
+                let RecordGroup::State(set) = record.group() else { panic!("{record} in a tile list") };
+                state.apply(set, memory).unwrap();
                 list.codes.push(record.code());
                 list.places.push((record.code(), list.primitives.len()));
                 next

@@ -7,8 +7,8 @@ use v3d_hw::BusAddr;
 use v3d_hw::Layout;
 use v3d_hw::control_list::{
     ClearColors, ClipWindow, CompareFunction, ConfigurationBits, DecimateMode, FrameBufferFormat, LoadFullResolution,
-    LoadGeneral, MemoryFormat, Oversample, PrimitiveListFormat, Record, StoreFullResolution, StoreGeneral, Threading,
-    TileBufferSelect, TileCoordinates, TileRenderingMode,
+    LoadGeneral, MemoryFormat, Oversample, PrimitiveListFormat, Record, RecordGroup, StoreFullResolution, StoreGeneral,
+    Threading, TileBufferSelect, TileCoordinates, TileRenderingMode,
 };
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 use v3d_hw::registers::performance::CounterSource;
@@ -66,8 +66,8 @@ impl Machine {
     }
 
     fn record(&mut self, record: impl Into<Record>) {
-        let record = record.into();
-        self.run(|renderer, at, context| renderer.record(at, &record, context));
+        let RecordGroup::Tile(record) = record.into().group() else { panic!("a record of the tile buffer") };
+        self.run(|renderer, at, context| renderer.record(at, record, context));
     }
 
     fn records(&mut self, records: impl IntoIterator<Item = Record>) {

@@ -10,7 +10,7 @@ use v3d_hw::BusAddr;
 use v3d_hw::Layout;
 use v3d_hw::control_list::{
     ClearColors, ClipWindow, CompareFunction, ConfigurationBits, DecimateMode, FrameBufferFormat, MemoryFormat,
-    Oversample, PrimitiveListFormat, Record, StoreGeneral, Threading, TileBufferSelect, TileCoordinates,
+    Oversample, PrimitiveListFormat, StoreGeneral, Threading, TileBufferSelect, TileCoordinates, TileRecord,
     TileRenderingMode, ViewportOffset,
 };
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
@@ -118,15 +118,19 @@ fn render(vertices: [(i16, i16); 3], multisample: bool, parallel: bool) -> Vec<u
     let format = PrimitiveListFormat { data_type: ListDataType::Index16, primitive: ListPrimitive::Triangles };
     let tile_px = if multisample { 32 } else { 64 };
     let (columns, rows) = (WIDTH.div_ceil(tile_px) as u8, HEIGHT.div_ceil(tile_px) as u8);
-    let mut records: Vec<Record> =
-        vec![clear.into(), mode.into(), TileCoordinates { row: 0, column: 0 }.into(), dummy.into()];
+    let mut records = vec![
+        TileRecord::ClearColors(clear),
+        TileRecord::TileRenderingMode(mode),
+        TileRecord::TileCoordinates(TileCoordinates { row: 0, column: 0 }),
+        TileRecord::StoreGeneral(dummy),
+    ];
     for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
-        records.push(TileCoordinates { row, column }.into());
+        records.push(TileRecord::TileCoordinates(TileCoordinates { row, column }));
         let last = (row, column) == (rows - 1, columns - 1);
-        records.push(if last { Record::StoreResolvedEndOfFrame } else { Record::StoreResolved });
+        records.push(if last { TileRecord::StoreResolvedEndOfFrame } else { TileRecord::StoreResolved });
     }
-    for (at, record) in (0..).zip(&records) {
-        if matches!(record, Record::StoreResolved | Record::StoreResolvedEndOfFrame) {
+    for (at, record) in (0..).zip(records) {
+        if matches!(record, TileRecord::StoreResolved | TileRecord::StoreResolvedEndOfFrame) {
             renderer.draw(BusAddr(at), format, &list, &state, &mut context);
         }
         renderer.record(BusAddr(at), record, &mut context);

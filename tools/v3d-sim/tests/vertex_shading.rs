@@ -2,7 +2,7 @@
 
 use v3d_hw::control_list::{
     ClipWindow, GlShaderState, IndexType, IndexedPrimitiveList, NvShaderState, PrimitiveListFormat, PrimitiveMode,
-    Record, TileBinningMode, VgCoordinateArray, VgInlineShader, VgPrimitiveType, ViewportOffset,
+    Record, RecordGroup, TileBinningMode, VgCoordinateArray, VgInlineShader, VgPrimitiveType, ViewportOffset,
 };
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 use v3d_hw::registers::performance::CounterSource;
@@ -256,7 +256,8 @@ fn follow(memory: Memory<'_>, start: u32) -> Vec<Primitive> {
                 primitive_list::read(memory, next, state.list_format, None, &mut 1000, &mut primitives).unwrap()
             }
             record => {
-                assert!(state.apply(&record, memory).unwrap());
+                let RecordGroup::State(set) = record.group() else { panic!("{record} in a tile list") };
+                state.apply(set, memory).unwrap();
                 next
             }
         };

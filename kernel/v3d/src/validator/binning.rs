@@ -11,15 +11,15 @@ use crate::tile_grid::TileGrid;
 use crate::tile_memory;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{
-    ConfigurationBits, IndexType, IndexedPrimitiveList, Oversample, PrimitiveListFormat, PrimitiveMode, Record,
-    TileBinningMode, VertexArrayPrimitives,
+    ConfigurationBits, ControlRecord, DrawRecord, IndexType, IndexedPrimitiveList, Oversample, PrimitiveListFormat,
+    PrimitiveMode, RecordGroup, StateRecord, TileBinningMode, VertexArrayPrimitives,
 };
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 use v3d_hw::registers::Thread;
 
-/// Progress of the list.
+/// How far the list has come.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum Progress {
     Empty,
     Configured,
     Binning,
@@ -54,7 +54,7 @@ struct State {
     /// State has changed since the last primitives.
     is_changed: bool,
     /// The last kind of primitive, which is also state.
-    drawn: Option<PrimitiveMode>,
+    last_mode: Option<PrimitiveMode>,
     changes: u32,
     /// A two-threaded program switches threads; another may end without.
     thread_use: (bool, bool),
@@ -68,7 +68,7 @@ struct State {
 impl State {
     fn new(end: BusAddr) -> Self {
         let numbers = ListDataType::Index16;
-        let (shading, records, drawn) = (None, Records::default(), None);
+        let (shading, records, last_mode) = (None, Records::default(), None);
         Self {
             given: 0,
             multisample: false,
@@ -77,7 +77,7 @@ impl State {
             shading,
             records,
             is_changed: false,
-            drawn,
+            last_mode,
             changes: 0,
             thread_use: (false, false),
             configuration: ConfigurationBits::default(),
@@ -88,71 +88,95 @@ impl State {
 }
 
 pub(super) fn check<M: GpuMemory>(checker: &Checker<'_, M>, list: ControlList) -> Result<Binned, Refusal> {
-    let mut stage = Stage::Empty;
+    let mut progress = Progress::Empty;
     let mut binned = None;
     let mut state = State::new(list.end_exclusive);
     let mut end = 0;
     checker.records(Thread::Binning, list, |offset, record| {
         end = offset;
-        match (stage, record) {
-            (Stage::Empty, Record::TileBinningMode(mode)) => {
+        match (progress, record.group()) {
+            (Progress::Empty, RecordGroup::Control(ControlRecord::TileBinningMode(mode))) => {
                 binned = Some(tile_memory_of(checker, &mode)?);
                 state.multisample = mode.multisample;
-                stage = Stage::Configured;
+                progress = Progress::Configured;
             }
-            (Stage::Empty, _) => {
+            (Progress::Empty, _) => {
                 return Err(Reason::Order("a binning list begins with Tile Binning Mode Configuration"));
             }
-            (Stage::Configured, Record::StartTileBinning) => stage = Stage::Binning,
-            (Stage::Binning, Record::IndexedPrimitiveList(draw)) => state.indexed(checker, &draw)?,
-            (Stage::Binning, Record::VertexArrayPrimitives(draw)) => state.array(checker, &draw)?,
-            (Stage::Binning, Record::IncrementSemaphore) => stage = Stage::Signalled,
-            (Stage::Signalled, Record::Flush | Record::FlushAllState) => stage = Stage::Flushed,
-            (Stage::Configured | Stage::Binning, record) if state.set(checker, &record)? => {}
-            (_, Record::Nop) => {}
-            (Stage::Signalled, _) => return Err(Reason::Order("Increment Semaphore is followed by Flush")),
-            (Stage::Flushed, _) => return Err(Reason::Order("Flush ends a binning list")),
-            _ => return Err(Reason::NotAllowed),
+            (_, RecordGroup::Control(ControlRecord::Nop)) => {}
+            (Progress::Configured, RecordGroup::Control(ControlRecord::StartTileBinning)) => {
+                progress = Progress::Binning;
+            }
+            (Progress::Configured | Progress::Binning, RecordGroup::State(record)) => state.set(checker, &record)?,
+            (Progress::Binning, RecordGroup::Draw(record)) => state.drawn(checker, &record)?,
+            (Progress::Binning, RecordGroup::Control(ControlRecord::IncrementSemaphore)) => {
+                progress = Progress::Signalled;
+            }
+            (Progress::Signalled, RecordGroup::Control(ControlRecord::Flush | ControlRecord::FlushAllState)) => {
+                progress = Progress::Flushed;
+            }
+            (Progress::Signalled, _) => return Err(Reason::Order("Increment Semaphore is followed by Flush")),
+            (Progress::Flushed, _) => return Err(Reason::Order("Flush ends a binning list")),
+            (Progress::Configured | Progress::Binning, _) => return Err(Reason::NotAllowed),
         }
         Ok(())
     })?;
     let refusal = |reason| Refusal { thread: Thread::Binning, offset: end, record: "end of the list", reason };
-    match (stage, binned) {
-        (Stage::Flushed, Some(binned)) => Ok(binned),
+    match (progress, binned) {
+        (Progress::Flushed, Some(binned)) => Ok(binned),
         _ => Err(refusal(Reason::Order("a binning list ends with Increment Semaphore and Flush"))),
     }
 }
 
 impl State {
-    /// Records a state record; `false` for other records.
-    fn set<M: GpuMemory>(&mut self, checker: &Checker<'_, M>, record: &Record) -> Result<bool, Reason> {
+    /// A state record.
+    fn set<M: GpuMemory>(&mut self, checker: &Checker<'_, M>, record: &StateRecord) -> Result<(), Reason> {
         match record {
-            Record::GlShaderState(state) => {
+            StateRecord::GlShaderState(state) => {
                 (self.shading, self.numbers) = (Some(self.records.gl(checker, state)?), self.next_numbers);
             }
-            Record::NvShaderState(state) => {
+            StateRecord::NvShaderState(state) => {
                 (self.shading, self.numbers) = (Some(self.records.nv(checker, state)?), self.next_numbers);
             }
-            Record::PrimitiveListFormat(format) => {
+            StateRecord::VgShaderState(_) | StateRecord::VgInlineShader(_) => return Err(Reason::NotAllowed),
+            StateRecord::PrimitiveListFormat(format) => {
                 list_format(*format)?;
                 self.next_numbers = format.data_type;
+                self.given |= 8;
             }
-            Record::ConfigurationBits(bits) => self.configuration(bits)?,
-            Record::PointSize(size) if size.size < MIN_POINT_PX || size.size.is_nan() => {
+            StateRecord::ConfigurationBits(bits) => {
+                self.configuration(bits)?;
+                self.given |= 1;
+            }
+            StateRecord::ClipWindow(_) => self.given |= 2,
+            StateRecord::ViewportOffset(_) => self.given |= 4,
+            StateRecord::PointSize(size) if size.size < MIN_POINT_PX || size.size.is_nan() => {
                 return Err(Reason::Value("a point is smaller than 1/8 pixel (HW-2726)"));
             }
-            state if is_plain_state(state) => {}
-            _ => return Ok(false),
+            // They consist of numbers that are good for any value.
+            StateRecord::PointSize(_)
+            | StateRecord::FlatShadeFlags(_)
+            | StateRecord::LineWidth(_)
+            | StateRecord::RhtXBoundary(_)
+            | StateRecord::DepthOffset(_)
+            | StateRecord::ZClippingPlanes(_)
+            | StateRecord::ClipperXyScaling(_)
+            | StateRecord::ClipperZScaleOffset(_) => {}
         }
-        self.given |= match record {
-            Record::ConfigurationBits(_) => 1,
-            Record::ClipWindow(_) => 2,
-            Record::ViewportOffset(_) => 4,
-            Record::PrimitiveListFormat(_) => 8,
-            _ => 0,
-        };
         self.is_changed = true;
-        Ok(true)
+        Ok(())
+    }
+
+    /// A record that draws.
+    fn drawn<M: GpuMemory>(&mut self, checker: &Checker<'_, M>, record: &DrawRecord) -> Result<(), Reason> {
+        match record {
+            DrawRecord::IndexedPrimitiveList(draw) => self.indexed(checker, draw),
+            DrawRecord::VertexArrayPrimitives(draw) => self.array(checker, draw),
+            DrawRecord::VgCoordinateArray(_)
+            | DrawRecord::VgInline(_)
+            | DrawRecord::CompressedPrimitiveList
+            | DrawRecord::ClippedPrimitive(_) => Err(Reason::NotAllowed),
+        }
     }
 
     fn configuration(&mut self, bits: &ConfigurationBits) -> Result<(), Reason> {
@@ -213,8 +237,8 @@ impl State {
         if let Some((_, why)) = EVERY_DRAW_NEEDS.iter().find(|(bit, _)| self.given & bit == 0) {
             return Err(Reason::Order(why));
         }
-        self.changes += u32::from(self.is_changed || self.drawn != Some(mode));
-        (self.is_changed, self.drawn) = (false, Some(mode));
+        self.changes += u32::from(self.is_changed || self.last_mode != Some(mode));
+        (self.is_changed, self.last_mode) = (false, Some(mode));
         if self.changes > MAX_STATE_CHANGES {
             return Err(Reason::Value("the binner cannot count so many changes of state (HW-2116)"));
         }
@@ -245,23 +269,6 @@ fn list_format(format: PrimitiveListFormat) -> Result<(), Reason> {
         (_, ListPrimitive::Reserved(_)) => Err(Reason::Value("the primitive list format is reserved")),
         _ => Ok(()),
     }
-}
-
-/// State that consists of numbers only.
-fn is_plain_state(record: &Record) -> bool {
-    matches!(
-        record,
-        Record::FlatShadeFlags(_)
-            | Record::PointSize(_)
-            | Record::LineWidth(_)
-            | Record::RhtXBoundary(_)
-            | Record::DepthOffset(_)
-            | Record::ClipWindow(_)
-            | Record::ViewportOffset(_)
-            | Record::ZClippingPlanes(_)
-            | Record::ClipperXyScaling(_)
-            | Record::ClipperZScaleOffset(_)
-    )
 }
 
 fn tile_memory_of<M: GpuMemory>(checker: &Checker<'_, M>, mode: &TileBinningMode) -> Result<Binned, Reason> {

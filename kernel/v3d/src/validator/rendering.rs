@@ -11,8 +11,8 @@ use crate::tile_grid::TileBuffer;
 use crate::tile_memory::tile_list;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{
-    DecimateMode, FrameBufferFormat, MemoryFormat, PixelFormat, Record, StoreGeneral, StoreMode, TileBufferSelect,
-    TileCoordinates, TileRenderingMode,
+    ControlRecord, DecimateMode, FrameBufferFormat, MemoryFormat, PixelFormat, RecordGroup, StoreGeneral, StoreMode,
+    TileBufferSelect, TileCoordinates, TileRecord, TileRenderingMode,
 };
 use v3d_hw::registers::Thread;
 use v3d_hw::tile_buffer::tile_size_px;
@@ -64,93 +64,108 @@ pub(super) fn check<M: GpuMemory>(
             return Err(Reason::Order("nothing follows the end of the frame"));
         }
         let Some(mode) = mode else {
-            return match record {
-                Record::TileRenderingMode(new) => {
+            return match record.group() {
+                RecordGroup::Tile(TileRecord::TileRenderingMode(new)) => {
                     frame(&new, binned)?;
                     mode = Some(new);
                     Ok(())
                 }
-                Record::ClearColors(_) => {
+                RecordGroup::Tile(TileRecord::ClearColors(_)) => {
                     buffer.has_values = true;
                     Ok(())
                 }
                 _ => Err(Reason::Order("a rendering list begins with Tile Rendering Mode Configuration")),
             };
         };
-        match record {
-            Record::ClearColors(_) => buffer.has_values = true,
-            Record::Nop => {}
-            Record::WaitOnSemaphore if binned.is_some() && waited => {
-                return Err(Reason::Order(
-                    "a rendering list waits once: the binning list increments the semaphore once",
-                ));
-            }
-            Record::WaitOnSemaphore if binned.is_some() => waited = true,
-            Record::TileCoordinates(coordinates) => {
-                inside(&mode, coordinates)?;
-                tile = Some(coordinates);
-                buffer.begin_tile();
-            }
-            Record::BranchToSubList(branch) => {
-                let binned = binned.ok_or(Reason::Value("there is no binning list, so there are no tile lists"))?;
-                if !waited {
-                    return Err(Reason::Order("tile lists are there after Wait on Semaphore"));
-                }
-                let tile = tile.ok_or(Reason::Order("Tile Coordinates come before a tile's list"))?;
-                buffer.is_drawn()?;
-                branch_of(binned, tile, branch.address)?;
-                // The tile's list begins in that memory, and may go on anywhere in it.
-                if binned.memory[1].holds(list.end_exclusive, 1) {
-                    return Err(Reason::Value(
-                        "the list's end address is in the memory of tile lists, where the V3D stops without an error",
+        match record.group() {
+            RecordGroup::Control(control) => match control {
+                ControlRecord::Nop => {}
+                ControlRecord::WaitOnSemaphore if binned.is_some() && waited => {
+                    return Err(Reason::Order(
+                        "a rendering list waits once: the binning list increments the semaphore once",
                     ));
                 }
-            }
-            Record::StoreResolved | Record::StoreResolvedEndOfFrame => {
-                tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
-                buffer.is_stored(Parts { color: true, zs: false })?;
-                may_store(checker, binned, mode.address, frame_bytes(&mode)?)?;
-                buffer.store(&mode, Parts::ALL, false);
-                ended = matches!(record, Record::StoreResolvedEndOfFrame);
-            }
-            Record::StoreGeneral(store) if store.buffer == TileBufferSelect::None => {
-                tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
-                buffer.store(&mode, cleared(&store), store.disable_swap);
-                ended = store.last_tile;
-            }
-            Record::StoreGeneral(store) => {
-                tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
-                buffer.is_stored(Parts::of(store.buffer))?;
-                buffer.store(&mode, cleared(&store), store.disable_swap);
-                decimates(&mode, store.buffer, store.mode)?;
-                let bytes = picture_bytes(&mode, store.format, bits(&mode, store.buffer, store.pixel_format)?)?;
-                may_store(checker, binned, store.address.0, bytes)?;
-                ended = store.last_tile;
-            }
-            Record::LoadGeneral(load) if load.buffer == TileBufferSelect::None => {
-                buffer.load(Parts::default(), false)?
-            }
-            Record::LoadGeneral(load) => {
-                buffer.load(Parts::of(load.buffer), fills_tiles(&mode))?;
-                let bytes = picture_bytes(&mode, load.format, bits(&mode, load.buffer, load.pixel_format)?)?;
-                checker.may_load(load.address.0, bytes)?;
-            }
-            Record::StoreFullResolution(store) => {
-                tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
-                buffer.is_dumped(Parts { color: !store.disable_color, zs: !store.disable_zs })?;
-                buffer.store(&mode, if store.disable_clear { Parts::default() } else { Parts::ALL }, false);
-                may_store(checker, binned, store.address.0, dump_bytes(store.disable_zs))?;
-                ended = store.last_tile;
-            }
-            Record::LoadFullResolution(load) => {
-                buffer.load(Parts { color: !load.disable_color, zs: !load.disable_zs }, true)?;
-                if mode.multisample && !mode.disable_early_z && !load.disable_zs {
-                    return Err(Reason::Value("early Z does not know what Z is loaded in full resolution (HW-2905)"));
+                ControlRecord::WaitOnSemaphore if binned.is_some() => waited = true,
+                ControlRecord::BranchToSubList(branch) => {
+                    let binned = binned.ok_or(Reason::Value("there is no binning list, so there are no tile lists"))?;
+                    if !waited {
+                        return Err(Reason::Order("tile lists are there after Wait on Semaphore"));
+                    }
+                    let tile = tile.ok_or(Reason::Order("Tile Coordinates come before a tile's list"))?;
+                    buffer.is_drawn()?;
+                    branch_of(binned, tile, branch.address)?;
+                    // The tile's list begins in that memory, and may go on anywhere in it.
+                    if binned.memory[1].holds(list.end_exclusive, 1) {
+                        return Err(Reason::Value(
+                            "the list's end address is in the memory of tile lists, where the V3D stops without an error",
+                        ));
+                    }
                 }
-                let bytes = dump_bytes(load.disable_zs);
-                checker.may_load(load.address.0, bytes)?;
-            }
-            _ => return Err(Reason::NotAllowed),
+                ControlRecord::WaitOnSemaphore
+                | ControlRecord::Halt
+                | ControlRecord::Branch(_)
+                | ControlRecord::ReturnFromSubList
+                | ControlRecord::IncrementSemaphore
+                | ControlRecord::Flush
+                | ControlRecord::FlushAllState
+                | ControlRecord::StartTileBinning
+                | ControlRecord::TileBinningMode(_) => return Err(Reason::NotAllowed),
+            },
+            RecordGroup::Tile(record) => match record {
+                TileRecord::TileRenderingMode(_) => return Err(Reason::NotAllowed),
+                TileRecord::ClearColors(_) => buffer.has_values = true,
+                TileRecord::TileCoordinates(coordinates) => {
+                    inside(&mode, coordinates)?;
+                    tile = Some(coordinates);
+                    buffer.begin_tile();
+                }
+                TileRecord::StoreResolved | TileRecord::StoreResolvedEndOfFrame => {
+                    tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
+                    buffer.is_stored(Parts { color: true, zs: false })?;
+                    may_store(checker, binned, mode.address, frame_bytes(&mode)?)?;
+                    buffer.store(&mode, Parts::ALL, false);
+                    ended = matches!(record, TileRecord::StoreResolvedEndOfFrame);
+                }
+                TileRecord::StoreGeneral(store) if store.buffer == TileBufferSelect::None => {
+                    tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
+                    buffer.store(&mode, cleared(&store), store.disable_swap);
+                    ended = store.last_tile;
+                }
+                TileRecord::StoreGeneral(store) => {
+                    tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
+                    buffer.is_stored(Parts::of(store.buffer))?;
+                    buffer.store(&mode, cleared(&store), store.disable_swap);
+                    decimates(&mode, store.buffer, store.mode)?;
+                    let bytes = picture_bytes(&mode, store.format, bits(&mode, store.buffer, store.pixel_format)?)?;
+                    may_store(checker, binned, store.address.0, bytes)?;
+                    ended = store.last_tile;
+                }
+                TileRecord::LoadGeneral(load) if load.buffer == TileBufferSelect::None => {
+                    buffer.load(Parts::default(), false)?
+                }
+                TileRecord::LoadGeneral(load) => {
+                    buffer.load(Parts::of(load.buffer), fills_tiles(&mode))?;
+                    let bytes = picture_bytes(&mode, load.format, bits(&mode, load.buffer, load.pixel_format)?)?;
+                    checker.may_load(load.address.0, bytes)?;
+                }
+                TileRecord::StoreFullResolution(store) => {
+                    tile.ok_or(Reason::Order("Tile Coordinates come before a store"))?;
+                    buffer.is_dumped(Parts { color: !store.disable_color, zs: !store.disable_zs })?;
+                    buffer.store(&mode, if store.disable_clear { Parts::default() } else { Parts::ALL }, false);
+                    may_store(checker, binned, store.address.0, dump_bytes(store.disable_zs))?;
+                    ended = store.last_tile;
+                }
+                TileRecord::LoadFullResolution(load) => {
+                    buffer.load(Parts { color: !load.disable_color, zs: !load.disable_zs }, true)?;
+                    if mode.multisample && !mode.disable_early_z && !load.disable_zs {
+                        return Err(Reason::Value("early Z does not know what Z is loaded in full resolution (HW-2905)"));
+                    }
+                    let bytes = dump_bytes(load.disable_zs);
+                    checker.may_load(load.address.0, bytes)?;
+                }
+            },
+            // State and primitives come from the tile lists.
+            RecordGroup::State(_) | RecordGroup::Draw(_) => return Err(Reason::NotAllowed),
         }
         Ok(())
     })?;

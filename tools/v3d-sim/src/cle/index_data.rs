@@ -45,7 +45,7 @@ impl Cle {
         if u64::from(end.0.wrapping_sub(record.address.0)) < bytes {
             context.faults.report(CleFault { thread, at, error: CleError::EndInIndexData });
         }
-        self.draw(thread, at, assembly, context)?;
+        self.assemble(thread, at, assembly, context)?;
         Ok(Step::Next)
     }
 

@@ -3,7 +3,10 @@
 use super::{Dump, SubList, shader};
 use crate::primitive_list::{branch_target, vertices_of};
 use crate::state::PipelineState;
-use v3d_hw::control_list::{IndexType, MAX_RECORD_BYTES, PrimitiveListFormat, Record, TileCoordinates};
+use v3d_hw::control_list::{
+    ControlRecord, DrawRecord, IndexType, MAX_RECORD_BYTES, PrimitiveListFormat, Record, RecordGroup, StateRecord,
+    TileCoordinates, TileRecord,
+};
 use v3d_hw::primitive_list::{
     CLIPPED_VERTEX_BYTES, ClippedVertex, ClippedVertexCoefficients, Item, MAX_ITEM_BYTES, vg,
 };
@@ -11,6 +14,18 @@ use v3d_hw::{BusAddr, Layout};
 
 /// Maximum number of indices of a draw that are shown.
 const SHOWN_INDICES: u32 = 24;
+
+/// What the records of a list so far have set.
+struct Reader {
+    state: PipelineState,
+    tile: Option<TileCoordinates>,
+    /// Address of the GL shader record in use.
+    shader: Option<u32>,
+    /// Bytes of the list.
+    length: u64,
+    /// It ends with Return from Sub-list.
+    is_sub_list: bool,
+}
 
 impl Dump<'_> {
     /// Up to `N` bytes, and how many of them are in memory.
@@ -25,15 +40,13 @@ impl Dump<'_> {
     }
 
     /// A list, to its end address, or to the record that ends it; returns its length in bytes.
-    pub(super) fn list(&mut self, start: BusAddr, end: Option<BusAddr>, mut state: PipelineState) -> u64 {
+    pub(super) fn list(&mut self, start: BusAddr, end: Option<BusAddr>, state: PipelineState) -> u64 {
+        let mut reader = Reader { state, tile: None, shader: None, length: 0, is_sub_list: end.is_none() };
         let mut at = start;
-        let mut length = 0;
-        let mut tile: Option<TileCoordinates> = None;
-        let mut shader: Option<u32> = None;
         while end != Some(at) {
             let Some(budget) = self.budget.checked_sub(1) else {
                 self.line(format_args!("{at}  ... the dump ends here: too many records"));
-                return length;
+                return reader.length;
             };
             self.budget = budget;
             let (bytes, available) = self.bytes::<MAX_RECORD_BYTES>(at);
@@ -41,122 +54,133 @@ impl Dump<'_> {
                 Ok(record) => record,
                 Err(error) => {
                     self.line(format_args!("{at}  {error}"));
-                    return length;
+                    return reader.length;
                 }
             };
             self.record(at, &record, &bytes);
-            if let Err(fault) = state.apply(&record, self.memory) {
-                self.line(format_args!("                {fault}"));
-            }
-            length += record.bytes() as u64;
-            let next = at + record.bytes() as u32;
-            match record {
-                Record::IndexedPrimitiveList(list) => {
-                    self.count_draw(list.length);
-                    self.count_vertices(shader, list.maximum_index.saturating_add(1));
+            reader.length += record.bytes() as u64;
+            let behind = at + record.bytes() as u32;
+            let next = match record.group() {
+                RecordGroup::Control(control) => self.control(control, behind, &reader),
+                RecordGroup::State(state) => {
+                    self.state(state, &mut reader);
+                    Some(behind)
                 }
-                Record::VertexArrayPrimitives(list) => {
-                    self.count_draw(list.length);
-                    self.count_vertices(shader, list.first_vertex.saturating_add(list.length));
+                RecordGroup::Draw(draw) => self.draw(draw, behind, &mut reader),
+                RecordGroup::Tile(tile) => {
+                    self.tile(tile, &mut reader);
+                    Some(behind)
                 }
-                Record::GlShaderState(data) => shader = Some(data.address.0.0),
-                Record::NvShaderState(_) | Record::VgShaderState(_) | Record::VgInlineShader(_) => shader = None,
-                Record::VgCoordinateArray(list) => self.count_draw(list.length),
-                Record::VgInline(_) => self.count_draw(0),
-                Record::TileRenderingMode(mode) => self.survey.rendering_mode = Some(mode),
-                Record::Halt
-                | Record::Nop
-                | Record::Flush
-                | Record::FlushAllState
-                | Record::StartTileBinning
-                | Record::IncrementSemaphore
-                | Record::WaitOnSemaphore
-                | Record::Branch(_)
-                | Record::BranchToSubList(_)
-                | Record::ReturnFromSubList
-                | Record::TileBinningMode(_)
-                | Record::CompressedPrimitiveList
-                | Record::ClippedPrimitive(_)
-                | Record::PrimitiveListFormat(_)
-                | Record::ConfigurationBits(_)
-                | Record::FlatShadeFlags(_)
-                | Record::PointSize(_)
-                | Record::LineWidth(_)
-                | Record::RhtXBoundary(_)
-                | Record::DepthOffset(_)
-                | Record::ClipWindow(_)
-                | Record::ViewportOffset(_)
-                | Record::ZClippingPlanes(_)
-                | Record::ClipperXyScaling(_)
-                | Record::ClipperZScaleOffset(_)
-                | Record::StoreResolved
-                | Record::StoreResolvedEndOfFrame
-                | Record::StoreFullResolution(_)
-                | Record::LoadFullResolution(_)
-                | Record::StoreGeneral(_)
-                | Record::LoadGeneral(_)
-                | Record::ClearColors(_)
-                | Record::TileCoordinates(_) => {}
-            }
-            at = match record {
-                Record::Branch(branch) => {
-                    if !self.seen_lists.insert(branch.address.0) {
-                        self.line(format_args!("                (shown above)"));
-                        return length;
-                    }
-                    branch.address
-                }
-                Record::BranchToSubList(branch) => {
-                    self.call(branch.address, tile, state.list_format);
-                    next
-                }
-                Record::ReturnFromSubList if end.is_none() => return length,
-                Record::Halt => return length,
-                Record::TileCoordinates(coordinates) => {
-                    tile = Some(coordinates);
-                    next
-                }
-                Record::CompressedPrimitiveList => match self.compressed(next, &state, &mut length) {
-                    Some(next) => next,
-                    None => return length,
-                },
-                Record::ClippedPrimitive(clipped) => {
-                    self.clipped(clipped.address.0, clipped.vertices);
-                    match self.compressed(next, &state, &mut length) {
-                        Some(next) => next,
-                        None => return length,
-                    }
-                }
-                Record::VgInline(_) => match self.vg_inline(next) {
-                    Some(next) => next,
-                    None => return length,
-                },
-                Record::IndexedPrimitiveList(list) => {
-                    self.indices(list.address, list.length, list.index_type == IndexType::Bits16);
-                    next
-                }
-                Record::GlShaderState(data) => {
-                    self.shader_records.entry(data.address.0.0).or_insert(shader::Record::Gl(data));
-                    next
-                }
-                Record::NvShaderState(data) => {
-                    self.shader_records.entry(data.address.0).or_insert(shader::Record::Nv);
-                    next
-                }
-                Record::VgShaderState(data) => {
-                    self.shader_records.entry(data.address.0).or_insert(shader::Record::Vg);
-                    next
-                }
-                Record::VgInlineShader(data) => {
-                    let uses = self.programs.entry(data.code.0.0).or_default();
-                    uses.add("fragment shader", data.uniforms.0);
-                    next
-                }
-                _ => next,
             };
+            match next {
+                Some(next) => at = next,
+                None => return reader.length,
+            }
         }
         self.line(format_args!("{at}  (end)"));
-        length
+        reader.length
+    }
+
+    /// Where the list goes on; `None` if it ends.
+    fn control(&mut self, record: ControlRecord, behind: BusAddr, reader: &Reader) -> Option<BusAddr> {
+        match record {
+            ControlRecord::Branch(branch) if self.seen_lists.insert(branch.address.0) => Some(branch.address),
+            ControlRecord::Branch(_) => {
+                self.line(format_args!("                (shown above)"));
+                None
+            }
+            ControlRecord::BranchToSubList(branch) => {
+                self.call(branch.address, reader.tile, reader.state.list_format);
+                Some(behind)
+            }
+            ControlRecord::ReturnFromSubList if reader.is_sub_list => None,
+            ControlRecord::Halt => None,
+            ControlRecord::ReturnFromSubList
+            | ControlRecord::Nop
+            | ControlRecord::Flush
+            | ControlRecord::FlushAllState
+            | ControlRecord::StartTileBinning
+            | ControlRecord::IncrementSemaphore
+            | ControlRecord::WaitOnSemaphore
+            | ControlRecord::TileBinningMode(_) => Some(behind),
+        }
+    }
+
+    fn state(&mut self, record: StateRecord, reader: &mut Reader) {
+        if let Err(fault) = reader.state.apply(record, self.memory) {
+            self.line(format_args!("                {fault}"));
+        }
+        reader.shader = match record {
+            StateRecord::GlShaderState(data) => {
+                self.shader_records.entry(data.address.0.0).or_insert(shader::Mode::Gl(data));
+                Some(data.address.0.0)
+            }
+            StateRecord::NvShaderState(data) => {
+                self.shader_records.entry(data.address.0).or_insert(shader::Mode::Nv);
+                None
+            }
+            StateRecord::VgShaderState(data) => {
+                self.shader_records.entry(data.address.0).or_insert(shader::Mode::Vg);
+                None
+            }
+            StateRecord::VgInlineShader(data) => {
+                let uses = self.programs.entry(data.code.0.0).or_default();
+                uses.add("fragment shader", data.uniforms.0);
+                None
+            }
+            StateRecord::PrimitiveListFormat(_)
+            | StateRecord::ConfigurationBits(_)
+            | StateRecord::FlatShadeFlags(_)
+            | StateRecord::PointSize(_)
+            | StateRecord::LineWidth(_)
+            | StateRecord::RhtXBoundary(_)
+            | StateRecord::DepthOffset(_)
+            | StateRecord::ClipWindow(_)
+            | StateRecord::ViewportOffset(_)
+            | StateRecord::ZClippingPlanes(_)
+            | StateRecord::ClipperXyScaling(_)
+            | StateRecord::ClipperZScaleOffset(_) => reader.shader,
+        };
+    }
+
+    /// Primitives; returns where the list goes on, `None` if that cannot be found.
+    fn draw(&mut self, record: DrawRecord, behind: BusAddr, reader: &mut Reader) -> Option<BusAddr> {
+        match record {
+            DrawRecord::IndexedPrimitiveList(list) => {
+                self.count_draw(list.length);
+                self.count_vertices(reader.shader, list.maximum_index.saturating_add(1));
+                self.indices(list.address, list.length, list.index_type == IndexType::Bits16);
+            }
+            DrawRecord::VertexArrayPrimitives(list) => {
+                self.count_draw(list.length);
+                self.count_vertices(reader.shader, list.first_vertex.saturating_add(list.length));
+            }
+            DrawRecord::VgCoordinateArray(list) => self.count_draw(list.length),
+            DrawRecord::VgInline(_) => {
+                self.count_draw(0);
+                return self.vg_inline(behind);
+            }
+            DrawRecord::CompressedPrimitiveList => return self.compressed(behind, reader),
+            DrawRecord::ClippedPrimitive(clipped) => {
+                self.clipped(clipped.address.0, clipped.vertices);
+                return self.compressed(behind, reader);
+            }
+        }
+        Some(behind)
+    }
+
+    fn tile(&mut self, record: TileRecord, reader: &mut Reader) {
+        match record {
+            TileRecord::TileRenderingMode(mode) => self.survey.rendering_mode = Some(mode),
+            TileRecord::TileCoordinates(coordinates) => reader.tile = Some(coordinates),
+            TileRecord::ClearColors(_)
+            | TileRecord::StoreResolved
+            | TileRecord::StoreResolvedEndOfFrame
+            | TileRecord::StoreFullResolution(_)
+            | TileRecord::LoadFullResolution(_)
+            | TileRecord::StoreGeneral(_)
+            | TileRecord::LoadGeneral(_) => {}
+        }
     }
 
     fn count_draw(&mut self, vertices: u32) {
@@ -191,8 +215,8 @@ impl Dump<'_> {
     }
 
     /// The items of a compressed list; returns the address behind it.
-    fn compressed(&mut self, start: BusAddr, state: &PipelineState, length: &mut u64) -> Option<BusAddr> {
-        let format = state.list_format;
+    fn compressed(&mut self, start: BusAddr, reader: &mut Reader) -> Option<BusAddr> {
+        let format = reader.state.list_format;
         let mut at = start;
         loop {
             self.budget = self.budget.checked_sub(1)?;
@@ -201,7 +225,7 @@ impl Dump<'_> {
                 Ok(item) => {
                     let hex: Vec<_> = bytes[..item.bytes()].iter().map(|byte| format!("{byte:02x}")).collect();
                     self.line(format_args!("  {at}      {item}  [{}]", hex.join(" ")));
-                    *length += item.bytes() as u64;
+                    reader.length += item.bytes() as u64;
                     match item {
                         Item::Escape => return Some(at + 1),
                         Item::Branch(branch) => at = branch_target(at, branch),

@@ -9,9 +9,9 @@ use v3d_hw::{BusAddr, Layout};
 /// Maximum number of vertices of an attribute array that are shown.
 const SHOWN_VERTICES: u32 = 4;
 
-/// Kind of the record at an address.
+/// Shading mode of the record at an address.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Record {
+pub(super) enum Mode {
     /// GL mode, as its state record describes it.
     Gl(GlShaderState),
     /// NV mode.
@@ -33,10 +33,10 @@ impl Dump<'_> {
         }
     }
 
-    pub(super) fn shader_record(&mut self, at: BusAddr, record: &Record) {
+    pub(super) fn shader_record(&mut self, at: BusAddr, mode: &Mode) {
         let name = named(self.names.draw(at));
-        match record {
-            Record::Gl(state) => {
+        match mode {
+            Mode::Gl(state) => {
                 self.title(format_args!("GL shader record at {at}{name}"));
                 self.part::<GlFragment>(at + gl::FRAGMENT);
                 self.part::<GlVertex>(at + gl::VERTEX);
@@ -46,7 +46,7 @@ impl Dump<'_> {
                     Err(fault) => self.line(format_args!("{at}  {fault}")),
                 }
             }
-            Record::Nv => {
+            Mode::Nv => {
                 self.title(format_args!("NV shader record at {at}{name}"));
                 self.part::<NvShaderRecord>(at);
                 if let Ok(shader) = NvShader::read(self.memory, at) {
@@ -54,7 +54,7 @@ impl Dump<'_> {
                     uses.add("fragment shader", shader.record.uniforms.0);
                 }
             }
-            Record::Vg => {
+            Mode::Vg => {
                 self.title(format_args!("VG shader record at {at}{name}"));
                 self.part::<VgShaderRecord>(at);
                 if let Ok(shader) = VgShader::read(self.memory, at) {

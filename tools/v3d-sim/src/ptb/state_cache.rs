@@ -11,7 +11,7 @@
 //! Silicon's counter must not wrap around: software flushes before [`STATE_CHANGES`] state changes [AG p.108, HW-2116].
 
 use v3d_hw::FieldError;
-use v3d_hw::control_list::{MAX_RECORD_BYTES, PrimitiveListFormat, Record};
+use v3d_hw::control_list::{MAX_RECORD_BYTES, PrimitiveListFormat, Record, StateRecord};
 
 /// Maximum number of state changes of a frame that silicon can count [brcm HW-2116].
 pub const STATE_CHANGES: u32 = 0x1ef0;
@@ -25,21 +25,25 @@ const FORMAT: usize = 0;
 const SHADER: usize = 1;
 
 /// The kind of a state record; `None` for records that do not go into tile lists.
-const fn slot(record: &Record) -> Option<usize> {
+const fn slot(record: StateRecord) -> Option<usize> {
     Some(match record {
-        Record::GlShaderState(_) | Record::NvShaderState(_) | Record::VgShaderState(_) | Record::VgInlineShader(_) => {
-            SHADER
-        }
-        Record::ConfigurationBits(_) => 2,
-        Record::FlatShadeFlags(_) => 3,
-        Record::PointSize(_) => 4,
-        Record::LineWidth(_) => 5,
-        Record::RhtXBoundary(_) => 6,
-        Record::DepthOffset(_) => 7,
-        Record::ClipWindow(_) => 8,
-        Record::ViewportOffset(_) => 9,
-        Record::ZClippingPlanes(_) => 10,
-        _ => return None,
+        StateRecord::GlShaderState(_)
+        | StateRecord::NvShaderState(_)
+        | StateRecord::VgShaderState(_)
+        | StateRecord::VgInlineShader(_) => SHADER,
+        StateRecord::ConfigurationBits(_) => 2,
+        StateRecord::FlatShadeFlags(_) => 3,
+        StateRecord::PointSize(_) => 4,
+        StateRecord::LineWidth(_) => 5,
+        StateRecord::RhtXBoundary(_) => 6,
+        StateRecord::DepthOffset(_) => 7,
+        StateRecord::ClipWindow(_) => 8,
+        StateRecord::ViewportOffset(_) => 9,
+        StateRecord::ZClippingPlanes(_) => 10,
+        // The PTB writes list formats of its own; the clipper has done its work.
+        StateRecord::PrimitiveListFormat(_)
+        | StateRecord::ClipperXyScaling(_)
+        | StateRecord::ClipperZScaleOffset(_) => return None,
     })
 }
 
@@ -84,9 +88,9 @@ impl StateCache {
     }
 
     /// Takes a state record as it stands in the list.
-    pub fn set(&mut self, record: &Record, bytes: [u8; MAX_RECORD_BYTES]) {
+    pub fn set(&mut self, record: StateRecord, bytes: [u8; MAX_RECORD_BYTES]) {
         if let Some(slot) = slot(record) {
-            self.enter(slot, Entry { bytes, length: record.bytes(), set_at: 0 });
+            self.enter(slot, Entry { bytes, length: Record::from(record).bytes(), set_at: 0 });
         }
     }
 
@@ -127,12 +131,13 @@ impl StateCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use v3d_hw::control_list::{FlatShadeFlags, LineWidth, VgInlineShader};
+    use v3d_hw::control_list::{FlatShadeFlags, LineWidth, RecordGroup, VgInlineShader};
     use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 
     fn set(cache: &mut StateCache, record: impl Into<Record>) {
         let record = record.into();
-        cache.set(&record, record.encode().unwrap());
+        let RecordGroup::State(state) = record.group() else { panic!("a state record") };
+        cache.set(state, record.encode().unwrap());
     }
 
     fn codes(cache: &StateCache, known: u32) -> Vec<u8> {
