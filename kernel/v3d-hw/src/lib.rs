@@ -3,8 +3,9 @@
 //! Everything that the architecture guide says in a table is said here in a table, once: registers, control
 //! records, shader records, shaded vertices, compressed primitive lists, texture parameters, VPM set-up words,
 //! tilings and QPU instructions. The driver *writes* with these tables, the model *reads* with them and the tools
-//! *explain* with them. There is no behaviour in this crate: nothing is executed, nothing is stored, nothing is
-//! accessed.
+//! *explain* with them. Nothing is executed, stored or accessed in this crate. What follows from the fields of one
+//! structure alone is computed here: an address in a tiled image ([`tiling`]), and which registers and units an
+//! instruction reads and writes ([`qpu::accesses`]). What then happens in them is not.
 //!
 //! # Where to begin
 //! [`answers`] says in a few sentences each how a frame is set up that is only cleared, what a binning list begins with, how programs use the VPM, what the

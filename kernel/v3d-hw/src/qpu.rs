@@ -484,7 +484,7 @@ pub const BRANCH_DELAY_SLOTS: u32 = 3;
 /// Instructions executed after a program end or thread switch signal [AG p.21].
 pub const THREAD_DELAY_SLOTS: u32 = 2;
 /// Instructions from a write to the SFU to the first that can read its result in r4 [AG p.23].
-pub const SFU_LATENCY: u32 = 3;
+pub const SFU_LATENCY: u32 = Hazard::SfuResult.distance();
 /// Elements of a vector.
 pub const LANES: usize = 16;
 

@@ -3,7 +3,7 @@
 use v3d_hw::control_list::*;
 use v3d_hw::layout::{Field, mask_of};
 use v3d_hw::primitive_list::*;
-use v3d_hw::qpu::{Alu, Branch as BranchInstruction, Instruction, LoadImmediate, Semaphore};
+use v3d_hw::qpu::{Alu, Branch as BranchInstruction, Hazard, Instruction, LoadImmediate, Semaphore};
 use v3d_hw::registers::{Access, IDENT0_VALUE, Register};
 use v3d_hw::shader_record::{AttributeArray, GlFragment, GlVertex, NvShaderRecord, VgShaderRecord, gl};
 use v3d_hw::texture::*;
@@ -120,6 +120,28 @@ fn record_fields_are_those_of_mesa_and_linux() {
         let without = info.fields.iter().find(|field| !has_row(field));
         assert_eq!(without.map(|field| field.name), None, "{}: a field has no vector", info.name);
     }
+}
+
+#[test]
+fn hazards_have_the_distances_of_the_guide_and_of_other_checkers() {
+    let mut confirmed = Vec::new();
+    for row in rows(include_str!("vectors/hazards.tsv")) {
+        let [name, source, between, relation, says] = row[..] else { panic!("{row:?}") };
+        let hazard =
+            Hazard::ALL.iter().find(|hazard| hazard.name() == name).unwrap_or_else(|| panic!("no hazard {name}"));
+        let expected = match relation {
+            "same" => core::cmp::Ordering::Equal,
+            "more" => core::cmp::Ordering::Greater,
+            "less" => core::cmp::Ordering::Less,
+            _ => panic!("{relation}"),
+        };
+        assert_eq!(between.parse::<u32>().unwrap().cmp(&hazard.between()), expected, "{name}: {source} {says}");
+        if relation == "same" {
+            confirmed.push(*hazard);
+        }
+    }
+    let without = Hazard::ALL.iter().find(|hazard| !confirmed.contains(hazard));
+    assert_eq!(without, None, "a hazard has no vector");
 }
 
 #[test]

@@ -195,7 +195,7 @@ impl fmt::Display for Reason {
             Self::NotARecord(error) => error.fmt(f),
             Self::NotAllowed => f.write_str("it is not allowed here"),
             Self::Order(what) | Self::Value(what) => f.write_str(what),
-            Self::Instruction { address, why } => write!(f, "the instruction at {address} {why}"),
+            Self::Instruction { address, why } => write!(f, "the instruction at {address}: {why}"),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Codes of diagnostics, with the text that `qpu explain CODE` prints.
 
-/// Defines [`Code`] from one table: number, name, title, explanation.
+use v3d_hw::qpu::Hazard;
+
+/// Defines [`Code`] from one table: number, name, title, explanation. The title of a rule about distances is the sentence of its [`Hazard`].
 macro_rules! diagnostic_codes {
-    ($( $number:literal $name:ident $title:literal $explanation:literal )*) => {
+    ($( $number:literal $name:ident $title:tt $explanation:literal )*) => {
         /// What a diagnostic is about.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code {
-            $( #[doc = $title] $name = $number, )*
+            $( #[doc = $explanation] $name = $number, )*
         }
 
         impl Code {
@@ -255,37 +257,37 @@ diagnostic_codes! {
         vertex shader passes the one on as the other."
 
     // Rules of the hardware along the paths of execution.
-    200 ReadAfterWrite "a register is read right after it is written"
+    200 ReadAfterWrite { Hazard::ReadAfterWrite.sentence() }
         "A value written to register file A or B arrives one instruction late: the next instruction must not read it \
         [AG p.37]. Put another instruction between, or pass the value in an accumulator, which has no such delay. \
         Where a branch lies between the two, in whose last delay slot the write stands, it is a warning: the guide \
         makes no exception for branches, but tuned versions of GPU_FFT that run on boards have it, with a value that \
         does not matter there."
-    201 RotationAfterWrite "a rotation right after its source is written"
+    201 RotationAfterWrite { Hazard::RotationAfterWrite.sentence() }
         "The rotator takes values across quads, which the previous instruction has not all written yet: a rotated \
         accumulator must not be written by the instruction before [AG p.37]. Put another instruction between. It is a \
         warning, as Broadcom's tessellator does it where the elements that come from another quad do not matter."
-    202 RotationByR5AfterWrite "a rotation by r5 right after r5 is written"
+    202 RotationByR5AfterWrite { Hazard::RotationByR5AfterWrite.sentence() }
         "The amount is taken from r5 before the previous instruction has written it [AG p.37]. Put another instruction between."
-    203 UniformAfterAddress "a uniform is read too soon after the uniforms' address is written"
+    203 UniformAfterAddress { Hazard::UniformAfterAddress.sentence() }
         "Two instructions that read no uniform must follow a write of the uniforms' address before the next uniform \
         is read [AG p.22]; until then the old stream is read."
-    204 MsFlagsAfterTlbZ "the multisample mask is read too soon after a Z write"
+    204 MsFlagsAfterTlbZ { Hazard::MsFlagsAfterTlbZ.sentence() }
         "The Z and stencil tests change the mask; it must not be read in the two instructions after the Z write [AG p.37]."
-    205 TmuSoonAfterNoSwap "a TMU is written too soon after its swap is disabled"
-        "The write of tmu_noswap must come three instructions before the first TMU write [AG p.24, p.37]; until then the request may go to the other TMU."
+    205 TmuSoonAfterNoSwap { Hazard::TmuAfterNoSwap.sentence() }
+        "The write of tmu_noswap must come three instructions before the first TMU write [AG p.23, p.37]; until then the request may go to the other TMU."
     206 NoSwapAfterTmu "TMU swap is changed after a TMU was used"
         "Requests made before and results read afterwards would belong to different TMUs."
-    207 SfuBusy "r4 is claimed while the SFU is computing"
+    207 SfuBusy { Hazard::SfuBusy.sentence() }
         "An SFU result arrives in r4 for the third instruction after the write. No other instruction that leads to a \
-        write of r4 (SFU, TMU load, TLB load) may stand in the two between [AG p.24, p.37]."
-    208 R4BeforeSfu "r4 is read before the SFU's result is there"
+        write of r4 (SFU, TMU load, TLB load) may stand in the two between [AG p.23, p.37]."
+    208 R4BeforeSfu { Hazard::SfuResult.sentence() }
         "An SFU result arrives in r4 for the third instruction after the write; r4 must not be read in the two \
-        between [AG p.24]. Fill them with other work or nop."
-    209 ScoreboardAtStart "a wait for the scoreboard in the first two instructions"
+        between [AG p.23]. Fill them with other work or nop."
+    209 ScoreboardAtStart { Hazard::ScoreboardAfterStart.sentence() }
         "The scoreboard wait, by sbwait or by the first access of the tile buffer, must not occur in the first two \
         instructions of a fragment shader [AG p.37] (HW-2796). For sbwait in the second, see E0269."
-    210 BranchInDelaySlots "a branch in the delay slots of another"
+    210 BranchInDelaySlots { Hazard::BranchAfterBranch.sentence() }
         "Three instructions after a branch are executed before it takes effect. A branch among the first two of them makes the thread go astray [vc4asm]."
     211 BothAlusWriteSame "both ALUs write to the same register"
         "What arrives in an accumulator or I/O register that both ALUs write is undefined [AG p.17]; two writes with \
@@ -419,7 +421,7 @@ diagnostic_codes! {
         them, s last, before the switch or behind it; the two instructions after its signal are before it."
 
     // Rules that sources disagree about, reported on request.
-    260 VpmReadSoon "the VPM is read soon after its set-up"
+    260 VpmReadSoon { Hazard::VpmReadAfterSetup.sentence() }
         "The guide wants three instructions from the set-up to the first read and says that an earlier one gives \
         undefined data [AG p.56]. Tests on boards found that it waits for the data [vc4asm], and shaders of Mesa and \
         GPU_FFT rely on it."
@@ -430,16 +432,16 @@ diagnostic_codes! {
         "The guide has two set-ups queued [AG p.56]. Tests on boards found the second one ignored as long as more \
         than one vector of the first is outstanding [vc4asm], and Mesa reads all of one set-up before it makes the \
         next [mesa vc4_qpu_emit.c]."
-    263 TlbZNearEnd "a Z write in the last five instructions"
+    263 TlbZNearEnd { Hazard::EndAfterTlbZ.sentence() }
         "The guide forbids it in the last instruction only [AG p.37]; an erratum, in the last four or five [brcm HW-2806]."
-    264 TmuAtStart "a TMU is written in the first two instructions"
+    264 TmuAtStart { Hazard::TmuAfterStart.sentence() }
         "An erratum forbids it where TMUs are swapped between QPUs [brcm HW-2615]; the guide does not have it."
     265 MutexWithVpmReads "the mutex is taken while VPM reads are under way"
         "An erratum wants the FIFO of the VPM to be empty when the mutex is taken [brcm HW-2497]; the guide does not have it."
     266 BothAlusWriteParts "both ALUs write to one peripheral, with opposite conditions"
         "In elements that only the mul ALU writes the value was seen to be undefined [vc4asm], though its own \
         checker lets this pass. Choose the value in an accumulator first."
-    267 RotatedResultSoon "a rotated result is read two instructions later"
+    267 RotatedResultSoon { Hazard::ReadAfterRotatedWrite.sentence() }
         "What a rotation writes to register file A or B was seen to arrive one instruction later than other results [pyvc]; the guide does not have it."
     268 OddBranchTarget "the branch target is in an odd register"
         "An erratum allows even registers only [brcm HW-2780]: bit 45 is both the lowest bit of the register's \

@@ -1,5 +1,7 @@
 //! What an instruction reads, writes and sets off, derived from its fields and the rows of the tables.
 //!
+//! The assembler's checker, the driver's validator and the model all start from these sets, and judge them separately.
+//!
 //! # Sources
 //! [AG p.17-38]; others where said.
 

@@ -110,7 +110,7 @@ fn lookups_without_limits_are_refused() {
         ),
         (
             "too fresh",
-            "reads a register that the instruction before it writes",
+            "a register is read right after it is written",
             &[below, limit_above(5, Mux::R0), a5(look_up(Mux::A))],
         ),
         (

@@ -160,23 +160,19 @@ fn what_comes_too_early() {
     let mask = word(Alu { raddr_a: 42, raddr_b: 39, ..add(AddOp::Or, 32, [Mux::A, Mux::A]) });
     let wait = word(signal(Signal::ScoreboardWait));
     check(&[
-        single(
-            "a register",
-            &[write, read_a(3)],
-            Some(("the instruction before it writes", "previous instruction wrote")),
-        ),
+        single("a register", &[write, read_a(3)], Some(("right after it is written", "right after it is written"))),
         single("a register in time", &[write, NOP, read_a(3)], None),
         single(
             "a register behind a branch",
             &[branch(true, 0), NOP, NOP, write, read_a(3)],
-            Some(("the instruction before it writes", "previous instruction wrote")),
+            Some(("right after it is written", "right after it is written")),
         ),
         single("the SFU", &[recip, NOP, read(Mux::R4)], Some(("SFU's result", "SFU's result"))),
         single("the SFU in time", &[recip, NOP, NOP, read(Mux::R4)], None),
         single("the SFU again", &[recip, NOP, recip], Some(("on its way", "on its way"))),
-        single("a rotation", &[to_r1, rotate(49)], Some(("rotates an accumulator", "is rotated"))),
+        single("a rotation", &[to_r1, rotate(49)], Some(("is rotated", "is rotated"))),
         single("a rotation in time", &[to_r1, NOP, rotate(49)], None),
-        single("a rotation by r5", &[to_r5, rotate(48)], Some(("rotates by r5", "rotation by r5"))),
+        single("a rotation by r5", &[to_r5, rotate(48)], Some(("rotation by r5", "rotation by r5"))),
         single("the mask", &[NOP, NOP, write_z, NOP, mask], Some(("multisample mask", "multisample mask"))),
         single("the mask in time", &[NOP, NOP, write_z, NOP, NOP, mask], None),
         single("the scoreboard", &[NOP, wait], Some(("scoreboard", ""))),
@@ -185,7 +181,7 @@ fn what_comes_too_early() {
         single(
             "no swap too late",
             &[load(36, 1), NOP, load(T, 0), load(S, 0), word(signal(Signal::LoadTmu0))],
-            Some(("too soon after swapping", "swapping is disabled")),
+            Some(("swap is disabled", "swap is disabled")),
         ),
     ]);
 }

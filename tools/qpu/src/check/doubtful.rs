@@ -24,7 +24,7 @@ impl Program<'_> {
                     let next = self.flow.at(next);
                     if self.facts[next].reads(ReadSource::VpmRead) {
                         let related = Some((at, "VPM reads are set up here"));
-                        let message = "the VPM is read less than three instructions after the set-up".to_owned();
+                        let message = Hazard::VpmReadAfterSetup.sentence().to_owned();
                         findings.add(Severity::Warning, Code::VpmReadSoon, next, related, message);
                     }
                     true
@@ -74,7 +74,7 @@ impl Program<'_> {
             let is_read = self.facts[next].registers_read().any(|(other, _)| other == register);
             if distance == steps && is_read {
                 let related = Some((at, "written here"));
-                let message = "a rotated result is read two instructions after it is written".to_owned();
+                let message = Hazard::ReadAfterRotatedWrite.sentence().to_owned();
                 findings.add(Severity::Warning, Code::RotatedResultSoon, next, related, message);
             }
             true
@@ -88,7 +88,7 @@ impl Program<'_> {
             !near
         });
         if near {
-            findings.warning(Code::TlbZNearEnd, at, "Z is written in the last five instructions");
+            findings.warning(Code::TlbZNearEnd, at, Hazard::EndAfterTlbZ.sentence());
         }
     }
 
@@ -98,7 +98,7 @@ impl Program<'_> {
         for node in std::iter::once(start).chain(self.flow.successors(start).iter()) {
             let at = self.flow.at(node);
             if self.facts[at].writes_tmu() {
-                findings.warning(Code::TmuAtStart, at, "a TMU is written in the first two instructions");
+                findings.warning(Code::TmuAtStart, at, Hazard::TmuAfterStart.sentence());
             }
             if node != start && self.facts[at].signal() == Signal::ScoreboardWait {
                 findings.warning(Code::ScoreboardWaitSecond, at, "the second instruction waits for the scoreboard");

@@ -18,73 +18,59 @@ impl Program<'_> {
             self.read_after_write(node, at, facts, findings);
             self.rotations(node, at, facts, findings);
             if facts.writes_sfu() {
-                self.sfu(node, at, findings);
+                self.sfu(node, findings);
             }
             if facts.writes_to(WriteTarget::UniformsAddress) {
-                self.within(node, Hazard::UniformAfterAddress, findings, |next| {
-                    let message = if next.reads(ReadSource::Uniform) {
-                        "a uniform is read within two instructions of a new uniforms' address"
-                    } else {
-                        "a write to a TMU takes a uniform within two instructions of a new uniforms' address"
-                    };
-                    let what = "the uniforms' address is written here";
-                    next.accesses.takes_uniform().then_some((Code::UniformAfterAddress, what, message))
+                let what = "the uniforms' address is written here";
+                self.within(node, Hazard::UniformAfterAddress, Code::UniformAfterAddress, what, findings, |next| {
+                    next.accesses.takes_uniform()
                 });
             }
             if facts.writes_to(WriteTarget::TlbZ) {
-                self.within(node, Hazard::MsFlagsAfterTlbZ, findings, |next| {
-                    next.reads(ReadSource::MsFlags).then_some((
-                        Code::MsFlagsAfterTlbZ,
-                        "Z is written here",
-                        "the multisample mask is read within two instructions of a Z write",
-                    ))
+                let what = "Z is written here";
+                self.within(node, Hazard::MsFlagsAfterTlbZ, Code::MsFlagsAfterTlbZ, what, findings, |next| {
+                    next.reads(ReadSource::MsFlags)
                 });
             }
             if facts.writes_to(WriteTarget::TmuNoSwap) {
-                self.within(node, Hazard::TmuAfterNoSwap, findings, |next| {
-                    next.writes_tmu().then_some((
-                        Code::TmuSoonAfterNoSwap,
-                        "TMU swap is changed here",
-                        "a TMU is written less than three instructions after a change of the swap",
-                    ))
-                });
+                let what = "TMU swap is changed here";
+                self.within(node, Hazard::TmuAfterNoSwap, Code::TmuSoonAfterNoSwap, what, findings, Facts::writes_tmu);
             }
-            if let (Pending::Branch(branch, 1..=2), Some(_)) = (self.flow.pending(node), facts.branch) {
-                findings.error_after(
-                    Code::BranchInDelaySlots,
-                    at,
-                    branch,
-                    "first branch",
-                    "a branch in the delay slots of another",
-                );
+            if let (Pending::Branch(branch, slot), Some(_)) = (self.flow.pending(node), facts.branch)
+                && slot <= Hazard::BranchAfterBranch.between()
+            {
+                let message = Hazard::BranchAfterBranch.sentence();
+                findings.error_after(Code::BranchInDelaySlots, at, branch, "first branch", message);
             }
         }
         self.start(findings);
     }
 
-    /// Reports what `rule` says about instructions after `node` that stand closer than a hazard allows.
+    /// Reports instructions after `node` that are the second of a hazard, and closer than it allows.
     fn within(
         &self,
         node: Node,
         hazard: Hazard,
+        code: Code,
+        what: &'static str,
         findings: &mut Findings,
-        rule: impl Fn(&Facts) -> Option<(Code, &'static str, &'static str)>,
+        is_second: impl Fn(&Facts) -> bool,
     ) {
         let first = self.flow.at(node);
         self.flow.ahead(node, hazard.between(), &mut |next, _| {
             let at = self.flow.at(next);
-            if let Some((code, what, message)) = rule(&self.facts[at]) {
-                findings.error_after(code, at, first, what, message);
+            if is_second(&self.facts[at]) {
+                findings.error_after(code, at, first, what, hazard.sentence());
             }
             true
         });
     }
 
     fn read_after_write(&self, node: Node, at: usize, facts: &Facts, findings: &mut Findings) {
-        for next in self.flow.successors(node).iter() {
+        self.flow.ahead(node, Hazard::ReadAfterWrite.between(), &mut |next, _| {
             let next_at = self.flow.at(next);
             if !self.facts[next_at].reads_register_of(facts) {
-                continue;
+                return true;
             }
             for (register, written) in facts.registers_written() {
                 let Register::InFile(..) = register else { continue };
@@ -102,7 +88,8 @@ impl Program<'_> {
                 let message = format!("{register} is read right after it is written{over}");
                 findings.add(severity, Code::ReadAfterWrite, next_at, Some((at, "written here")), message);
             }
-        }
+            true
+        });
     }
 
     fn rotations(&self, node: Node, at: usize, facts: &Facts, findings: &mut Findings) {
@@ -112,7 +99,7 @@ impl Program<'_> {
             let Some(rotation) = reader.accesses.rotation else { continue };
             let by_r5 = rotation == SmallImmediate::RotateByR5;
             if by_r5 && facts.accesses.accumulators_written() & accumulators::R5 != 0 {
-                let message = "a rotation by r5 right after r5 is written";
+                let message = Hazard::RotationByR5AfterWrite.sentence();
                 findings.error_after(Code::RotationByR5AfterWrite, next_at, at, "r5 is written here", message);
             }
             for (register, condition) in facts.registers_written() {
@@ -140,24 +127,12 @@ impl Program<'_> {
         }
     }
 
-    fn sfu(&self, node: Node, first: usize, findings: &mut Findings) {
-        self.flow.ahead(node, Hazard::SfuResult.between(), &mut |next, _| {
-            let at = self.flow.at(next);
-            let facts = &self.facts[at];
-            let what = "the SFU is started here";
-            if facts.writes_sfu() {
-                findings.error_after(Code::SfuBusy, at, first, what, "the SFU is still computing");
-            }
-            if facts.signal().loads_r4() {
-                let message = "r4 is loaded while the SFU's result is on its way to it";
-                findings.error_after(Code::SfuBusy, at, first, what, message);
-            }
-            if facts.reads_accumulator(4) {
-                let message = "r4 is read before the SFU's result is there";
-                findings.error_after(Code::R4BeforeSfu, at, first, what, message);
-            }
-            true
+    fn sfu(&self, node: Node, findings: &mut Findings) {
+        let what = "the SFU is started here";
+        self.within(node, Hazard::SfuBusy, Code::SfuBusy, what, findings, |next| {
+            next.writes_sfu() || next.signal().loads_r4()
         });
+        self.within(node, Hazard::SfuResult, Code::R4BeforeSfu, what, findings, |next| next.reads_accumulator(4));
     }
 
     /// The first instruction of a fragment shader, and the second, as far as it accesses the tile.
@@ -170,8 +145,7 @@ impl Program<'_> {
             let facts = &self.facts[at];
             let waits_only = facts.signal() == Signal::ScoreboardWait && !facts.accesses.accesses_tile_buffer();
             if facts.locks_scoreboard() && (first || !waits_only) {
-                let message = "a scoreboard wait in the first two instructions";
-                findings.error(Code::ScoreboardAtStart, at, message);
+                findings.error(Code::ScoreboardAtStart, at, Hazard::ScoreboardAfterStart.sentence());
             }
         };
         check(self.flow.at(start), true);

@@ -1,7 +1,7 @@
 //! What an instruction depends on and changes.
 
 use v3d_hw::qpu::access::Peripheral;
-use v3d_hw::qpu::{Hazard, ReadSource, SFU_LATENCY, Signal, SmallImmediate, WriteTarget};
+use v3d_hw::qpu::{Hazard, ReadSource, Signal, SmallImmediate, WriteTarget};
 
 use crate::check::facts::Facts;
 
@@ -99,13 +99,13 @@ impl Effects {
                 at_least(Hazard::RotationByR5AfterWrite.distance());
             }
             if self.facts.writes_sfu() && produced & accumulator(4) != 0 {
-                at_least(SFU_LATENCY);
+                at_least(Hazard::SfuResult.distance());
             }
         }
         if self.writes & later.writes != 0 {
             at_least(1);
             if self.facts.writes_sfu() && later.writes & accumulator(4) != 0 {
-                at_least(Hazard::SfuResult.distance());
+                at_least(Hazard::SfuBusy.distance());
             }
         }
         if self.reads & later.writes != 0 {

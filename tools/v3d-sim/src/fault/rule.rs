@@ -1,19 +1,27 @@
 //! The rules of the instruction set, and sets of broken ones.
 
+use v3d_hw::qpu::Hazard;
+
 /// Defines the rules and the list of all rules from one table.
 macro_rules! rules {
-    ($( $(#[doc = $doc:literal])+ $rule:ident $text:literal ),* $(,)?) => {
+    ($( $(#[doc = $doc:literal])+ $rule:ident $text:expr ),* $(,)?) => {
         /// A rule of the instruction set that software must keep; what happens otherwise is undefined [AG p.37].
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+        #[error("{}", self.sentence())]
         #[repr(u8)]
         #[non_exhaustive]
         pub enum Rule {
-            $( $(#[doc = $doc])+ #[error($text)] $rule, )*
+            $( $(#[doc = $doc])+ $rule, )*
         }
 
         impl Rule {
             /// All rules, in the order of their codes.
             pub const ALL: &'static [Self] = &[$( Self::$rule, )*];
+
+            /// What is wrong with a program that breaks it.
+            pub const fn sentence(self) -> &'static str {
+                match self { $( Self::$rule => $text, )* }
+            }
         }
     };
 }
@@ -42,21 +50,21 @@ rules! {
     /// An address that nothing is mapped to.
     UnmappedRead "an address is read that nothing is mapped to",
     /// A register is read that the previous instruction wrote; the old value is read.
-    StaleRead "a register is read that the previous instruction wrote",
+    StaleRead Hazard::ReadAfterWrite.sentence(),
     /// r4 is read within two instructions of an SFU write; the old value is read.
-    SfuTooEarly "r4 is read before the SFU's result is there",
+    SfuTooEarly Hazard::SfuResult.sentence(),
     /// r4 is written within two instructions of an SFU write; the later write wins here.
-    SfuClobbered "r4 is written while an SFU result is on its way",
+    SfuClobbered Hazard::SfuBusy.sentence(),
     /// A rotation of an accumulator that the previous instruction wrote, both without a condition. The new value is rotated here.
-    RotationTooEarly "an accumulator is rotated that the previous instruction wrote",
+    RotationTooEarly Hazard::RotationAfterWrite.sentence(),
     /// A rotation by r5 that the previous instruction wrote. The new value counts here.
-    RotationByFreshR5 "a rotation by r5 follows a write to r5",
+    RotationByFreshR5 Hazard::RotationByR5AfterWrite.sentence(),
     /// The multisample mask is read within two instructions of a Z write.
-    MsFlagsTooEarly "the multisample mask is read within two instructions of a Z write",
+    MsFlagsTooEarly Hazard::MsFlagsAfterTlbZ.sentence(),
     /// A uniform is read within two instructions of a write of the uniforms' address [AG p.22].
-    UniformTooEarly "a uniform is read within two instructions of a write of the uniforms' address",
+    UniformTooEarly Hazard::UniformAfterAddress.sentence(),
     /// TMU swapping is disabled less than three instructions before a TMU write.
-    NoSwapTooLate "TMU swapping is disabled less than three instructions before a TMU write",
+    NoSwapTooLate Hazard::TmuAfterNoSwap.sentence(),
     /// A TMU or VPM is written in some elements only; the access happens all the same, with undefined data [vc4asm].
     ConditionalPeripheral "a conditional write to a TMU, the SFU or the VPM does not hold in all elements",
     /// The scoreboard is waited for in the first instruction. The guide forbids it in the second, too (HW-2796: then pixels may go to the previous tile), but
@@ -79,7 +87,7 @@ rules! {
     /// The odd branch target register of HW-2780; bit 45 is also the flag update bit.
     OddBranchRegister "a branch takes its target from an odd register (HW-2780)",
     /// A branch within two instructions of a branch: none or garbage is taken [vc4asm]. Here each is taken relative to its own address.
-    BranchTooClose "a branch is within two instructions of another",
+    BranchTooClose Hazard::BranchAfterBranch.sentence(),
     /// A software breakpoint; the QPU halts, which ends the program here.
     Breakpoint "software breakpoint",
 }

@@ -124,7 +124,7 @@ impl Path {
         rules::alone(self.kind, instruction, &accesses)?;
         let reads_uniform = accesses.reads(ReadSource::Uniform);
         if reads_uniform && self.uniform_delay > 0 {
-            return Err("reads a uniform too soon after their address was moved");
+            return Err(Hazard::UniformAfterAddress.sentence());
         }
         rules::between(&accesses, &self.carried.recent)?;
         self.situation(&accesses)?;
@@ -180,10 +180,10 @@ impl Path {
         }
         let waits = accesses.accesses_samples() || accesses.signal == Signal::ScoreboardWait;
         if waits && self.carried.executed < BEFORE_SCOREBOARD {
-            return Err("waits for the scoreboard among the first two");
+            return Err(Hazard::ScoreboardAfterStart.sentence());
         }
         if accesses.writes_any(address_sets::TMU) && self.carried.no_swap > 1 {
-            return Err("writes to a TMU too soon after swapping was disabled");
+            return Err(Hazard::TmuAfterNoSwap.sentence());
         }
         if !accesses.signal.switches_threads() {
             return Ok(());
@@ -288,9 +288,7 @@ impl Path {
             return self.carried.results[unit].push(1, threaded);
         }
         if mixed {
-            return Err(
-                "reads a uniform and writes a texture coordinate at once, or too soon after their address was moved",
-            );
+            return Err("takes two uniforms at once, or one too soon after their address was moved");
         }
         let uniform = self.take_uniform(address);
         self.pending[unit].push(coordinate, uniform)?;

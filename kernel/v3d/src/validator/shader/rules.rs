@@ -186,30 +186,36 @@ impl Recent {
 
 /// The rules between an instruction and the two before it, nearest first.
 pub(super) fn between(now: &Accesses, recent: &[Recent; 2]) -> Result<(), &'static str> {
-    let after =
-        |hazard: Hazard, is_first: fn(&Recent) -> bool| recent.iter().take(hazard.between() as usize).any(is_first);
-    let [previous, _] = recent;
-    if now.registers_read() & previous.writes != 0 {
-        return Err("reads a register that the instruction before it writes");
-    }
-    if after(Hazard::SfuResult, |recent| recent.sfu) {
-        if now.accumulators_read() & accumulators::R4 != 0 {
-            return Err("reads r4 before the SFU's result is there");
-        }
-        if now.accumulators_written() & accumulators::R4 != 0 {
-            return Err("writes r4 while a result of the SFU is on its way");
-        }
-    }
+    let nearest = |hazard: Hazard| recent.iter().take(hazard.between() as usize);
+    let written = |hazard, set: fn(&Recent) -> u64| nearest(hazard).fold(0, |sets, recent| sets | set(recent));
     let always = now.writes[1].condition == Condition::Always;
-    if always && now.rotated & previous.replaces_accumulators != 0 {
-        return Err("rotates an accumulator that the instruction before it writes");
-    }
     let by_r5 = now.rotation == Some(SmallImmediate::RotateByR5);
-    if by_r5 && previous.writes_accumulators & accumulators::R5 != 0 {
-        return Err("rotates by r5, which the instruction before it writes");
-    }
-    if now.reads(ReadSource::MsFlags) && after(Hazard::MsFlagsAfterTlbZ, |recent| recent.tlb_z) {
-        return Err("reads the multisample mask too soon after a write of Z");
+    let r4 = u64::from(accumulators::R4);
+    let broken = |hazard| match hazard {
+        Hazard::ReadAfterWrite => now.registers_read() & written(hazard, |recent| recent.writes) != 0,
+        Hazard::SfuResult => u64::from(now.accumulators_read()) & r4 != 0 && nearest(hazard).any(|recent| recent.sfu),
+        Hazard::SfuBusy => u64::from(now.accumulators_written()) & r4 != 0 && nearest(hazard).any(|recent| recent.sfu),
+        Hazard::RotationAfterWrite => {
+            let replaced = written(hazard, |recent| recent.replaces_accumulators.into());
+            always && u64::from(now.rotated) & replaced != 0
+        }
+        Hazard::RotationByR5AfterWrite => {
+            let written = written(hazard, |recent| recent.writes_accumulators.into());
+            by_r5 && written & u64::from(accumulators::R5) != 0
+        }
+        Hazard::MsFlagsAfterTlbZ => now.reads(ReadSource::MsFlags) && nearest(hazard).any(|recent| recent.tlb_z),
+        // `path` and `walk` check these.
+        Hazard::UniformAfterAddress
+        | Hazard::TmuAfterNoSwap
+        | Hazard::ScoreboardAfterStart
+        | Hazard::BranchAfterBranch => false,
+        // Sources disagree, or boards wait: programs that break these are accepted.
+        Hazard::VpmReadAfterSetup | Hazard::ReadAfterRotatedWrite | Hazard::EndAfterTlbZ | Hazard::TmuAfterStart => {
+            false
+        }
+    };
+    if let Some(hazard) = Hazard::ALL.iter().find(|hazard| broken(**hazard)) {
+        return Err(hazard.sentence());
     }
     Ok(())
 }

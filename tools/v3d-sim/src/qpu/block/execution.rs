@@ -14,7 +14,7 @@ use crate::qpu::isa::registers::{self, RegisterIndex};
 use crate::qpu::isa::sfu;
 use crate::qpu::{Qpu, Threading};
 use crate::simd::vectors::Vectors;
-use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, Signal};
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, Hazard, Signal};
 
 /// Executes as many instructions as possible from an index of a block on; returns the index of the next one.
 #[inline(always)]
@@ -178,7 +178,7 @@ impl Qpu {
     fn holds_scoreboard(&mut self, at: usize, group: Group, executed: u64, io: &mut dyn Io, block: &Block) -> bool {
         let waits =
             block.instructions.get(at).is_some_and(|placed| placed.instruction.signal == Signal::ScoreboardWait);
-        if self.executed + executed < 2 {
+        if self.executed + executed < u64::from(Hazard::ScoreboardAfterStart.between()) {
             return false;
         }
         if self.scoreboard && !waits {

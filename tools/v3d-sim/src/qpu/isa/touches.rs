@@ -96,17 +96,23 @@ impl Touches {
         let after = |hazard: Hazard, is_first: fn(&Self) -> bool| {
             is_first(previous) || hazard.between() > 1 && is_first(before)
         };
-        let after_sfu = after(Hazard::SfuResult, |touches| touches.sfu);
+        let written_by =
+            |hazard: Hazard, set: fn(&Self) -> u64| set(previous) | if hazard.between() > 1 { set(before) } else { 0 };
+        let written = written_by(Hazard::ReadAfterWrite, |touches| touches.writes);
+        // A condition, here or there, is how programs keep clear of the elements that are not written yet [vc4asm].
+        let replaced = written_by(Hazard::RotationAfterWrite, |touches| u64::from(touches.replaces_accumulators));
+        let amounts = written_by(Hazard::RotationByR5AfterWrite, |touches| u64::from(touches.writes_accumulators));
+        let after_sfu = |hazard| after(hazard, |touches| touches.sfu);
         let after_z = after(Hazard::MsFlagsAfterTlbZ, |touches| touches.tlb_z);
         let after_address = after(Hazard::UniformAfterAddress, |touches| touches.uniforms_address);
         let after_branch = after(Hazard::BranchAfterBranch, |touches| touches.branch);
         let mut broken = Rules::default();
-        broken.add_if(now.reads & previous.writes != 0, Rule::StaleRead);
-        broken.add_if(after_sfu && now.reads_accumulators & accumulators::R4 != 0, Rule::SfuTooEarly);
-        broken.add_if(after_sfu && (now.loads_r4 || now.sfu), Rule::SfuClobbered);
-        // A condition, here or there, is how programs keep clear of the elements that are not written yet [vc4asm].
-        broken.add_if(now.rotates & previous.replaces_accumulators != 0, Rule::RotationTooEarly);
-        let writes_r5 = previous.writes_accumulators & accumulators::R5 != 0;
+        broken.add_if(now.reads & written != 0, Rule::StaleRead);
+        let reads_r4 = now.reads_accumulators & accumulators::R4 != 0;
+        broken.add_if(reads_r4 && after_sfu(Hazard::SfuResult), Rule::SfuTooEarly);
+        broken.add_if((now.loads_r4 || now.sfu) && after_sfu(Hazard::SfuBusy), Rule::SfuClobbered);
+        broken.add_if(u64::from(now.rotates) & replaced != 0, Rule::RotationTooEarly);
+        let writes_r5 = amounts & u64::from(accumulators::R5) != 0;
         broken.add_if(now.rotates_by_r5 && writes_r5, Rule::RotationByFreshR5);
         broken.add_if(now.ms_flags && after_z, Rule::MsFlagsTooEarly);
         broken.add_if(now.takes_uniform && after_address, Rule::UniformTooEarly);

@@ -10,10 +10,7 @@ use crate::qpu::isa::instruction::{AluOperation, DecodedInstruction, Destination
 use crate::qpu::isa::pack;
 use crate::qpu::isa::registers::{self, RegisterIndex};
 use crate::qpu::{Qpu, Threading};
-use v3d_hw::qpu::{Condition, LANES, Signal};
-
-/// Instructions from the one that writes TMU_NOSWAP to the first that may write to a TMU [AG p.37].
-const NO_SWAP_DELAY: u64 = 3;
+use v3d_hw::qpu::{Condition, Hazard, LANES, Signal};
 
 impl Qpu {
     /// Adds the rules that are broken because of the state of the program.
@@ -59,7 +56,7 @@ impl Qpu {
     /// Whether TMU swapping was disabled too recently for the next instruction to write to a TMU [AG p.24, p.37].
     #[inline(always)]
     pub(in crate::qpu) fn no_swap_is_recent(&self) -> bool {
-        self.no_swap_at.is_some_and(|at| self.executed - at < NO_SWAP_DELAY)
+        self.no_swap_at.is_some_and(|at| self.executed - at < u64::from(Hazard::TmuAfterNoSwap.distance()))
     }
 
     /// Marks an accumulator as defined once colours have been packed into all of its bytes.
