@@ -25,7 +25,7 @@
 //! [AG p.47-50] for accesses to the tile buffer, [mesa vc4_program.c] for their order; the OpenGL ES 2.0 specification, section 4.1, for the results.
 
 use alloc::vec::Vec;
-use v3d_hw::qpu::{AddOp, Condition, MulOp};
+use v3d_hw::qpu::{AddOp, Condition, MulOp, WriteTarget};
 
 pub mod blend;
 mod depth;
@@ -37,7 +37,7 @@ mod tests;
 
 use blend::{AlphaTest, Blend, BlendPart, Equation, Factor, Logic};
 pub use depth::{Compare, Depth};
-use emit::{Emitter, From, MOVE, MS_FLAGS, Op, STENCIL_SETUP, TLB_COLOR_ALL, TLB_COLOR_MS, TLB_Z, To, Work};
+use emit::{Emitter, From, MOVE, Op, To, Work};
 use stencil::Stencil;
 
 /// Register of a fragment's depth at the program's start, and of the program's own depth at its end.
@@ -108,11 +108,11 @@ impl TailState {
         if let Some(stencil) = &self.stencil {
             for word in stencil.words()? {
                 let from = builder.uniform(word);
-                builder.emitter.compute(MOVE, To::Io(STENCIL_SETUP), [from, from]);
+                builder.emitter.compute(MOVE, To::Io(WriteTarget::TlbStencilSetup), [from, from]);
             }
         }
         if self.depth != Depth::NONE || self.stencil.is_some() {
-            let (to, from) = (To::Io(TLB_Z), [DEPTH, DEPTH]);
+            let (to, from) = (To::Io(WriteTarget::TlbZ), [DEPTH, DEPTH]);
             builder.emitter.op(Op { work: MOVE, to, from, when, set_flags: false });
         }
         match self.is_half {
@@ -144,8 +144,8 @@ impl TailState {
             return;
         }
         let (times, unit) = match (self.reads_target(), self.samples) {
-            (true, samples @ 2..) => (samples, TLB_COLOR_MS),
-            _ => (1, TLB_COLOR_ALL),
+            (true, samples @ 2..) => (samples, WriteTarget::TlbColorMs),
+            _ => (1, WriteTarget::TlbColorAll),
         };
         let blend = self.blend.simplified();
         if blend.uses_source_alpha() {
@@ -231,7 +231,7 @@ impl Builder {
         self.emitter.compute(add(AddOp::Shr), To::R(1), [r1, From::Small(1)]);
         self.emitter.compute(add(AddOp::Shl), To::R(1), [From::Small(1), r1]);
         self.emitter.compute(add(AddOp::Sub), To::R(1), [r1, From::Small(1)]);
-        self.emitter.compute(add(AddOp::And), To::Io(MS_FLAGS), [r1, From::A(MS_FLAGS)]);
+        self.emitter.compute(add(AddOp::And), To::Io(WriteTarget::MsFlags), [r1, From::MsFlags]);
     }
 
     /// Sets the flags by the alpha test, and returns the condition under which a fragment passes.

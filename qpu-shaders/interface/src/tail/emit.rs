@@ -4,22 +4,10 @@
 //! one's result. A result in a register file can be read two instructions later [AG p.37].
 
 use alloc::vec::Vec;
-use v3d_hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, PackA, Signal, SmallImmediate, Unpack};
-
-/// Read address of the next uniform, in both files.
-const UNIFORM: u8 = 32;
-/// Write address of accumulator 0.
-const ACCUMULATORS: u8 = 32;
-/// Write address of the multisample mask, file A only.
-pub(super) const MS_FLAGS: u8 = 42;
-/// Write address of the stencil set-up.
-pub(super) const STENCIL_SETUP: u8 = 43;
-/// Write address of Z, which performs the tests.
-pub(super) const TLB_Z: u8 = 44;
-/// Write address of one sample's colour.
-pub(super) const TLB_COLOR_MS: u8 = 45;
-/// Write address of all samples' colour.
-pub(super) const TLB_COLOR_ALL: u8 = 46;
+use v3d_hw::qpu::{
+    AddOp, Alu, Condition, Hazard, Instruction, MulOp, Mux, PackA, ReadSource, Signal, SmallImmediate,
+    THREAD_DELAY_SLOTS, Unpack, WriteTarget,
+};
 
 /// A half of a word that holds a half float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +35,8 @@ pub(super) enum From {
     AHalf(u8, Half),
     /// A register of file B.
     B(u8),
+    /// The multisample mask.
+    MsFlags,
     /// The next uniform.
     Uniform,
     /// A small integer.
@@ -65,7 +55,7 @@ pub(super) enum To {
     /// Half of a register of file A, from a float operation of the add ALU.
     AHalf(u8, Half),
     /// A peripheral.
-    Io(u8),
+    Io(WriteTarget),
     /// No destination: only the flags are used.
     Nowhere,
 }
@@ -131,7 +121,7 @@ impl Slot {
     fn with(self, op: Op) -> Option<Self> {
         let free = match op.work {
             Work::Add(add) if self.add.is_none() => Self { add: Some((add, op)), ..self },
-            Work::Mul(mul) | Work::Either(_, mul) if self.mul.is_none() && op.to != To::Io(MS_FLAGS) => {
+            Work::Mul(mul) | Work::Either(_, mul) if self.mul.is_none() && op.to != To::Io(WriteTarget::MsFlags) => {
                 Self { mul: Some((mul, op)), ..self }
             }
             Work::Either(add, _) if self.add.is_none() => Self { add: Some((add, op)), ..self },
@@ -175,7 +165,10 @@ impl Slot {
             let waddr_mul = address(op.to);
             // The mul ALU writes to file A only with swapped write addresses.
             let swapped = matches!(op.to, To::A(_));
-            if swapped && self.add.is_some_and(|(_, add)| matches!(add.to, To::A(_) | To::AHalf(..) | To::Io(MS_FLAGS)))
+            if swapped
+                && self
+                    .add
+                    .is_some_and(|(_, add)| matches!(add.to, To::A(_) | To::AHalf(..) | To::Io(WriteTarget::MsFlags)))
             {
                 return None;
             }
@@ -201,9 +194,10 @@ impl Slot {
 
 fn address(to: To) -> u8 {
     match to {
-        To::R(n) => ACCUMULATORS + n,
-        To::A(n) | To::AHalf(n, _) | To::Io(n) => n,
-        To::Nowhere => Alu::NOP.waddr_add,
+        To::R(n) => WriteTarget::Accumulator(n).address(),
+        To::A(n) | To::AHalf(n, _) => WriteTarget::Register(n).address(),
+        To::Io(target) => target.address(),
+        To::Nowhere => WriteTarget::Nop.address(),
     }
 }
 
@@ -232,21 +226,27 @@ impl Ports {
             From::R(_) => Some(Mux::R3),
             From::R4 => agree(&mut self.r4_alpha, false).then_some(Mux::R4),
             From::R4Alpha => agree(&mut self.r4_alpha, true).then_some(Mux::R4),
-            From::A(n) => self.of_file_a(n, Unpack::None),
-            From::AAlpha(n) => self.of_file_a(n, Unpack::Byte3Replicated),
-            From::AHalf(n, Half::Low) => self.of_file_a(n, Unpack::Half0),
-            From::AHalf(n, Half::High) => self.of_file_a(n, Unpack::Half1),
-            From::B(n) => (!self.small && agree(&mut self.b, n)).then_some(Mux::B),
-            // Through file B, whose values are never unpacked.
-            From::Uniform if !self.small && agree(&mut self.b, UNIFORM) => Some(Mux::B),
-            From::Uniform => self.of_file_a(UNIFORM, Unpack::None),
+            From::A(n) => self.of_file_a(ReadSource::Register(n), Unpack::None),
+            From::AAlpha(n) => self.of_file_a(ReadSource::Register(n), Unpack::Byte3Replicated),
+            From::AHalf(n, Half::Low) => self.of_file_a(ReadSource::Register(n), Unpack::Half0),
+            From::AHalf(n, Half::High) => self.of_file_a(ReadSource::Register(n), Unpack::Half1),
+            From::B(n) => self.of_file_b(ReadSource::Register(n)),
+            From::MsFlags => self.of_file_a(ReadSource::MsFlags, Unpack::None),
+            // Through file B if possible, whose values are never unpacked.
+            From::Uniform => {
+                self.of_file_b(ReadSource::Uniform).or_else(|| self.of_file_a(ReadSource::Uniform, Unpack::None))
+            }
             From::Small(value) => self.immediate(SmallImmediate::Integer(value)),
             From::One => self.immediate(SmallImmediate::Power(0)),
         }
     }
 
-    fn of_file_a(&mut self, register: u8, unpack: Unpack) -> Option<Mux> {
-        (agree(&mut self.a, register) && agree(&mut self.a_unpack, unpack)).then_some(Mux::A)
+    fn of_file_a(&mut self, source: ReadSource, unpack: Unpack) -> Option<Mux> {
+        (agree(&mut self.a, source.address()) && agree(&mut self.a_unpack, unpack)).then_some(Mux::A)
+    }
+
+    fn of_file_b(&mut self, source: ReadSource) -> Option<Mux> {
+        (!self.small && agree(&mut self.b, source.address())).then_some(Mux::B)
     }
 
     fn immediate(&mut self, value: SmallImmediate) -> Option<Mux> {
@@ -270,27 +270,31 @@ pub(super) struct Emitter {
     z: Option<usize>,
 }
 
-/// Fewest instructions after a write of Z: HW-2806 [brcm].
-const AFTER_Z: usize = 5;
+/// Instructions from one that writes a register of a file to the first that can read it.
+const FILE_DISTANCE: usize = Hazard::ReadAfterWrite.distance() as usize;
+/// Instructions from a write of Z to the program's last.
+const AFTER_Z: usize = Hazard::EndAfterTlbZ.distance() as usize;
+/// The instruction that ends the program, and its delay slots.
+const END: usize = 1 + THREAD_DELAY_SLOTS as usize;
 
 impl Emitter {
     /// Appends an operation.
     pub(super) fn op(&mut self, op: Op) {
         let paired = match self.slots.last() {
-            Some(last) if last.admits(&op) && !self.too_fresh(&op, 2) => last.with(op),
+            Some(last) if last.admits(&op) && !self.too_fresh(&op, FILE_DISTANCE) => last.with(op),
             _ => None,
         };
         match (paired, self.slots.last_mut()) {
             (Some(paired), Some(last)) => *last = paired,
             _ => {
-                if self.too_fresh(&op, 1) {
+                if self.too_fresh(&op, FILE_DISTANCE - 1) {
                     self.slots.push(Slot::EMPTY);
                 }
                 // Every operation of a tail can be an instruction of its own.
                 self.slots.push(Slot::EMPTY.with(op).unwrap_or(Slot::EMPTY));
             }
         }
-        if op.to == To::Io(TLB_Z) {
+        if op.to == To::Io(WriteTarget::TlbZ) {
             self.z = Some(self.slots.len() - 1);
         }
     }
@@ -311,7 +315,7 @@ impl Emitter {
     /// Appends a load of one sample's colour.
     pub(super) fn load_color(&mut self) {
         if let Some(last) = self.slots.last_mut() {
-            let others = last.ops().any(|op| matches!(op.to, To::Io(unit) if unit != TLB_COLOR_MS));
+            let others = last.ops().any(|op| matches!(op.to, To::Io(unit) if unit != WriteTarget::TlbColorMs));
             let with = Slot { signal: Signal::LoadColor, ..*last };
             if last.signal == Signal::None && !others && with.encode().is_some() {
                 *last = with;
@@ -322,7 +326,7 @@ impl Emitter {
     }
 
     /// Redirects the last instruction's result to a peripheral, under a condition, or copies it there.
-    pub(super) fn send(&mut self, from: From, unit: u8, when: Condition) {
+    pub(super) fn send(&mut self, from: From, unit: WriteTarget, when: Condition) {
         if let (From::R(n), Some(last)) = (from, self.slots.last_mut()) {
             let mut changed = *last;
             let ops = changed.add.iter_mut().map(|(_, op)| op).chain(changed.mul.iter_mut().map(|(_, op)| op));
@@ -346,13 +350,12 @@ impl Emitter {
         let ends = self.slots.last().is_some_and(|last| {
             last.signal == Signal::None
                 && Slot { signal: Signal::ProgramEnd, ..*last }.encode().is_some()
-                && last.ops().all(|op| op.to != To::Io(TLB_Z) && !op.reads_uniform())
+                && last.ops().all(|op| op.to != To::Io(WriteTarget::TlbZ) && !op.reads_uniform())
         });
         let mut last = if ends { self.slots.pop().unwrap_or(Slot::EMPTY) } else { Slot::EMPTY };
         last.signal = Signal::ProgramEnd;
         if let Some(z) = self.z {
-            // The program's end, and its two delay slots.
-            while self.slots.len() + 3 < z + 1 + AFTER_Z {
+            while self.slots.len() + END < z + 1 + AFTER_Z {
                 self.slots.push(Slot::EMPTY);
             }
         }

@@ -9,9 +9,9 @@
 //! | ra2, ra3 | the target's colour |
 //! | ra4, ra5 | the result |
 
-use v3d_hw::qpu::{AddOp, MulOp};
+use v3d_hw::qpu::{AddOp, MulOp, WriteTarget};
 
-use super::emit::{From, Half, MOVE, TLB_COLOR_ALL, To, Work};
+use super::emit::{From, Half, MOVE, To, Work};
 use super::{AlphaTest, Blend, BlendPart, Builder, Equation, Factor, Logic, TailState};
 
 const ADD: AddOp = AddOp::Fadd;
@@ -59,7 +59,7 @@ impl Builder {
     /// Writes the fragment's colour.
     pub(super) fn write_half_color(&mut self) {
         for n in 0..2 {
-            self.move_to(To::Io(TLB_COLOR_ALL), From::R(n));
+            self.move_to(To::Io(WriteTarget::TlbColorAll), From::R(n));
         }
     }
 
@@ -77,7 +77,7 @@ impl Builder {
             self.blend_channel(channel, part, [constant, blend.constant[3]]);
         }
         for n in 0..2 {
-            self.move_to(To::Io(TLB_COLOR_ALL), From::A(RESULT + n));
+            self.move_to(To::Io(WriteTarget::TlbColorAll), From::A(RESULT + n));
         }
     }
 
