@@ -109,14 +109,25 @@ impl Default for Config {
 const PROGRAM_BUDGET: u64 = 1_000_000_000;
 /// Number of performance counters.
 const PERFORMANCE_COUNTERS: usize = 16;
-/// First registers of the performance counters: PCTRn and PCTRSn alternate.
-const PCTR0: u32 = Register::PCTR0.offset();
 /// TMUs of a slice.
 const TMUS_PER_SLICE: u8 = 2;
 /// Semaphores.
 const SEMAPHORES: u8 = 16;
 /// The defined bits of INTCTL, INTENA and INTDIS.
 const PIPELINE_INTERRUPTS: u32 = 0xf;
+
+/// The registers of the performance counters, as a pattern.
+#[rustfmt::skip]
+macro_rules! performance_counters {
+    () => {
+        Register::PCTR0 | Register::PCTRS0 | Register::PCTR1 | Register::PCTRS1 | Register::PCTR2 | Register::PCTRS2
+        | Register::PCTR3 | Register::PCTRS3 | Register::PCTR4 | Register::PCTRS4 | Register::PCTR5 | Register::PCTRS5
+        | Register::PCTR6 | Register::PCTRS6 | Register::PCTR7 | Register::PCTRS7 | Register::PCTR8 | Register::PCTRS8
+        | Register::PCTR9 | Register::PCTRS9 | Register::PCTR10 | Register::PCTRS10 | Register::PCTR11 | Register::PCTRS11
+        | Register::PCTR12 | Register::PCTRS12 | Register::PCTR13 | Register::PCTRS13 | Register::PCTR14 | Register::PCTRS14
+        | Register::PCTR15 | Register::PCTRS15
+    };
+}
 
 /// Whether the last frame drew anything, which the FEP's debug registers show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -318,11 +329,6 @@ impl V3d {
     }
 
     fn read_register(&mut self, memory: Memory<'_>, register: Register) -> u32 {
-        if let Some((n, is_source)) = performance_register(register) {
-            self.update_performance();
-            let counter = self.performance.get(n).copied().unwrap_or_default();
-            return if is_source { counter.source } else { counter.count };
-        }
         match register {
             Register::IDENT0 => IDENT0_VALUE,
             Register::IDENT1 => word(&self.ident1()),
@@ -367,24 +373,18 @@ impl V3d {
             Register::FDBGO => word(&Fdbgo { xyrelz_fifo_full: self.last_frame.is_some(), ..Fdbgo::default() }),
             Register::FDBGB => word(&Fdbgb { edges_ctrlid: self.last_frame.map_or(0, |_| 3), ..Fdbgb::default() }),
             Register::FDBGS => self.last_frame.map_or(0, |left| word(&left.signals())),
-            _ => 0,
+            // The model has none of the signals that these show, and the others are write only.
+            Register::DBGE | Register::FDBGR | Register::SLCACTL | Register::SRQPC | Register::PCTRC => 0,
+            performance_counters!() => {
+                self.update_performance();
+                let (n, is_source) = performance_register(register);
+                let counter = self.performance.get(n).copied().unwrap_or_default();
+                if is_source { counter.source } else { counter.count }
+            }
         }
     }
 
     fn write_register(&mut self, memory: Memory<'_>, register: Register, value: u32) {
-        if let Some((n, is_source)) = performance_register(register) {
-            self.update_performance();
-            if let Some(counter) = self.performance.get_mut(n) {
-                if is_source {
-                    counter.source = value & 0x1f;
-                    counter.seen = self.counters.get(CounterSource::from_code(counter.source as u8));
-                } else {
-                    counter.count = value;
-                }
-            }
-            self.set_timing();
-            return;
-        }
         match register {
             Register::SCRATCH => self.scratch = value,
             Register::L2CACTL => self.write_l2_control(L2cactl::from_word(value)),
@@ -400,8 +400,8 @@ impl V3d {
             Register::CT1CA => self.set_current(Thread::Rendering, register, value),
             Register::CT0LC => self.clear_list_counters(Thread::Binning, value),
             Register::CT1LC => self.clear_list_counters(Thread::Rendering, value),
-            Register::BFC if value & 1 == 1 => self.flushes = 0,
-            Register::RFC if value & 1 == 1 => self.frames = 0,
+            Register::BFC => self.flushes = if value & 1 == 1 { 0 } else { self.flushes },
+            Register::RFC => self.frames = if value & 1 == 1 { 0 } else { self.frames },
             Register::BPOA => self.cle.ptb.overspill.address = value,
             Register::BPOS => {
                 let address = self.cle.ptb.overspill.address;
@@ -445,9 +445,44 @@ impl V3d {
                 self.set_timing();
             }
             Register::DBCFG => self.debug_configuration = Dbcfg::from_word(value),
-            _ => {}
+            performance_counters!() => {
+                self.write_performance(register, value);
+                return;
+            }
+            // They are read only.
+            Register::IDENT0
+            | Register::IDENT1
+            | Register::IDENT2
+            | Register::CT00RA0
+            | Register::CT01RA0
+            | Register::CT0PC
+            | Register::CT1PC
+            | Register::PCS
+            | Register::BPCA
+            | Register::BPCS
+            | Register::DBGE
+            | Register::FDBGO
+            | Register::FDBGB
+            | Register::FDBGR
+            | Register::FDBGS
+            | Register::ERRSTAT => {}
         }
         self.run(memory);
+    }
+
+    /// Writes the count or the source of a performance counter.
+    fn write_performance(&mut self, register: Register, value: u32) {
+        self.update_performance();
+        let (n, is_source) = performance_register(register);
+        if let Some(counter) = self.performance.get_mut(n) {
+            if is_source {
+                counter.source = value & 0x1f;
+                counter.seen = self.counters.get(CounterSource::from_code(counter.source as u8));
+            } else {
+                counter.count = value;
+            }
+        }
+        self.set_timing();
     }
 
     /// Runs everything as far as possible, and latches the events.
@@ -604,10 +639,9 @@ impl V3d {
 }
 
 /// The number of the performance counter that a register belongs to, and whether it selects the source.
-fn performance_register(register: Register) -> Option<(usize, bool)> {
-    let offset = register.offset().checked_sub(PCTR0)?;
-    let n = offset as usize / 8;
-    (n < PERFORMANCE_COUNTERS).then_some((n, offset % 8 == 4))
+const fn performance_register(register: Register) -> (usize, bool) {
+    let offset = register.offset().wrapping_sub(Register::PCTR0.offset());
+    (offset as usize / 8, offset % 8 == 4)
 }
 
 /// A register's structure as a word. All values that the model puts into registers fit their fields.
