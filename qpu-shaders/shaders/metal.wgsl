@@ -13,6 +13,8 @@ struct Material {
     metallic: f32,
     // 0 for mirrors, 1 for matte surfaces.
     roughness: f32,
+    // Spheres about as large as the vessels, which keep light from what is near them: the middle, and the radius squared.
+    vessels: array<vec4<f32>, 5>,
 }
 @group(0) @binding(1) var<uniform> material: Material;
 @group(0) @binding(2) var surroundings: texture_cube<f32>;
@@ -43,6 +45,19 @@ fn light_from(direction: vec3<f32>, level: f32) -> vec3<f32> {
     return 2.5 * root * root;
 }
 
+// How much of the light from around reaches a place: each sphere takes the part of the half space above the surface that it fills (I. Quilez, "sphere ambient
+// occlusion").
+fn reached(place: vec3<f32>, normal: vec3<f32>) -> f32 {
+    var share = 1.0;
+    for (var n = 0; n < 5; n++) {
+        let vessel = material.vessels[n];
+        let to_middle = vessel.xyz - place;
+        let far2 = dot(to_middle, to_middle);
+        share *= 1.0 - saturate(dot(normal, to_middle) * inverseSqrt(far2) * vessel.w / far2);
+    }
+    return share;
+}
+
 @fragment fn fs_main(surface: Surface) -> @location(0) vec4<f32> {
     let normal = normalize(surface.normal);
     let to_eye = normalize(material.eye - surface.place);
@@ -54,7 +69,8 @@ fn light_from(direction: vec3<f32>, level: f32) -> vec3<f32> {
     let r = material.roughness * vec4(-1.0, -0.0275, -0.572, 0.022) + vec4(1.0, 0.0425, 1.04, -0.04);
     let rim = min(r.x * r.x, exp2(-9.28 * facing)) * r.x + r.y;
     let share = straight * (-1.04 * rim + r.z) + (1.04 * rim + r.w);
-    let light = share * mirrored + (1.0 - material.metallic) * material.base_color * scattered;
+    let all = share * mirrored + (1.0 - material.metallic) * material.base_color * scattered;
+    let light = all * reached(surface.place, normal);
     // Bright light is compressed, and a display makes of linear light its root, nearly.
     return vec4(sqrt(light / (0.7 + light)), 1.0);
 }

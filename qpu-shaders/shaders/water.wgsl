@@ -1,6 +1,7 @@
 // The sea up to the horizon, and the sky above it: one surface behind everything, each pixel of which knows into which direction it looks.
 //
-// What stands in the sea is in a texture, mirrored, as the same eye sees it; waves move where it is looked up.
+// What stands in the sea is in a texture, mirrored, as the same eye sees it; waves move where it is looked up. Its alpha is how much of a texel is covered,
+// and its colours are already multiplied by that.
 
 struct Sea {
     eye: vec3<f32>,
@@ -49,7 +50,7 @@ fn slope(place: vec2<f32>, along: vec2<f32>, speed: f32) -> vec2<f32> {
     let at = pixel.xy * sea.pixel + vec2(0.55, 0.4) * normal.xz;
     let standing = textureSample(mirrored, filtered, at);
     let back = reflect(ray, normal);
-    let reflection = mix(sky(vec3(back.x, abs(back.y), back.z)), standing.rgb, standing.a);
+    let reflection = sky(vec3(back.x, abs(back.y), back.z)) * (1.0 - standing.a) + standing.rgb;
     // Schlick's share of what is reflected.
     let steep = 1.0 - saturate(-dot(ray, normal));
     let steep2 = steep * steep;

@@ -32,8 +32,10 @@ pub(super) const ENTRY: SceneEntry = SceneEntry {
 const MAX_ITERATIONS: u32 = 128;
 /// The point that the picture zooms in on: a spiral at the set's border.
 const CENTER: [f32; 2] = [-0.743_64, 0.131_83];
-/// Height of the first picture in the complex plane.
-const FIRST_HEIGHT: f32 = 2.6;
+/// Where that point is, as a fraction of the picture's width: in the middle of what the list leaves free.
+const ACROSS: f32 = 0.762;
+/// Height of the first picture in the complex plane: the whole set is beside the list.
+const FIRST_HEIGHT: f32 = 3.2;
 /// Frames after which the picture repeats.
 const ROUND_TRIP: u64 = 400;
 /// Clock cycles per instruction; the counter counts cycles.
@@ -161,10 +163,10 @@ impl Scene for Computation {
         let [width, height] = [context.target.width_px(), context.target.height_px()].map(|side| side as usize);
         let mut page = Image::page(surface.address, width, height, 4 * surface.width_px)?;
         // Zooms in, and out again.
-        let step = moment.number % ROUND_TRIP;
-        let nearer = step.min(ROUND_TRIP - step) as f32;
+        let step = moment.ticks(ROUND_TRIP);
+        let nearer = step.min(ROUND_TRIP as f32 - step);
         let pixel = FIRST_HEIGHT / height as f32 / (1.0 + 0.02 * nearer * nearer);
-        let [left, top] = [CENTER[0] - 0.5 * pixel * width as f32, CENTER[1] - 0.5 * pixel * height as f32];
+        let [left, top] = [CENTER[0] - ACROSS * pixel * width as f32, CENTER[1] - 0.5 * pixel * height as f32];
         // The driver is released before the frame begins.
         {
             let mut driver = context.device.driver()?;

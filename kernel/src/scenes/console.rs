@@ -39,7 +39,7 @@ const MARGIN: f32 = 48.0;
 /// Height of the title bar.
 const BAR: f32 = 92.0;
 const LINE: f32 = 25.0;
-/// Distance from the last line's baseline to the bottom.
+/// Least distance from the last line's baseline to the bottom.
 const DESCENT: f32 = 6.0;
 const SIZE: f32 = 18.0;
 /// Width of a column of text; nearly all characters are narrower.
@@ -82,7 +82,8 @@ impl Console {
         let (mut baseline, mut end) = (BAR + above, MARGIN);
         for line in transcript.lines() {
             (baseline, end) = (baseline + LINE, MARGIN);
-            if baseline > BAR - LINE && baseline < height + LINE {
+            // Of a line that ends at the bar, only what letters have below the baseline would be seen.
+            if baseline > BAR && baseline < height + LINE {
                 for piece in transcript::pieces(line) {
                     let left = MARGIN + COLUMN * piece.column as f32;
                     canvas.text(body, left, baseline, &style(color(piece.role)), piece.text)?;
@@ -121,7 +122,8 @@ impl Scene for Console {
         self.transcript.write(&self.listening.heard());
         // Scrolls towards the last line: by an eighth of the remaining distance in each frame.
         let (gone, left) = (self.transcript.gone() as f32, self.transcript.lines().len() as f32);
-        let room = context.target.height_px() as f32 - BAR - DESCENT;
+        // Whole lines: the first one is not cut by the bar.
+        let room = ((context.target.height_px() as f32 - BAR - DESCENT) / LINE) as u32 as f32 * LINE;
         let all = (LINE * (gone + left) - room).max(0.0);
         let next = self.up + ((all - self.up) / 8.0).max(1.0);
         self.up = if self.up == 0.0 { all } else { next.clamp(LINE * gone, all) };

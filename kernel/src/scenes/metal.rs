@@ -45,6 +45,15 @@ const LEVELS: u32 = 5;
 /// Texels across a face of the environment from which blurred levels are computed.
 const SOURCE_PX: u32 = 16;
 
+/// Spheres about as large as pot, vase, bowl and balls, which darken what is near them: their middles and radii.
+const SPHERES: [(Vec3, f32); 5] = [
+    (Vec3::new(-0.15, 0.66, -0.55), 0.68),
+    (Vec3::new(-1.25, 0.5, 0.0), 0.48),
+    (Vec3::new(1.05, 0.42, 0.15), 0.42),
+    (Vec3::new(0.3, 0.34, 0.85), 0.34),
+    (Vec3::new(-0.45, 0.24, 0.95), 0.24),
+];
+
 #[derive(Debug)]
 struct Metal {
     parts: Vec<(Mesh<Vertex>, ModelMaterial)>,
@@ -181,6 +190,7 @@ impl Scene for Metal {
                 base_color: [red, green, blue],
                 metallic: material.metallic,
                 roughness: material.roughness,
+                vessels: SPHERES.map(|(middle, radius)| middle.extend(radius * radius).to_array()),
                 surroundings: self.room.bind(&sampler)?,
             };
             pass.draw(&self.model, mesh, &Uniforms { matrix: rows(&camera) }, &fragment)?;

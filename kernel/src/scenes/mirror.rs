@@ -2,7 +2,7 @@
 //!
 //! A flat mirror shows the world behind it, reflected at its plane. The first pass draws the reflected world, from the same eye, to a texture. The second pass
 //! draws the world itself, and the mirror with the texture: the texture coordinates of the mirror's corners are their positions on the screen, so each pixel of
-//! the mirror shows the first pass's pixel at the same position. The GPU executes both passes in order; the CPU waits for neither.
+//! the mirror shows the first pass's pixel at the same position. Both passes have four samples per pixel, which smooth the edges. The GPU executes both passes in order; the CPU waits for neither.
 //!
 //! A reflection reverses the winding: the corners of front faces are clockwise in the first pass.
 
@@ -15,8 +15,8 @@ use qpu_shaders::{
     textured_lit,
 };
 use renderer::{
-    Cull, Depth, Format, FrontFace, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Sampler, Shading, Target,
-    TargetDescriptor, Texture,
+    Cull, Depth, Format, FrontFace, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Sampler, Samples, Shading,
+    Target, TargetDescriptor, Texture,
     glam::{
         Mat4, Vec2, Vec3, Vec4,
         camera::rh::{proj::opengl::perspective, view::look_at_mat4},
@@ -65,17 +65,17 @@ struct Mirror {
 impl Mirror {
     fn new(context: &mut SceneContext<'_>) -> Result<Self, SceneError> {
         let device = context.device;
+        let (depth, samples) = (Depth::LESS, Samples::Four);
         let lit = PipelineDescriptor {
-            depth: Depth::LESS,
+            depth,
+            samples,
             cull: Cull::Back,
             ..PipelineDescriptor::new("lit", &textured_lit::SHADING, &textured_lit::FRAGMENT)
         };
-        let frame = PipelineDescriptor {
-            depth: Depth::LESS,
-            ..PipelineDescriptor::new("frame", Shading::Done, &smooth::FRAGMENT)
-        };
-        let glass =
-            PipelineDescriptor { depth: Depth::LESS, ..PipelineDescriptor::new("glass", Shading::Done, &FRAGMENT) };
+        let frame = PipelineDescriptor::new("frame", Shading::Done, &smooth::FRAGMENT);
+        let frame = PipelineDescriptor { depth, samples, ..frame };
+        let glass = PipelineDescriptor::new("glass", Shading::Done, &FRAGMENT);
+        let glass = PipelineDescriptor { depth, samples, ..glass };
         let reflection = TargetDescriptor {
             label: "reflection",
             width_px: MIRRORED_PX,
@@ -122,10 +122,12 @@ impl Scene for Mirror {
         let behind = Mat4::from_translation(Vec3::Z * 2.0 * PLANE) * Mat4::from_scale(Vec3::new(1.0, 1.0, -1.0));
 
         let mut frame = context.device.frame()?;
-        let mut pass = frame.pass(&PassDescriptor::to(&self.reflection).clear(unorm(DARKER_SKY)))?;
+        let samples = Samples::Four;
+        let reflected = PassDescriptor::to(&self.reflection).clear(unorm(DARKER_SKY));
+        let mut pass = frame.pass(&PassDescriptor { samples, ..reflected })?;
         self.crates.draw(&mut pass, &self.mirrored, &(camera * behind))?;
 
-        let mut pass = frame.pass(&PassDescriptor::to(target).clear(unorm(SKY)))?;
+        let mut pass = frame.pass(&PassDescriptor { samples, ..PassDescriptor::to(target).clear(unorm(SKY)) })?;
         self.crates.draw(&mut pass, &self.upright, &camera)?;
         let [left, bottom, right, top] = GLASS;
         let around = [left - FRAME, bottom - FRAME, right + FRAME, top + FRAME];

@@ -1,6 +1,7 @@
 //! A lighthouse in the sea at sunset, with waves that reflect it
 //!
-//! The first pass draws the lighthouse reflected at the sea's plane to a texture, whose alpha is its coverage. The second pass draws a rectangle over the whole
+//! The first pass draws the lighthouse reflected at the sea's plane to a texture. Its alpha is the coverage, and its colours are multiplied by it, as the average
+//! of four samples has them at edges. The second pass draws a rectangle over the whole
 //! picture. Its fragment shader, `water.wgsl`, computes for each pixel the point on the sea, the slope of the waves there, and the reflected light: the sky's,
 //! or the texture's at a position that the slope shifts. The lighthouse is drawn last. The rays reach the horizon, which a mesh of triangles would have to end
 //! before.
@@ -15,7 +16,7 @@ use qpu_shaders::{
 };
 use renderer::{
     Cull, Depth, Format, FrontFace, Indices, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Sampler,
-    Shading, Target, TargetDescriptor, Texture,
+    Samples, Shading, Target, TargetDescriptor, Texture,
     glam::{
         Mat4, Vec2, Vec3,
         camera::rh::{proj::opengl::perspective, view::look_at_mat4},
@@ -68,9 +69,10 @@ struct Water {
 impl Water {
     fn new(context: &mut SceneContext<'_>) -> Result<Self, SceneError> {
         let device = context.device;
+        let (depth, cull, samples) = (Depth::LESS, Cull::Back, Samples::Four);
         let standing =
-            PipelineDescriptor { depth: Depth::LESS, ..PipelineDescriptor::new("shore", &SHADING, &FRAGMENT) };
-        let standing = PipelineDescriptor { cull: Cull::Back, ..standing };
+            PipelineDescriptor { depth, cull, samples, ..PipelineDescriptor::new("shore", &SHADING, &FRAGMENT) };
+        let water = PipelineDescriptor::new("water", Shading::Done, &water::FRAGMENT);
         let [width_px, height_px] = MIRRORED_PX;
         let (format, tiling) = (Format::Rgba8888, Tiling::TFormat);
         let reflection = TargetDescriptor { label: "reflection", width_px, height_px, format, tiling };
@@ -78,7 +80,7 @@ impl Water {
             parts: parts(device)?,
             upright: Pipeline::new(device, &standing)?,
             mirrored: Pipeline::new(device, &PipelineDescriptor { front: FrontFace::Clockwise, ..standing })?,
-            water: Pipeline::new(device, &PipelineDescriptor::new("water", Shading::Done, &water::FRAGMENT))?,
+            water: Pipeline::new(device, &PipelineDescriptor { samples, ..water })?,
             reflection: Target::new(device, &reflection)?,
         })
     }
@@ -115,10 +117,12 @@ impl Scene for Water {
         let below = Mat4::from_translation(Vec3::Y * 2.0 * LEVEL) * Mat4::from_scale(Vec3::new(1.0, -1.0, 1.0));
 
         let mut frame = context.device.frame()?;
-        let mut pass = frame.pass(&PassDescriptor::to(&self.reflection).clear([0.0; 4]))?;
+        let samples = Samples::Four;
+        let mut pass =
+            frame.pass(&PassDescriptor { samples, ..PassDescriptor::to(&self.reflection).clear([0.0; 4]) })?;
         self.stand(&mut pass, &self.mirrored, &(camera * below))?;
 
-        let mut pass = frame.pass(&PassDescriptor::to(target))?;
+        let mut pass = frame.pass(&PassDescriptor { samples, ..PassDescriptor::to(target).clear([0.0; 4]) })?;
         let (turned, half) = (view.inverse(), HALF);
         let rays =
             whole(target, |x, y| turned.transform_vector3(Vec3::new(half * aspect * x, half * y, -1.0)).to_array());

@@ -13,10 +13,13 @@ const PAPER: [f64; 3] = [13.0, 17.0, 25.0];
 const INK: [f64; 3] = [222.0, 228.0, 238.0];
 const FAINT: [f64; 3] = [124.0, 138.0, 160.0];
 const ACCENT: [f64; 3] = [56.0, 208.0, 190.0];
-/// Height of the title bar, distance between baselines, and from the last one to the edge.
+/// Height of the title bar, and distance between baselines.
 const BAR: usize = 92;
 const LINE: usize = 25;
-const BELOW: usize = 6;
+/// Distance from the last baseline to the edge: what whole lines leave.
+const BELOW: usize = (HEIGHT - BAR) % LINE + LINE;
+/// Rows below the bar without text.
+const FREE: usize = 9;
 /// Left margin, and width of a column.
 const MARGIN: usize = 48;
 const COLUMN: usize = 9;
@@ -68,6 +71,9 @@ pub(super) fn check(picture: &Picture, help: &[String]) -> Result<String> {
         ensure!(is_free, "line {number} exceeds its margin");
     }
     ensure!(has_title(picture), "there is no title");
+    let cut = (BAR..BAR + FREE).flat_map(|y| (MARGIN..WIDTH).map(move |x| (x, y)));
+    let cut = cut.filter(|&(x, y)| picture.pixel(x, y).is_some_and(|pixel| !is_near(pixel, PAPER, 0.0))).count();
+    ensure!(cut == 0, "the bar cuts a line: {cut} pixels below it are not empty");
     Ok(format!("{} lines, {inked} pixels of ink", lines.len()))
 }
 

@@ -6,6 +6,8 @@ use crate::picture::Picture;
 use anyhow::{Result, ensure};
 
 const FAR: f64 = 7.0;
+/// Distance from a wall within which another one makes it darker.
+const CORNER: f64 = 0.2;
 const FOG: Vector = [0.50, 0.70, 0.95];
 const TO_LIGHT: Vector = [0.48, 0.64, 0.6];
 /// The eye in the first frame, its rotations about y, x and z, and half of the picture's height at distance 1.
@@ -52,7 +54,7 @@ fn color(ray: Vector) -> Option<Vector> {
     if gone < FAR && normal.iter().all(|part| part.abs() < 0.99) {
         return None;
     }
-    let open = 1.0 - 0.018 * steps;
+    let open = 0.4 + 0.6 * (sponge(sum(place, CORNER, normal)) / CORNER).clamp(0.0, 1.0);
     let upward = 0.5 + 0.5 * normal[1];
     let stone = [(0.96, 1.0), (0.50, 0.93), (0.18, 0.80)].map(|(from, to)| from + (to - from) * upward);
     let light = 0.22 + 0.75 * dot(normal, TO_LIGHT).max(0.0) + 0.40 * (-dot(normal, ray)).max(0.0);

@@ -19,6 +19,14 @@ const GOLD: Ball =
     Ball { middle: [0.3, 0.34, 0.85], radius: 0.34, color: [1.0, 0.74, 0.30], metallic: 1.0, roughness: 0.02 };
 const TERRACOTTA: Ball =
     Ball { middle: [-0.45, 0.24, 0.95], radius: 0.24, color: [0.55, 0.20, 0.10], metallic: 0.0, roughness: 0.9 };
+/// Pot, vase, bowl and both balls as spheres, which keep light from what is near them: their middles and radii.
+const SPHERES: [(Vector, f64); 5] = [
+    ([-0.15, 0.66, -0.55], 0.68),
+    ([-1.25, 0.5, 0.0], 0.48),
+    ([1.05, 0.42, 0.15], 0.42),
+    (GOLD.middle, GOLD.radius),
+    (TERRACOTTA.middle, TERRACOTTA.radius),
+];
 /// Greatest difference, of 255: the balls are polygons, and the cube map has texels.
 const TOLERANCE: f64 = 9.0;
 /// Radius within which directions must have the same light, as a fraction of a face of the cube map.
@@ -74,6 +82,15 @@ fn mean(to: Vector, power: i32) -> Vector {
     light.map(|channel| channel / shares)
 }
 
+/// The part of the light from around that reaches a place: a sphere hides the square of its radius over that of its distance, times the cosine of its direction.
+fn reached(place: Vector, normal: Vector) -> f64 {
+    let hidden = |(middle, radius): (Vector, f64)| {
+        let to = sum(middle, -1.0, place);
+        (dot(normal, direction(to)) * radius * radius / dot(to, to)).clamp(0.0, 1.0)
+    };
+    SPHERES.into_iter().map(|sphere| 1.0 - hidden(sphere)).product()
+}
+
 impl Ball {
     /// The colour in a direction from an eye, 0 to 1; `None` beside the ball, at its rim, and where the room is not uniform.
     fn color(&self, eye: Vector, ray: Vector) -> Option<Vector> {
@@ -101,10 +118,11 @@ impl Ball {
             .map(|(rough, smooth)| self.roughness * rough + smooth);
         let rim = (a * a).min((-9.28 * facing).exp2()) * a + b;
         let scattered = mean(normal, 1);
+        let reached = reached(place, normal);
         Some([0, 1, 2].map(|n| {
             let share = straight[n] * (-1.04 * rim + c) + 1.04 * rim + d;
             let matte = (1.0 - self.metallic) * self.color[n] * scattered[n];
-            let light = BRIGHT * (share * mirrored[n] + matte);
+            let light = BRIGHT * reached * (share * mirrored[n] + matte);
             (light / (HALF_POWER + light)).sqrt()
         }))
     }
