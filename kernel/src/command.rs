@@ -55,8 +55,11 @@ pub enum Command {
     SceneStop,
     /// Statistics of recent frames, or the choice of what the performance counters count.
     Stats(Option<CounterSet>),
-    /// The last job, as lines for `cargo xtask capture`.
-    Capture,
+    /// A job, as lines for `cargo xtask capture`: the last one, or one after which a number of others were submitted.
+    Capture {
+        /// How many.
+        later: usize,
+    },
     /// A step of replaying a captured job.
     Replay(ReplayRequest),
     /// Measures speed.
@@ -246,7 +249,11 @@ pub const TABLE: [Row; 23] = [
         "[work | cycles]",
         "frame times, load and performance counters of the V3D; or choose what the counters count",
     ),
-    row("capture", "", "send the last job over the serial line, for `cargo xtask capture`"),
+    row(
+        "capture",
+        "[before N]",
+        "send the last job, or the Nth before it, over the serial line, for `cargo xtask capture`",
+    ),
     row(
         "replay",
         "clear | place A N | load | run A E A E | read A N",
@@ -318,7 +325,7 @@ impl Command {
             Self::SceneRun { .. } => "scene run",
             Self::SceneStop => "scene stop",
             Self::Stats(_) => "stats",
-            Self::Capture => "capture",
+            Self::Capture { .. } => "capture",
             Self::Replay(_) => "replay",
             Self::Bench => "bench",
             Self::Draws(..) => "draws",
@@ -335,7 +342,8 @@ impl Command {
     #[must_use]
     pub fn takes_the_engine(&self) -> bool {
         match self {
-            Self::SceneRun { .. } | Self::SceneStop | Self::Capture | Self::Selftest(_) | Self::Bench => true,
+            Self::SceneRun { .. } | Self::SceneStop | Self::Capture { .. } => true,
+            Self::Selftest(_) | Self::Bench => true,
             Self::Draws(..) | Self::Primitives | Self::Replay(_) | Self::Interrupts(Some(_)) => true,
             Self::V3d(request) => *request != V3dRequest::Show,
             Self::Fail(failure) => matches!(failure, Failure::Job | Failure::Program | Failure::Cached),
@@ -369,7 +377,10 @@ impl Command {
             "scene" => return Self::parse_scene(rest).map(Some),
             "stop" => (Self::SceneStop, rest),
             "stats" => (Self::Stats(parse_counted(rest)?), rest.get(1..).unwrap_or_default()),
-            "capture" => (Self::Capture, rest),
+            "capture" => {
+                let (later, left) = number_behind("before", "how many jobs before the last?", rest)?;
+                (Self::Capture { later: later.unwrap_or(0).try_into().unwrap_or(usize::MAX) }, left)
+            }
             "replay" => {
                 let (request, left) = parse_replay(rest)?;
                 (Self::Replay(request), left)
@@ -640,6 +651,8 @@ mod tests {
         assert_eq!(parsed("scene run cube from 7 frames 12"), from_7(Some(12)));
         assert_eq!(parsed("scene run cube from 7"), from_7(None));
         assert_eq!(parsed("stop"), Command::SceneStop);
+        assert_eq!(parsed("capture"), Command::Capture { later: 0 });
+        assert_eq!(parsed("capture before 3"), Command::Capture { later: 3 });
         assert_eq!(parsed("log"), Command::Log(LogRequest::Show));
         assert_eq!(parsed("log debug"), Command::Log(LogRequest::Level(LevelFilter::Debug)));
         assert_eq!(parsed("log previous"), Command::Log(LogRequest::Previous));
@@ -726,9 +739,16 @@ mod tests {
 
     #[test]
     fn a_scene_that_is_shown_ends_for_what_draws() {
-        for line in
-            ["scene run cube", "stop", "selftest", "draws", "primitives", "fail job", "interrupts on", "capture"]
-        {
+        for line in [
+            "scene run cube",
+            "stop",
+            "selftest",
+            "draws",
+            "primitives",
+            "fail job",
+            "interrupts on",
+            "capture before 2",
+        ] {
             assert!(parsed(line).takes_the_engine(), "{line}");
         }
         for line in ["help", "scene list", "regs", "stats", "log debug", "interrupts", "fail panic", "reboot"] {

@@ -1,4 +1,4 @@
-//! The command `capture`: sends the last job, or the one that hung, with its user programs over the serial line
+//! The command `capture`: sends the last job, or the one that hung, with its user programs over the serial line; or a job before the last
 //!
 //! Memory is sent with its present contents. A job's lists, shaders, vertices and uniforms are unchanged after it has run; its tile lists are generated again
 //! when the capture is replayed; the previous contents of its own target, if it loads them, are not part of the capture. The validator's survey determines
@@ -14,6 +14,7 @@ use core::fmt;
 
 use v3d::{
     Submission,
+    driver::RECENT_JOBS,
     platform::GpuMemory,
     record_list::ControlList,
     user_program::UserProgram,
@@ -33,16 +34,24 @@ use crate::{
 /// Bytes at the end of the pool that a replay may give to the binner when its memory runs out.
 const OVERFLOW_BYTES: u32 = 16 << 20;
 
-pub(super) fn capture(session: &mut Session) -> CommandResult {
+/// `later`: how many jobs were submitted after the one that is meant. The passes of a frame are jobs one after the other.
+pub(super) fn capture(session: &mut Session, later: usize) -> CommandResult {
     let Session { gpu, last_picture, failed_submission, watchdog, .. } = session;
     let device = gpu.as_ref().map_err(|_| NO_V3D)?;
     let gpu = &mut *device.driver().map_err(|error| error.to_string())?;
     gpu.wait_until_idle();
-    let submission = failed_submission.clone().unwrap_or_else(|| gpu.last_submission().clone());
+    let submission = if later > 0 {
+        let job = gpu.recent_job(later).ok_or_else(|| {
+            format!("no job is known after which {later} were drawn; of the last {RECENT_JOBS} the lists are known")
+        })?;
+        Submission { programs: Vec::new(), job: Some(job) }
+    } else {
+        failed_submission.clone().unwrap_or_else(|| gpu.last_submission().clone())
+    };
     if submission == Submission::default() {
         return Err("nothing has been drawn or run yet".into());
     }
-    let picture = last_picture.as_ref().filter(|_| submission.job.is_some());
+    let picture = last_picture.as_ref().filter(|_| submission.job.is_some() && later == 0);
     describe(gpu, &submission, picture);
     let sent = write_memory(gpu, watchdog).map_err(|error| error.to_string())?;
     println!("capture end {sent}");
@@ -68,12 +77,17 @@ fn describe(gpu: &Gpu, submission: &Submission, picture: Option<&LastPicture>) {
     let pool = platform.pool();
     let first_word = pool.iter(0..pool.len()).position(|word| word != 0).unwrap_or(0);
     let first_page = platform.base().offset() + (first_word * 4 / PAGE_BYTES * PAGE_BYTES) as u32;
+    let name = match (picture, submission.job) {
+        (Some(picture), _) => picture.scene,
+        (None, Some(_)) => "a job before the last",
+        (None, None) => "user programs",
+    };
     let picture_end =
         picture.map_or(0, |LastPicture { target, .. }| target.address.offset() + target.pitch_bytes * target.height);
     print!(
         "capture job {{\"name\":\"{}\",\"has_bin\":{},{}{}\"user_programs\":[{}],\"arena_size\":{},\
          \"overflow_memory\":{{\"address\":{},\"size\":{OVERFLOW_BYTES}}}",
-        picture.map_or("user programs", |picture| picture.scene),
+        name,
         binning.is_some(),
         member(binning, "bin_ct0ca", "bin_ct0ea"),
         member(rendering, "render_ct1ca", "render_ct1ea"),

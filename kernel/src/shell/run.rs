@@ -86,7 +86,7 @@ fn execute(command: Command, session: &mut Session) -> CommandResult {
         Command::SceneStop => scene::stop(),
         Command::Stats(None) => engine::stats(session),
         Command::Stats(Some(set)) => engine::count(session, set),
-        Command::Capture => capture::capture(session),
+        Command::Capture { later } => capture::capture(session, later),
         Command::Selftest(SelftestRequest::All) => selftest::selftest(session, false),
         Command::Selftest(SelftestRequest::Vectors) => selftest::selftest(session, true),
         Command::Selftest(SelftestRequest::Board) => selftest_board::selftest(session, Steps::All),

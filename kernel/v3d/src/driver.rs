@@ -66,6 +66,8 @@ use v3d_hw::registers::{Register, Thread};
 
 /// Usual number of jobs in flight, for which memory is allocated from the start: one that is binned, one that is rendered, and their successors.
 const JOBS_EXPECTED: usize = 4;
+/// Number of jobs that [`Driver::recent_job`] knows.
+pub const RECENT_JOBS: usize = 16;
 
 /// Time limits, and limits of the binner's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +114,8 @@ pub struct Driver<'p, P> {
     jobs: VecDeque<InFlight>,
     last: Fence,
     last_submission: Submission,
+    /// The last jobs, the newest first.
+    recent_jobs: VecDeque<Job>,
     /// Dropped jobs, kept for later queries.
     failed: VecDeque<(Fence, Failure)>,
     overflow: OverflowMemory,
@@ -138,6 +142,7 @@ impl<'p, P: Platform> Driver<'p, P> {
             jobs: VecDeque::with_capacity(JOBS_EXPECTED),
             last: Fence::NONE,
             last_submission: Submission::default(),
+            recent_jobs: VecDeque::with_capacity(RECENT_JOBS),
             failed: VecDeque::new(),
             overflow: OverflowMemory::default(),
             watch: Watch::default(),
@@ -229,6 +234,8 @@ impl<'p, P: Platform> Driver<'p, P> {
             self.last_submission.programs.clear();
         }
         self.last_submission.job = Some(job);
+        self.recent_jobs.truncate(RECENT_JOBS - 1);
+        self.recent_jobs.push_front(job);
         self.jobs.push_back(InFlight::new(self.last, job, owners));
         self.account();
         self.poll();
@@ -312,6 +319,11 @@ impl<'p, P: Platform> Driver<'p, P> {
     /// The last submitted job, done or not. Its lists exist as long as their memory does.
     pub const fn last_job(&self) -> Option<Job> {
         self.last_submission.job
+    }
+
+    /// A job by the number of jobs that were submitted after it, for the last [`RECENT_JOBS`]. Each pass of a frame is a job.
+    pub fn recent_job(&self, later: usize) -> Option<Job> {
+        self.recent_jobs.get(later).copied()
     }
 
     /// The last submission, done or not. It exists as long as its memory does.

@@ -309,6 +309,20 @@ fn user_programs_and_frames_are_never_under_way_at_once() {
 }
 
 #[test]
+fn the_last_16_jobs_are_known() {
+    let engine = Engine::new(1 << 20);
+    let mut driver = driver(&engine);
+    assert_eq!(driver.recent_job(0), None);
+    for n in 0..20 {
+        let fence = driver.submit(job(n));
+        driver.wait(fence).unwrap();
+    }
+    assert_eq!(driver.recent_job(0), driver.last_job());
+    let known: Vec<_> = (0..20).map_while(|later| driver.recent_job(later)).collect();
+    assert_eq!(known, (4..20).rev().map(job).collect::<Vec<_>>());
+}
+
+#[test]
 fn there_is_no_driver_without_a_v3d() {
     let engine = Engine::new(1 << 20);
     engine.ident0.set(0);

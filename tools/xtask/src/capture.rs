@@ -40,12 +40,13 @@ cargo xtask capture -o DIR --board DEVICE
 cargo xtask capture -o DIR --log FILE
 cargo xtask capture -o DIR SCENE [--frame NUMBER]
 
-Saves the kernel's last job as the folder DIR, which `cargo run -p v3d-sim --bin v3d -- replay DIR` runs:
+Saves a job of the kernel, the last one unless --before is given, as the folder DIR, which `cargo run -p v3d-sim --bin v3d -- replay DIR` runs:
   --board DEVICE   from a kernel on a board that is connected by a serial line, such as /dev/ttyUSB0
   --log FILE       from a recording of the console that contains the output of `capture`
   SCENE            from a kernel in QEMU, after drawing one frame of SCENE: the first, number 0, unless --frame gives its number
 
-The last job of a frame is that of its last pass; the kernel does not keep the jobs of the others.
+Each pass of a frame is a job. With a scene or a board,
+  --before N       saves the job that was followed by N others: --before 1 is the pass before the last. The last 16 are known
 
 A DIR that already contains a job is not overwritten, unless --force is given. A kernel does not keep the names of draws, programs and uniforms: a capture of
 an example on the host has them, as by `cargo run -p renderer --example 06_light -- --capture DIR`.
@@ -79,22 +80,24 @@ enum Source {
 struct Options {
     output: PathBuf,
     source: Source,
+    /// How many jobs were drawn after the one that is meant.
+    before: u32,
     force: bool,
 }
 
 impl Options {
     /// `None` if help is asked for.
     fn parse(mut arguments: lexopt::Parser) -> Result<Option<Self>> {
-        let (mut output, mut sources, mut frame, mut force): (Option<PathBuf>, Vec<Source>, Option<u64>, bool) =
-            Default::default();
+        let (mut output, mut sources, mut frame, mut before, mut force) = (None, Vec::new(), None, 0, false);
         while let Some(argument) = arguments.next()? {
             match argument {
                 Long("help") | Short('h') => return Ok(None),
                 Long("force") => force = true,
-                Short('o') | Long("output") => output = Some(arguments.value()?.into()),
+                Short('o') | Long("output") => output = Some(PathBuf::from(arguments.value()?)),
                 Long("board") => sources.push(Source::Board(arguments.value()?.into())),
                 Long("log") => sources.push(Source::Log(arguments.value()?.into())),
                 Long("frame") => frame = Some(arguments.value()?.parse()?),
+                Long("before") => before = arguments.value()?.parse()?,
                 Value(scene) => sources.push(Source::Scene(scene.string()?, 0)),
                 other => return Err(other.unexpected().into()),
             }
@@ -110,13 +113,16 @@ impl Options {
             }
             (source, None) => source,
         };
-        Ok(Some(Self { output, source, force }))
+        if before > 0 && matches!(source, Source::Log(_)) {
+            bail!("--before is for a scene or a board: a recording has the job that was sent");
+        }
+        Ok(Some(Self { output, source, before, force }))
     }
 }
 
 /// Runs the task.
 pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
-    let Some(Options { output, source, force }) = Options::parse(arguments)? else {
+    let Some(Options { output, source, before, force }) = Options::parse(arguments)? else {
         eprint!("{HELP}");
         return Ok(());
     };
@@ -125,7 +131,7 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
     }
     let existing = output.ancestors().find(|folder| folder.exists()).map(Path::to_owned);
     std::fs::create_dir_all(&output).with_context(|| format!("cannot create {}", output.display()))?;
-    let saved = save(&source, &output);
+    let saved = save(&source, before, &output);
     if saved.is_err() {
         remove_empty(&output, existing.as_deref());
     }
@@ -143,11 +149,11 @@ fn remove_empty(folder: &Path, existing: Option<&Path>) {
 }
 
 /// Saves the job of a source to a folder.
-fn save(source: &Source, output: &Path) -> Result<()> {
+fn save(source: &Source, before: u32, output: &Path) -> Result<()> {
     whole_file::check(&output.join(DESCRIPTION))?;
     interrupt::watch()?;
     let lines = match source {
-        Source::Board(device) => ask(FarEnd::connect(&Workspace::find()?, Some(device))?.console())?,
+        Source::Board(device) => ask(FarEnd::connect(&Workspace::find()?, Some(device))?.console(), before)?,
         Source::Log(path) => {
             let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
             String::from_utf8_lossy(&bytes).lines().map(|line| line.trim_end().to_owned()).collect()
@@ -155,7 +161,7 @@ fn save(source: &Source, output: &Path) -> Result<()> {
         Source::Scene(scene, frame) => {
             let far_end = FarEnd::connect(&Workspace::find()?, None)?;
             run_scene(far_end.console(), scene, *frame..frame + 1, Instant::now() + DRAW_PATIENCE)?;
-            ask(far_end.console())?
+            ask(far_end.console(), before)?
         }
     };
     let remark = write_folder(lines.iter().map(String::as_str), output)?;
@@ -190,10 +196,11 @@ pub(crate) fn write_changed_folder<'a>(
 }
 
 /// Requests the job, and shows the progress of the transfer.
-fn ask(console: &Console) -> Result<Vec<String>> {
+fn ask(console: &Console, before: u32) -> Result<Vec<String>> {
     let mut bytes = 0;
     let mut shown = 0;
-    let reply = console.command("capture", "", Instant::now() + PATIENCE, |line| {
+    let words = if before > 0 { format!(" before {before}") } else { String::new() };
+    let reply = console.command("capture", &words, Instant::now() + PATIENCE, |line| {
         bytes += line.len();
         if bytes >= shown + 64 * 1024 {
             shown = bytes;
@@ -357,8 +364,13 @@ mod tests {
         assert_eq!(source(&["-o", "job", "cube"]), Source::Scene("cube".to_owned(), 0));
         assert_eq!(source(&["-o", "job", "--frame", "30", "cube"]), Source::Scene("cube".to_owned(), 30));
         assert_eq!(source(&["cube", "--frame=7", "--output=job", "--force"]), Source::Scene("cube".to_owned(), 7));
+        let before = |arguments: &[&str]| parse(arguments).unwrap().unwrap().before;
+        assert_eq!(before(&["-o", "job", "mirror"]), 0);
+        assert_eq!(before(&["-o", "job", "mirror", "--before", "1"]), 1);
+        assert_eq!(before(&["-o", "job", "--board", "x", "--before", "2"]), 2);
         for (arguments, part) in [
             (&["-o", "job", "--log", "a", "--frame", "3"][..], "is for a scene"),
+            (&["-o", "job", "--log", "a", "--before", "1"], "is for a scene or a board"),
             (&["-o", "job", "cube", "--frame", "x"], "x"),
             (&["-o", "job", "cube", "--frame", "18446744073709551615"], "no frame"),
             (&["-o", "job", "cube", "glow"], "are needed"),

@@ -45,6 +45,7 @@ pub(super) const STEPS: [(&str, Step); 54] = [
     ("QEMU: caches and barriers, while memory is used again", coherence::memory_is_used_again),
     ("QEMU: a program in cached memory is reported", coherence::cached_program),
     ("QEMU: a captured frame replays", capture_replays),
+    ("QEMU: an earlier pass of a captured frame replays", earlier_pass_replays),
     ("QEMU: a captured user program replays", captured_program_replays),
     ("QEMU: captured jobs are uploaded, validated and run", foreign_jobs),
     ("QEMU: hangs are reported and captured", hangs),
@@ -292,6 +293,32 @@ fn capture_replays(workspace: &Workspace, built: &Built) -> Result<String> {
         ensure_same(&replayed, &displayed)?;
         let by_kernel = replay::replay(&machine.console, &replay::Job::read(&folder)?, &expected, 0)?;
         Ok(format!("{remark}; on the kernel {by_kernel}"))
+    })
+}
+
+/// The pass before the last of a frame: its job stores what the last pass reads, and the model and the kernel store the same again.
+fn earlier_pass_replays(workspace: &Workspace, built: &Built) -> Result<String> {
+    with_v3d(workspace, built, |machine, _, deadline| {
+        run_scene(&machine.console, "mirror", 0..1, deadline)?;
+        let mut saved = Vec::new();
+        let scratch = workspace.scratch()?;
+        for before in ["", " before 1"] {
+            let lines = machine.console.command("capture", before, deadline, |_| {})?.lines()?;
+            let folder = scratch.path().join(format!("job{}", before.trim().replace(' ', "-")));
+            capture::write_folder(lines.iter().map(String::as_str), &folder)?;
+            saved.push(folder);
+        }
+        let described = |folder: &Path| -> Result<serde_json::Value> {
+            Ok(serde_json::from_slice(&std::fs::read(folder.join("job.json"))?)?)
+        };
+        let [last, earlier] = [described(&saved[0])?, described(&saved[1])?];
+        ensure!(last["name"] == "mirror" && earlier["name"] != "mirror", "the last job is {}", last["name"]);
+        ensure!(last["render_ct1ca"] != earlier["render_ct1ca"], "both captures have the same lists");
+        let expected = replay::expected(workspace, &build::model(workspace)?, &saved[1])?;
+        let by_kernel = replay::replay(&machine.console, &replay::Job::read(&saved[1])?, &expected, 0)?;
+        let told = machine.console.command("capture", " before 99", deadline, |_| {})?.lines();
+        ensure!(told.is_err(), "a job is known that was drawn long ago");
+        Ok(format!("on the kernel {by_kernel}"))
     })
 }
 
