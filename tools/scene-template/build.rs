@@ -2,8 +2,15 @@
 
 use std::process::ExitCode;
 
+use asset_build::{Assets, FontOptions};
+
 fn main() -> ExitCode {
-    if let Err(error) = asset_build::Assets::new().model("pawns", "assets/pawns.glb").build() {
+    let built = Assets::new()
+        .model("pawns", "assets/pawns.glb")
+        // Roboto by Christian Robertson, copyright 2015 Google Inc., Apache-2.0.
+        .font("labels", "assets/roboto-regular.ttf", FontOptions::coverage(16.0))
+        .build();
+    if let Err(error) = built {
         eprintln!("{error}");
         return ExitCode::FAILURE;
     }

@@ -18,10 +18,10 @@
 //! ```
 //!
 //! # A guided tour
-//! Ten complete programs under `kernel/renderer/examples` lead from an empty frame to a textured, lit and multisampled one, and to a kernel of one's own. Each
-//! runs on the developer's machine, on the model of the GPU, and writes a PNG file: `cargo run -p renderer --example 03_texture` writes
+//! Eleven complete programs under `kernel/renderer/examples` lead from an empty frame to a textured, lit and multisampled one, and to a kernel and a shader of
+//! one's own. Each runs on the developer's machine, on the model of the GPU, and writes a PNG file: `cargo run -p renderer --example 03_texture` writes
 //! `target/guide/03_texture.png`, and `-- --dump` also prints the GPU's input. `kernel/renderer/guide` explains them, with their pictures and the bytes that
-//! they produce.
+//! they produce, and goes on with a program of one's own, its camera, models, text and keys, and with a game.
 //!
 //! | `--example` | what it shows | types |
 //! |---|---|---|
@@ -35,6 +35,7 @@
 //! | `08_render_to_texture` | a pass that reads what the one before has rendered | [`Frame::pass`], [`Texture::of_target`] |
 //! | `09_multisample` | textures, light, mip levels and antialiasing | [`Samples`], [`Texture::generate_mipmaps`] |
 //! | `10_own_kernel` | the traits that a kernel implements, and its `main` | [`v3d::platform`], [`Target::page`] |
+//! | `11_own_shader` | a crate of shaders in WGSL | `shader-build` |
 //!
 //! # The types
 //! - A [`Device`] is a driver that resources share; [`Device::driver`] borrows it.
@@ -88,7 +89,8 @@ pub use shader_interface::PrimitiveKind;
 pub use target::{DepthTarget, Format, Target, TargetDescriptor};
 pub use texture::{CubeTexture, Sampler, Texture, TextureDescriptor};
 
-/// A matrix in row-major order, as shaders read it.
+/// A matrix row by row, as shaders read it: a row and a vertex give one coordinate of the result. `glam` stores matrices column by column; a matrix that is
+/// passed without this function is the transposed one. In WGSL it is a `mat4x4<f32>` that is multiplied from the left as usual, `matrix * vec4(place, 1.0)`.
 pub fn rows(matrix: &glam::Mat4) -> [f32; 16] {
     matrix.transpose().to_cols_array()
 }

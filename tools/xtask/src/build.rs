@@ -7,7 +7,6 @@ use crate::target_board;
 use crate::whole_file;
 use crate::workspace::{KERNEL_TARGET, Workspace, cargo};
 use anyhow::{Context, Result, bail};
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -86,12 +85,10 @@ fn announce(what: &str, product: &Path) {
     eprintln!("==> building {what}{first}");
 }
 
-/// Runs `cargo build`; its progress is shown on a terminal.
+/// Runs `cargo build`, which tells what it compiles, also where no terminal shows its progress.
 fn compile(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
-    let quiet: &[&str] = if std::io::stderr().is_terminal() { &[] } else { &["--quiet"] };
     let status = Command::new(cargo())
         .arg("build")
-        .args(quiet)
         .args(arguments)
         .current_dir(&workspace.root)
         .status()

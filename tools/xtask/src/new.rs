@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 const HELP: &str = "\
 cargo xtask new NAME
 
-Writes a crate that draws a scene: a shader in WGSL, a glTF model, a camera. NAME is its name, and its folder beside this
+Writes a crate that draws a scene: a shader in WGSL, a glTF model, a camera, a line of text. NAME is its name, and its folder beside this
 repository; or a path, whose last part is the name.
 
   cargo xtask new my-scene && cd ../my-scene && cargo run
@@ -21,11 +21,12 @@ shows the scene in a window, or saves a film where there is no display.
 ";
 
 /// The files that are copied as they are.
-const FILES: [(&str, &[u8]); 4] = [
+const FILES: [(&str, &[u8]); 5] = [
     ("build.rs", include_bytes!("../../scene-template/build.rs")),
     ("src/main.rs", include_bytes!("../../scene-template/src/main.rs")),
     ("shaders/scene.wgsl", include_bytes!("../../scene-template/shaders/scene.wgsl")),
     ("assets/pawns.glb", include_bytes!("../../scene-template/assets/pawns.glb")),
+    ("assets/roboto-regular.ttf", include_bytes!("../../scene-template/assets/roboto-regular.ttf")),
 ];
 /// The template's manifest.
 const MANIFEST: &str = include_str!("../../scene-template/Cargo.toml");
@@ -56,7 +57,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     eprintln!("{} is ready:", folder.display());
     eprintln!("  cd {} && cargo run", folder.display());
     eprintln!(
-        "The first build compiles the model of the GPU, which takes minutes; kernel/renderer/guide/README.md leads on."
+        "The first build compiles the simulated GPU, which takes minutes. Steps 12 to 14 of kernel/renderer/guide/README.md explain the crate."
     );
     Ok(())
 }

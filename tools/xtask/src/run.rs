@@ -25,8 +25,9 @@ Boots the kernel in QEMU's raspi3b, with the V3D model behind its registers, and
 command `scene list` prints all scenes; `all` runs them in turn.
 
 With a display, a window shows the scene until it is closed. The terminal, if there is one, is the kernel's shell: type `help`;
-Ctrl-T saves the screen as a PNG file; Ctrl-C ends the scene, and the run if there is none. With --headless or --frames, or with neither a display nor a
-terminal, the scene draws a number of frames and the run ends.
+Ctrl-T saves the screen as a PNG file; Ctrl-C ends the scene, and the run if there is none. Keys are typed there, not in the
+window: the kernel reads the serial line only. With --headless or --frames, or with neither a display nor a terminal, the scene
+draws a number of frames and the run ends.
 
   --headless          no window and, without --shell, no shell: for scripts
   --shell             use the kernel's shell on this terminal

@@ -6,6 +6,7 @@
 //! <!-- dump STEP: TITLE -->           the first section of the job that has TITLE in its title
 //! <!-- dump STEP: TITLE, records -->  the same without the records' fields
 //! <!-- dump STEP: TITLE, NAME -->     the section's last record with this name, and its fields
+//! <!-- source PATH: START -->         the same of a file, by its path from the guide's folder, without the indentation
 //! <!-- file STEP: PATH -->            a file, by its path from the guide's folder
 //! <!-- explain STEP: TITLE, FILE -->  the program in the section, instruction by instruction, with the names of the source file
 //! ```
@@ -28,13 +29,14 @@ fn is_update() -> bool {
     std::env::var_os("UPDATE_GUIDE").is_some()
 }
 
-/// The item of a program whose first line begins with `start`.
-fn code(name: &str, start: &str) -> String {
-    let path = folder().with_file_name("examples").join(name).with_extension("rs");
-    let text = std::fs::read_to_string(&path).unwrap();
+/// The item of a program's file whose first line begins with `start`, after the same indentation.
+fn code(path: &Path, start: &str) -> String {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let indentation = &start[..start.len() - start.trim_start().len()];
     let lines = text.lines().skip_while(|line| !line.starts_with(start));
     let mut excerpt = Vec::new();
     for line in lines {
+        let line = line.strip_prefix(indentation).unwrap_or(line);
         excerpt.push(line);
         if ["}", "};", "];"].contains(&line) || excerpt.len() == 1 && line.ends_with(';') {
             return excerpt.join("\n");
@@ -98,17 +100,21 @@ fn rewritten(page: &str, steps: &[Step]) -> String {
         let Some(marker) = line.strip_prefix("<!-- ").and_then(|line| line.strip_suffix(" -->")) else { continue };
         let (what, selection) = marker.split_once(": ").unwrap_or_else(|| panic!("{line}: it selects nothing"));
         let (kind, name) = what.split_once(' ').unwrap_or_else(|| panic!("{line}: it names no step"));
-        let step = steps.iter().find(|step| step.name == name).unwrap_or_else(|| panic!("{line}: no such step"));
+        let step = || steps.iter().find(|step| step.name == name).unwrap_or_else(|| panic!("{line}: no such step"));
         let (language, text) = match kind {
-            "code" => ("rust", code(name, selection)),
-            "dump" => ("text", dump(step, selection)),
-            "explain" => ("text", explanation(step, selection)),
+            "code" => {
+                let example = folder().with_file_name("examples").join(step().name).with_extension("rs");
+                ("rust", code(&example, selection))
+            }
+            "source" => ("rust", code(&folder().join(name), selection)),
+            "dump" => ("text", dump(step(), selection)),
+            "explain" => ("text", explanation(step(), selection)),
             "file" => {
                 let text = std::fs::read_to_string(folder().join(selection))
                     .unwrap_or_else(|error| panic!("{selection}: {error}"));
                 (if selection.ends_with(".rs") { "rust" } else { "wgsl" }, text.trim_end().to_owned())
             }
-            _ => panic!("{line}: blocks are of code, dump, explain or file"),
+            _ => panic!("{line}: blocks are of code, source, dump, explain or file"),
         };
         out += &format!("```{language}\n{text}\n```\n");
         // Skips the existing block.
