@@ -147,7 +147,7 @@ fn compile_here(
         .and_then(|()| check_locations(module, source))
         .map_err(|refusal| refusal.render(source, path))?;
     let mut validator = Validator::new(ValidationFlags::all(), CAPABILITIES);
-    let info = validator.validate(module).map_err(|error| Error::validation(&error, source, path))?;
+    let info = validator.validate(module).map_err(|error| Error::validation(module, &error, source, path))?;
     let entry = |stage, wanted, name: &Option<String>, usual| {
         if options.stage.is_none_or(|only| only == wanted) {
             find(module, stage, name.as_deref(), usual)

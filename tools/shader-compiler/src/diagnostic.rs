@@ -4,6 +4,7 @@ use std::fmt;
 
 use naga::{Span, WithSpan};
 
+use crate::front_end::mistakes::explained;
 use crate::limit::Limit;
 
 /// Why a shader is not compiled: rendered as naga renders its own errors.
@@ -65,7 +66,12 @@ pub(crate) fn refuse_with<T>(span: Span, limit: &'static Limit, detail: impl fmt
 
 /// Refuses a source that does not fit the options, or whose stages do not fit together.
 pub(crate) fn mistake<T>(span: Span, message: impl Into<String>) -> Result<T> {
-    Err(Refusal { reason: Reason::Mistake, message: message.into(), span })
+    Err(mistake_of(span, message))
+}
+
+/// The refusal of a source with a mistake in it.
+pub(crate) fn mistake_of(span: Span, message: impl Into<String>) -> Refusal {
+    Refusal { reason: Reason::Mistake, message: message.into(), span }
 }
 
 /// Reports what validated sources cannot contain and what earlier passes rule out.
@@ -163,7 +169,16 @@ impl Error {
         Self { limit: None, message, place: None, rendered }
     }
 
-    pub(crate) fn validation(error: &WithSpan<naga::valid::ValidationError>, source: &str, path: &str) -> Self {
+    pub(crate) fn validation(
+        module: &naga::Module,
+        error: &WithSpan<naga::valid::ValidationError>,
+        source: &str,
+        path: &str,
+    ) -> Self {
+        let span = error.spans().next().map_or(Span::UNDEFINED, |(span, _)| *span);
+        if let Some(mistake) = explained(module, source, span, error.as_inner()) {
+            return mistake.render(source, path);
+        }
         let place = error.spans().next().and_then(|(span, text)| Some((span.to_range()?, text.clone())));
         let message = error.as_inner().to_string();
         let short = place.as_ref().and_then(|(range, label)| without_line(&message, label, range.start, source, path));

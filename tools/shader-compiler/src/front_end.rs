@@ -14,6 +14,7 @@ use crate::stack::with_large_stack;
 use bounds::Dialect;
 
 mod bounds;
+pub(crate) mod mistakes;
 mod parts;
 mod tokens;
 

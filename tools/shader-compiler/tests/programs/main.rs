@@ -11,6 +11,7 @@ mod image;
 mod interpret;
 mod machine;
 mod memory;
+mod mistakes;
 mod positions;
 mod random;
 mod refusals;
