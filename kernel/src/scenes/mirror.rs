@@ -2,7 +2,8 @@
 //!
 //! A flat mirror shows the world behind it, reflected at its plane. The first pass draws the reflected world, from the same eye, to a texture. The second pass
 //! draws the world itself, and the mirror with the texture: the texture coordinates of the mirror's corners are their positions on the screen, so each pixel of
-//! the mirror shows the first pass's pixel at the same position. Both passes have four samples per pixel, which smooth the edges. The GPU executes both passes in order; the CPU waits for neither.
+//! the mirror shows the first pass's pixel at the same position. Both passes have four samples per pixel, which smooth the
+//! edges. The GPU executes both passes in order; the CPU waits for neither.
 //!
 //! A reflection reverses the winding: the corners of front faces are clockwise in the first pass.
 

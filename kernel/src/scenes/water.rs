@@ -1,10 +1,9 @@
 //! A lighthouse in the sea at sunset, with waves that reflect it
 //!
-//! The first pass draws the lighthouse reflected at the sea's plane to a texture. Its alpha is the coverage, and its colours are multiplied by it, as the average
-//! of four samples has them at edges. The second pass draws a rectangle over the whole
-//! picture. Its fragment shader, `water.wgsl`, computes for each pixel the point on the sea, the slope of the waves there, and the reflected light: the sky's,
-//! or the texture's at a position that the slope shifts. The lighthouse is drawn last. The rays reach the horizon, which a mesh of triangles would have to end
-//! before.
+//! The first pass draws the lighthouse reflected at the sea's plane to a texture. Its alpha is the coverage, and its colours are multiplied by it, as the
+//! average of four samples has them at edges. The second pass draws a rectangle over the whole picture. Its fragment shader, `water.wgsl`, computes for each
+//! pixel the point on the sea, the slope of the waves there, and the reflected light: the sky's, or the texture's at a position that the slope shifts. The
+//! lighthouse is drawn last. The rays reach the horizon, which a mesh of triangles would have to end before.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::f32::consts::{FRAC_PI_4, SQRT_2, TAU};

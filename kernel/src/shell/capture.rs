@@ -1,4 +1,6 @@
-//! The command `capture`: sends the last job, or the one that hung, with its user programs over the serial line; or a job before the last
+//! The command `capture`: sends a job with its user programs over the serial line
+//!
+//! The job is the last one, or the one that hung, or one before the last.
 //!
 //! Memory is sent with its present contents. A job's lists, shaders, vertices and uniforms are unchanged after it has run; its tile lists are generated again
 //! when the capture is replayed; the previous contents of its own target, if it loads them, are not part of the capture. The validator's survey determines

@@ -82,7 +82,8 @@ fn mean(to: Vector, power: i32) -> Vector {
     light.map(|channel| channel / shares)
 }
 
-/// The part of the light from around that reaches a place: a sphere hides the square of its radius over that of its distance, times the cosine of its direction.
+/// The part of the light from around that reaches a place: a sphere hides the square of its radius over that of its distance, times the cosine of its
+/// direction.
 fn reached(place: Vector, normal: Vector) -> f64 {
     let hidden = |(middle, radius): (Vector, f64)| {
         let to = sum(middle, -1.0, place);

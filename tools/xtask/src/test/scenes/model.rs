@@ -1,4 +1,6 @@
-//! The lighthouse by day: the sky, the sea by its formula in double precision, its level horizon, and the tower by its bands.
+//! The lighthouse by day.
+//!
+//! Sky and sea by their formulas in double precision, a level horizon, and the tower by its bands.
 
 use super::bands::bands;
 use super::rays::Eye;
