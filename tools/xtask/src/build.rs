@@ -1,4 +1,6 @@
 //! `cargo xtask build`: builds kernel8.img and the QEMU plugin.
+//!
+//! The plugin has a target folder of its own, so that both are built at the same time: the kernel's crates mostly wait for each other, the plugin's do not.
 
 use crate::erratum::Code;
 use crate::kernel_image;
@@ -24,8 +26,7 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
         return Ok(());
     }
     let workspace = Workspace::find()?;
-    let kernel = kernel(&workspace)?;
-    let plugin = plugin(&workspace)?;
+    let (kernel, plugin) = kernel_and_plugin(&workspace)?;
     eprintln!("{}: {} bytes", kernel.image.display(), std::fs::metadata(&kernel.image)?.len());
     eprintln!("{}", plugin.display());
     Ok(())
@@ -42,13 +43,27 @@ pub(crate) struct Kernel {
     pub(crate) veneers: usize,
 }
 
+/// Builds both.
+pub(crate) fn kernel_and_plugin(workspace: &Workspace) -> Result<(Kernel, PathBuf)> {
+    std::thread::scope(|scope| {
+        let plugin = scope.spawn(|| plugin(workspace));
+        let kernel = kernel(workspace);
+        let plugin = plugin.join().map_err(|_| anyhow::anyhow!("the thread that builds the plugin panicked"))?;
+        Ok((kernel?, plugin?))
+    })
+}
+
 /// Builds the kernel.
 pub(crate) fn kernel(workspace: &Workspace) -> Result<Kernel> {
     setup::kernel_target()?;
     let folder = workspace.target.join(KERNEL_TARGET).join("release");
     let (elf, image) = (folder.join("kernel"), folder.join("kernel8.img"));
     announce("the kernel", &elf);
-    compile(workspace, &["--package", "kernel", "--bin", "kernel", "--release", "--target", KERNEL_TARGET])?;
+    compile(
+        workspace,
+        Progress::Shown,
+        &["--package", "kernel", "--bin", "kernel", "--release", "--target", KERNEL_TARGET],
+    )?;
     let bytes = std::fs::read(&elf).with_context(|| format!("cannot read {}", elf.display()))?;
     let mut flat = kernel_image::from_elf(&bytes).with_context(|| format!("{} is not a kernel", elf.display()))?;
     let code = Code::of(&bytes)?;
@@ -59,15 +74,17 @@ pub(crate) fn kernel(workspace: &Workspace) -> Result<Kernel> {
 
 /// Builds the QEMU plugin, which contains the model.
 pub(crate) fn plugin(workspace: &Workspace) -> Result<PathBuf> {
-    let library = workspace.target.join("release/libqemu_v3d.so");
+    let target = workspace.target.join("qemu-v3d");
+    let library = target.join("release/libqemu_v3d.so");
     announce("the QEMU plugin, with the model in it", &library);
-    compile(workspace, &["--package", "qemu-v3d", "--release"])?;
+    let folder = target.to_str().context("the target folder's name is not UTF-8")?;
+    compile(workspace, Progress::Hidden, &["--package", "qemu-v3d", "--release", "--target-dir", folder])?;
     Ok(library)
 }
 
 /// Builds the command `v3d` with the features that tests use: with fewer features the model would be compiled a second time.
 pub(crate) fn model(workspace: &Workspace) -> Result<PathBuf> {
-    compile(workspace, &["--workspace", "--tests", "--bin", "v3d"])?;
+    compile(workspace, Progress::Shown, &["--workspace", "--tests", "--bin", "v3d"])?;
     Ok(workspace.target.join("debug/v3d"))
 }
 
@@ -75,7 +92,7 @@ pub(crate) fn model(workspace: &Workspace) -> Result<PathBuf> {
 pub(crate) fn replayer(workspace: &Workspace) -> Result<PathBuf> {
     let command = workspace.target.join("debug/v3d");
     announce("the command `v3d`", &command);
-    compile(workspace, &["--package", "v3d-sim", "--bin", "v3d"])?;
+    compile(workspace, Progress::Shown, &["--package", "v3d-sim", "--bin", "v3d"])?;
     Ok(command)
 }
 
@@ -85,10 +102,21 @@ fn announce(what: &str, product: &Path) {
     eprintln!("==> building {what}{first}");
 }
 
-/// Runs `cargo build`, which tells what it compiles, also where no terminal shows its progress.
-fn compile(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
+/// Whether a build says what it compiles.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    /// It does, also where no terminal shows its progress.
+    Shown,
+    /// Another build, which does, runs at the same time.
+    Hidden,
+}
+
+/// Runs `cargo build`.
+fn compile(workspace: &Workspace, progress: Progress, arguments: &[&str]) -> Result<()> {
+    let quiet: &[&str] = if progress == Progress::Shown { &[] } else { &["--quiet"] };
     let status = Command::new(cargo())
         .arg("build")
+        .args(quiet)
         .args(arguments)
         .current_dir(&workspace.root)
         .status()
