@@ -10,7 +10,7 @@
 //!              │                                 ▼  │
 //!              │                                 Io: TMU, VPM, tile buffer, ...
 //!              ├──► block: micro-ops ──► block::execution        hundreds of instructions without the sequencer
-//!              └──► translation: host code                       the same in instructions of AVX-512, if the block is hot
+//!              └──► translation: host code                       the same in instructions of the host, if the block is hot
 //! ```
 //! - [`isa`] says what instructions mean: a word is decoded once into a [`DecodedInstruction`](isa::instruction::DecodedInstruction), whose
 //!   operations are plain functions on 32-bit values.
@@ -19,16 +19,23 @@
 //!   peripherals, obeys the signal and advances. An instruction that breaks a rule is reported, and executed as far as its behaviour is defined.
 //! - A [`datapath`] computes: [`Reference`] element by element as the guide defines it, [`Vectorized`] in the host's
 //!   vectors. Both serve the sequencer; `Vectorized` also executes marked instructions, micro-op by micro-op, without it (`block::execution`).
-//! - `translation` turns a hot block into x86-64 code with AVX-512. A micro-op that needs another unit is a call back to its interpretation.
+//! - `translation` turns a hot block into x86-64 code with AVX2 or AVX-512. A micro-op that needs another unit is a call back to its interpretation.
 //!
 //! # Which engine runs when
 //! | call | engine |
 //! |---|---|
-//! | [`Qpu::run`] | micro-ops in the host's best vectors; hot blocks in translated code, where the host has AVX-512; the sequencer for the rest |
+//! | [`Qpu::run`] | that of the [`CodeCache`], the best that the host has unless another [`EngineKind`] is chosen |
 //! | [`Qpu::run`] of a launch that [records](Launch::record) | the sequencer alone, whose events go to the timing model |
 //! | [`Qpu::run_baseline`] | micro-ops in the vectors that every host of this architecture has |
 //! | [`Qpu::run_one`] | the same for one instruction; afterwards the ports always show what it has read |
 //! | [`Qpu::run_reference`] | the sequencer with the reference datapath |
+//!
+//! | kind | needs | executes |
+//! |---|---|---|
+//! | `reference` | | the sequencer with the reference datapath |
+//! | `vectors` | | micro-ops in vectors as the compiler makes them, with AVX2 if the host has it; the sequencer for the rest |
+//! | `avx2` | x86-64 with AVX2 and FMA | the same, and hot blocks in translated code with vectors of 8 elements |
+//! | `avx512` | x86-64 with AVX-512 | the same with vectors of 16 elements |
 //!
 //! [`conformance`] compares each of them with the reference on random programs.
 //!
@@ -56,6 +63,7 @@ mod translation;
 pub use crate::fault::qpu::{QpuError, QpuFault};
 pub use crate::fault::rule::Rule;
 pub use block::CodeCache;
+pub use engine::kind::{EngineError, EngineKind};
 pub use io::{Io, IoError, Varying, Wait};
 
 use crate::counters::Counters;
@@ -278,8 +286,7 @@ impl Qpu {
         }
     }
 
-    /// Runs until the program ends or stalls or `budget` instructions have been executed; subtracts those from the budget. Uses the best engine that the host
-    /// supports.
+    /// Runs until the program ends or stalls or `budget` instructions have been executed; subtracts those from the budget. Uses the code cache's engine.
     pub fn run(&mut self, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
         if self.trace.is_some() {
             return self.run_recorded(io, memory, code, budget);
@@ -334,14 +341,6 @@ impl Qpu {
     /// How many of these were executed in translated code.
     pub fn translated(&self) -> u64 {
         self.translated
-    }
-
-    /// Whether this host can execute translated code.
-    pub fn can_translate() -> bool {
-        #[cfg(target_arch = "x86_64")]
-        return translation::is_possible();
-        #[cfg(not(target_arch = "x86_64"))]
-        false
     }
 
     /// The registers.

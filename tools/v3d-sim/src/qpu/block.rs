@@ -15,6 +15,7 @@ pub use cache::CodeCache;
 
 use crate::fault::rule::Rules;
 use crate::memory::{Memory, OutOfMemory, Path};
+use crate::qpu::EngineKind;
 use crate::qpu::isa::instruction::{DecodedInstruction, Destination, Kind};
 use crate::qpu::isa::touches::Touches;
 use micro_op::MicroOp;
@@ -118,8 +119,8 @@ pub struct Block {
 }
 
 impl Block {
-    /// Decodes from an address on. `eager`: the block is translated before it is first executed.
-    fn decode(memory: Memory<'_>, start: u32, eager: bool) -> Result<Self, OutOfMemory> {
+    /// Decodes from an address on. `engine`: what the block is translated for. `eager`: before it is first executed.
+    fn decode(memory: Memory<'_>, start: u32, engine: EngineKind, eager: bool) -> Result<Self, OutOfMemory> {
         let mut instructions: Vec<BlockInstruction> = Vec::new();
         let mut words = Vec::new();
         let mut last = MAX_BLOCK_INSTRUCTIONS;
@@ -184,7 +185,7 @@ impl Block {
         let writes = instructions.iter().fold(0, |writes, placed| writes | placed.instruction.touches.writes);
         // No other architecture has a translation.
         #[cfg(not(target_arch = "x86_64"))]
-        let _ = eager;
+        let _ = (engine, eager);
         Ok(Self {
             start,
             instructions,
@@ -193,7 +194,7 @@ impl Block {
             runs,
             micro_ops,
             #[cfg(target_arch = "x86_64")]
-            translation: crate::qpu::translation::slot::TranslationSlot::new(eager),
+            translation: crate::qpu::translation::slot::TranslationSlot::new(engine, eager),
         })
     }
 
@@ -356,7 +357,7 @@ mod tests {
     /// The length of the run at each index, and the target of the branch at index 2.
     fn check(words: &[u64], counts: &[u16], target: Option<u16>) {
         let owned = memory_of(8 * words.len(), words);
-        let block = Block::decode(owned.view(), 0, false).unwrap();
+        let block = Block::decode(owned.view(), 0, EngineKind::Vectors, false).unwrap();
         let found: Vec<u16> = block.runs.iter().map(|run| run.count).collect();
         assert_eq!(found, counts);
         let found = block.runs[2].group.map(|group| match group {

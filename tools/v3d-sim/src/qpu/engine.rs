@@ -6,6 +6,7 @@
 //! - [`Translated`](super::translation::Translated): as `Vectorized`, with hot blocks in host code.
 
 pub(super) mod dispatch;
+pub(super) mod kind;
 
 use super::Qpu;
 use super::block::{Block, execution};

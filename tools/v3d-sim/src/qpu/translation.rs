@@ -1,43 +1,46 @@
-//! Dynamic translation: hot blocks of QPU code as x86-64 code with AVX-512.
+//! Dynamic translation: hot blocks of QPU code as code of the host.
 //!
-//! [Block execution](crate::qpu::block::execution) interprets [micro-ops](crate::qpu::block::micro_op). A block that is executed often is translated: a
-//! register of AVX-512 holds a vector of the QPU, and AVX-512 can round as the QPU does. Only instructions that block execution executes without the sequencer
+//! [Block execution](crate::qpu::block::execution) interprets [micro-ops](crate::qpu::block::micro_op). A block that is executed often is translated: the
+//! host can round as the QPU does, and its vector registers hold registers of the QPU. Only instructions that block execution executes without the sequencer
 //! are translated. A micro-op that needs another unit (TMU, VPM, tile buffer), or is rare, becomes a call back to the interpreter, so that each micro-op has
 //! one definition and translated code never does more than block execution.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `translator` | segments, branches, uniforms, calls |
-//! | `arithmetic` | the operations of the ALUs |
-//! | `sfu` | the functions of the SFU |
+//! | `lowering` | what micro-ops mean, in operations of a host; `lowering::sfu`: the functions of the SFU |
+//! | `host` | the operations of a host; `host::avx2` and `host::avx512` encode them |
 //! | `register_cache` | the assignment of host registers to QPU registers |
 //! | `frame` | data that the code and the model share while the code runs |
-//! | `numbers` | constants of the functions of the SFU |
+//! | `constants`, `numbers` | constants |
 //! | `code` | executable memory |
 //! | `slot` | the translation of a block, which the block owns |
 //! | `entry` | the call into translated code, and its calls back |
 //!
-//! Hosts without AVX-512, and hosts that do not allow executable memory, interpret; the results are the same.
+//! Hosts without such vectors, and hosts that do not allow executable memory, interpret; the results are the same.
 
-mod arithmetic;
 mod code;
+mod constants;
 mod entry;
 mod frame;
+mod host;
+mod lowering;
 mod numbers;
 mod register_cache;
-mod sfu;
 pub(super) mod slot;
 mod translator;
 
 use crate::memory::Memory;
-use crate::qpu::Qpu;
 use crate::qpu::block::Block;
 use crate::qpu::block::execution;
 use crate::qpu::datapath::vector::Vectorized;
 use crate::qpu::engine::Engine;
 use crate::qpu::io::Io;
+use crate::qpu::{EngineKind, Qpu};
 use crate::simd::vectors::Portable;
 use code::Code;
+use host::avx2::Avx2;
+use host::avx512::Avx512;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Maximum number of instructions between two checks of whether a block has become hot; more than the length of any block.
@@ -101,16 +104,22 @@ impl Engine for Translated {
     }
 }
 
-/// Whether the host can execute translated code.
+/// Whether the host can execute code that is generated at run time.
 pub(super) fn is_possible() -> bool {
-    entry::calls().is_some() && code::is_executable()
+    code::is_executable()
 }
 
-/// Translates a block. `None` on any failure: the block is then interpreted. An instruction that does not exist on x86-64 is a bug of the translator, which
-/// debug builds report.
+/// Translates a block. `None` on any failure: the block is then interpreted. An instruction that does not exist is a bug of a host's file, which debug builds
+/// report.
 fn translation(block: &Block) -> Option<Code> {
-    let calls = entry::calls()?;
-    let translation = translator::translate(block)
+    let engine = block.translation.engine;
+    let calls = entry::calls(engine)?;
+    let translation = match engine {
+        EngineKind::Avx2 => translator::translate(block, Avx2::new().ok()?),
+        EngineKind::Avx512 => translator::translate(block, Avx512::new().ok()?),
+        EngineKind::Reference | EngineKind::Vectors | EngineKind::Neon => return None,
+    };
+    let translation = translation
         .inspect_err(|error| debug_assert!(false, "instructions that do not exist are wanted: {error}"))
         .ok()??;
     Code::new(&translation.bytes, translation.segments, calls).ok()
@@ -136,7 +145,7 @@ mod tests {
         crate::simd::report_missing_levels();
         let owned = memory_of(4096, &[instruction.to_bits().unwrap() as u64, NOP, END, NOP, NOP]);
         let memory = owned.view();
-        let (translating, code) = (CodeCache::translating_eagerly(), CodeCache::new());
+        let (translating, code) = (CodeCache::new().translating_eagerly(), CodeCache::new());
         let mut qpu = Qpu::new();
         let operands: Vec<u32> = operands.collect();
         for chunk in operands.chunks_exact(16) {
@@ -243,7 +252,7 @@ mod tests {
         for word in 2 * words.len() as u32..1024 {
             memory.set_word(BusAddr(4 * word), 0x1000 + word).unwrap();
         }
-        let code = CodeCache::translating_eagerly();
+        let code = CodeCache::new().translating_eagerly();
         let run = |reference: bool| {
             let mut qpu = Qpu::new();
             qpu.start(&Launch { uniforms: BusAddr(uniforms), uniforms_limit, ..Launch::default() });
@@ -301,7 +310,7 @@ mod tests {
         let launch = Launch { uniforms: BusAddr(1024), ..Launch::default() };
         let mut reference = Qpu::new();
         reference.start(&launch);
-        let code = CodeCache::translating_eagerly();
+        let code = CodeCache::new().translating_eagerly();
         assert_eq!(reference.run_reference(&mut NoUnits, memory, &code, &mut 1000), Exit::Ended);
         assert_eq!(*reference.registers().at(registers::ACCUMULATORS + 1), Lanes::splat(ROUNDS * (ROUNDS - 1)));
         for turn in 1..40 {
@@ -325,7 +334,7 @@ mod tests {
         let memory = owned.view();
         memory.set_word(BusAddr(1024), 0x1234).unwrap();
         let launch = Launch { uniforms: BusAddr(1024), ..Launch::default() };
-        let code = CodeCache::translating_eagerly();
+        let code = CodeCache::new().translating_eagerly();
         for _ in 0..2 {
             let mut qpu = Qpu::new();
             qpu.start(&launch);
@@ -342,7 +351,7 @@ mod tests {
         let varying = Alu { raddr_a: 35, ..moved() }.to_bits().unwrap() as u64;
         let first = moved().to_bits().unwrap() as u64;
         let owned = memory_of(4096, &[first, varying, END, NOP, NOP]);
-        let code = CodeCache::translating_eagerly();
+        let code = CodeCache::new().translating_eagerly();
         let launch = Launch { ra15: Lanes::splat(7), ..Launch::default() };
         let run = |budget: u64| {
             let mut qpu = Qpu::new();

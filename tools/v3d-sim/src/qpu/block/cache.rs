@@ -5,6 +5,7 @@
 
 use super::Block;
 use crate::memory::{Memory, OutOfMemory};
+use crate::qpu::EngineKind;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -18,6 +19,7 @@ const MAX_CACHED_INSTRUCTIONS: usize = 1 << 15;
 pub struct CodeCache {
     decoded: RwLock<Decoded>,
     generation: AtomicU64,
+    engine: EngineKind,
     translates_eagerly: bool,
 }
 
@@ -39,14 +41,27 @@ impl Default for CodeCache {
 }
 
 impl CodeCache {
-    /// An empty cache.
+    /// An empty cache, for the best engine that the host has.
     pub fn new() -> Self {
-        Self { decoded: RwLock::default(), generation: AtomicU64::new(next_generation()), translates_eagerly: false }
+        Self::for_engine(EngineKind::best())
     }
 
-    /// An empty cache whose blocks are translated before they are first executed, instead of when they are hot.
-    pub fn translating_eagerly() -> Self {
-        Self { translates_eagerly: true, ..Self::new() }
+    /// An empty cache for an engine, which has to be [available](EngineKind::is_available); else the best one serves.
+    pub fn for_engine(engine: EngineKind) -> Self {
+        let engine = if engine.is_available() { engine } else { EngineKind::best() };
+        let generation = AtomicU64::new(next_generation());
+        Self { decoded: RwLock::default(), generation, engine, translates_eagerly: false }
+    }
+
+    /// The same cache, but blocks are translated before they are first executed, instead of when they are hot.
+    #[must_use]
+    pub fn translating_eagerly(self) -> Self {
+        Self { translates_eagerly: true, ..self }
+    }
+
+    /// The engine that executes its blocks.
+    pub fn engine(&self) -> EngineKind {
+        self.engine
     }
 
     /// Invalidates all blocks: memory may have changed.
@@ -75,7 +90,7 @@ impl CodeCache {
         decoded.instructions -= earlier.as_ref().map_or(0, |block| block.instructions.len());
         let block = match earlier.filter(|block| block.is_in(memory)) {
             Some(block) => block,
-            None => Arc::new(Block::decode(memory, address, self.translates_eagerly)?),
+            None => Arc::new(Block::decode(memory, address, self.engine, self.translates_eagerly)?),
         };
         if decoded.instructions + block.instructions.len() > MAX_CACHED_INSTRUCTIONS {
             *decoded = Decoded::default();

@@ -104,7 +104,7 @@ impl Case {
         let mut io = RandomIo::new(self.data, self.varyings, self.refused, self.busy);
         let mut qpu = Qpu::new();
         let code = match engine {
-            Engine::Translated => CodeCache::translating_eagerly(),
+            Engine::Translated => CodeCache::new().translating_eagerly(),
             _ => CodeCache::new(),
         };
         let (mut exits, mut executed, mut translated) = (Vec::new(), 0, 0);

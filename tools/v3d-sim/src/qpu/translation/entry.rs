@@ -14,15 +14,16 @@
 #![allow(unsafe_code)]
 
 use super::code::Code;
+use super::constants::VECTORS;
 use super::frame::{CONSTANTS, Calls, Frame, MIDDLE, NO_INSTRUCTION, QPU_ROUNDING};
 use super::numbers::NUMBERS;
+use crate::float;
 use crate::lanes::Lanes;
 use crate::memory::Memory;
 use crate::qpu::block::Block;
 use crate::qpu::io::{Io, Varying};
 use crate::qpu::isa::sfu::{self, Function};
-use crate::qpu::{Qpu, Threading};
-use crate::simd;
+use crate::qpu::{EngineKind, Qpu, Threading};
 use crate::simd::avx512;
 use crate::simd::vectors::{Portable, SIGN};
 use std::mem::transmute;
@@ -113,6 +114,7 @@ pub(super) fn run(
         context: ptr::null_mut(),
         calls: code.calls,
         numbers: &NUMBERS,
+        vectors: VECTORS.as_ptr(),
         undefined: u32::from(qpu.undefined),
         threaded: u32::from(qpu.threading == Threading::Threaded),
         run_length: qpu.run_length,
@@ -127,7 +129,7 @@ pub(super) fn run(
     unsafe { frame.point_at(&mut *qpu, &mut *io, memory) };
     let entry = code.memory.as_ptr();
     // SAFETY: the memory holds code that `translate` has made, with its entry at the start and a segment at this offset. The frame fulfils the conditions in
-    // the module documentation. `calls` has detected AVX-512 before any code was made.
+    // the module documentation. `translation` has found the host's vectors before any code was made.
     let next = unsafe { transmute::<*const u8, Entry>(entry)(&raw mut frame, entry.wrapping_add(segment as usize)) };
 
     // SAFETY: as above, and the code has returned.
@@ -224,21 +226,44 @@ unsafe fn begin_group(frame: *mut Frame, at: u32) -> u32 {
     u32::from(begun)
 }
 
-/// The calls of translated code, if the host can execute it.
-pub(super) fn calls() -> Option<Calls> {
-    simd::has_avx512().then_some(CALLS)
+/// The calls of translated code for a host that has the vectors of that kind.
+pub(super) fn calls(kind: EngineKind) -> Option<Calls> {
+    match kind {
+        EngineKind::Avx2 => Some(CALLS_AVX2),
+        EngineKind::Avx512 => Some(CALLS_AVX512),
+        EngineKind::Reference | EngineKind::Vectors | EngineKind::Neon => None,
+    }
 }
 
-/// The calls of translated code. They need AVX-512, which was detected before they were handed out.
-const CALLS: Calls = Calls {
+/// The calls of code with AVX-512. They need that, which was found before any code was made.
+const CALLS_AVX512: Calls = Calls {
     execute_micro_op: execute_micro_op_avx512,
     begin_group: begin_group_for_code,
-    special: [special_sum, special_difference, special_product, special_exp, special_log],
+    special: [special_sum, special_difference, special_product, special_exp::<16>, special_log::<16>],
+};
+
+/// The same with AVX2.
+const CALLS_AVX2: Calls = Calls {
+    execute_micro_op: execute_micro_op_avx2,
+    begin_group: begin_group_for_code,
+    special: [
+        special_sum_of::<8>,
+        special_difference_of::<8>,
+        special_product_of::<8>,
+        special_exp::<8>,
+        special_log::<8>,
+    ],
 };
 
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
 unsafe extern "sysv64" fn execute_micro_op_avx512(frame: *mut Frame, micro_op: u32) {
     // SAFETY: translated code calls this with its own frame.
+    unsafe { execute_micro_op(frame, micro_op) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe extern "sysv64" fn execute_micro_op_avx2(frame: *mut Frame, micro_op: u32) {
+    // SAFETY: as above.
     unsafe { execute_micro_op(frame, micro_op) }
 }
 
@@ -248,29 +273,57 @@ unsafe extern "sysv64" fn begin_group_for_code(frame: *mut Frame, at: u32) -> u3
 }
 
 #[target_feature(enable = "avx512f")]
-unsafe extern "sysv64" fn special_sum(a: *const Lanes, b: *const Lanes, result: *mut Lanes) {
-    // SAFETY: translated code calls this with three vectors on its stack.
-    unsafe { *result = avx512::sum(&*a, &*b, 0) }
+unsafe extern "sysv64" fn special_sum(a: *const u32, b: *const u32, result: *mut u32) {
+    // SAFETY: translated code calls this with three aligned vectors of 16 elements on its stack.
+    unsafe { *result.cast::<Lanes>() = avx512::sum(&*a.cast(), &*b.cast(), 0) }
 }
 
 #[target_feature(enable = "avx512f")]
-unsafe extern "sysv64" fn special_difference(a: *const Lanes, b: *const Lanes, result: *mut Lanes) {
+unsafe extern "sysv64" fn special_difference(a: *const u32, b: *const u32, result: *mut u32) {
     // SAFETY: as above.
-    unsafe { *result = avx512::sum(&*a, &*b, SIGN) }
+    unsafe { *result.cast::<Lanes>() = avx512::sum(&*a.cast(), &*b.cast(), SIGN) }
 }
 
 #[target_feature(enable = "avx512f")]
-unsafe extern "sysv64" fn special_product(a: *const Lanes, b: *const Lanes, result: *mut Lanes) {
+unsafe extern "sysv64" fn special_product(a: *const u32, b: *const u32, result: *mut u32) {
     // SAFETY: as above.
-    unsafe { *result = avx512::product(&*a, &*b) }
+    unsafe { *result.cast::<Lanes>() = avx512::product(&*a.cast(), &*b.cast()) }
 }
 
-unsafe extern "sysv64" fn special_exp(argument: *const Lanes, _: *const Lanes, result: *mut Lanes) {
+/// A result of each pair of elements.
+///
+/// # Safety
+/// Each pointer is that of `N` words.
+#[inline(always)]
+unsafe fn each<const N: usize>(a: *const u32, b: *const u32, result: *mut u32, f: impl Fn(u32, u32) -> u32) {
+    // SAFETY: as the caller of this function promises; words have no alignment but their own.
+    let (a, b) = unsafe { (*a.cast::<[u32; N]>(), *b.cast::<[u32; N]>()) };
+    let results = std::array::from_fn(|i| f(a[i], b[i]));
     // SAFETY: as above.
-    unsafe { *result = (*argument).map(|x| sfu::apply(Function::Exp, x)) }
+    unsafe { *result.cast::<[u32; N]>() = results }
 }
 
-unsafe extern "sysv64" fn special_log(argument: *const Lanes, _: *const Lanes, result: *mut Lanes) {
+unsafe extern "sysv64" fn special_sum_of<const N: usize>(a: *const u32, b: *const u32, result: *mut u32) {
+    // SAFETY: translated code calls this with three vectors of its registers' size on its stack.
+    unsafe { each::<N>(a, b, result, float::fadd) }
+}
+
+unsafe extern "sysv64" fn special_difference_of<const N: usize>(a: *const u32, b: *const u32, result: *mut u32) {
     // SAFETY: as above.
-    unsafe { *result = (*argument).map(|x| sfu::apply(Function::Log, x)) }
+    unsafe { each::<N>(a, b, result, |a, b| float::fadd(a, b ^ SIGN)) }
+}
+
+unsafe extern "sysv64" fn special_product_of<const N: usize>(a: *const u32, b: *const u32, result: *mut u32) {
+    // SAFETY: as above.
+    unsafe { each::<N>(a, b, result, float::fmul) }
+}
+
+unsafe extern "sysv64" fn special_exp<const N: usize>(argument: *const u32, b: *const u32, result: *mut u32) {
+    // SAFETY: as above.
+    unsafe { each::<N>(argument, b, result, |x, _| sfu::apply(Function::Exp, x)) }
+}
+
+unsafe extern "sysv64" fn special_log<const N: usize>(argument: *const u32, b: *const u32, result: *mut u32) {
+    // SAFETY: as above.
+    unsafe { each::<N>(argument, b, result, |x, _| sfu::apply(Function::Log, x)) }
 }

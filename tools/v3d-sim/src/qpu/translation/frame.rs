@@ -1,5 +1,6 @@
 //! The frame: data that translated code and the model share while the code runs.
 
+use super::constants::WholeVector;
 use super::numbers::Numbers;
 use crate::lanes::Lanes;
 use crate::qpu::io::Varying;
@@ -15,8 +16,8 @@ pub(super) const MIDDLE: i32 = 128;
 pub(in crate::qpu) type ExecuteMicroOp = unsafe extern "sysv64" fn(*mut Frame, u32);
 /// A call back before a group: the frame, and the group's index. Not 0 if its micro-ops may be executed now.
 pub(in crate::qpu) type BeginGroup = unsafe extern "sysv64" fn(*mut Frame, u32) -> u32;
-/// A call for results that are infinite, have overflowed or are uncertain: the operands, and the place of the result.
-pub(in crate::qpu) type Special = unsafe extern "sysv64" fn(*const Lanes, *const Lanes, *mut Lanes);
+/// A call for results that are infinite, have overflowed or are uncertain: the operands, and the place of the result. Each is a vector register of the host.
+pub(in crate::qpu) type SpecialResult = unsafe extern "sysv64" fn(*const u32, *const u32, *mut u32);
 
 /// The calls that translated code makes.
 #[derive(Clone, Copy, Debug)]
@@ -26,22 +27,12 @@ pub(in crate::qpu) struct Calls {
     pub(in crate::qpu) execute_micro_op: ExecuteMicroOp,
     /// Begins a group.
     pub(in crate::qpu) begin_group: BeginGroup,
-    /// Computes special results; [`SPECIAL_SUM`] and its neighbours are the indices.
-    pub(in crate::qpu) special: [Special; SPECIALS],
+    /// Computes special results, in the order of [`Special::ALL`](super::host::Special::ALL).
+    pub(in crate::qpu) special: [SpecialResult; SPECIALS],
 }
 
-/// Index of the call for special sums.
-pub(super) const SPECIAL_SUM: usize = 0;
-/// Index of the call for special differences.
-pub(super) const SPECIAL_DIFFERENCE: usize = 1;
-/// Index of the call for special products.
-pub(super) const SPECIAL_PRODUCT: usize = 2;
-/// Index of the call for uncertain results of EXP.
-pub(super) const SPECIAL_EXP: usize = 3;
-/// Index of the call for uncertain results of LOG.
-pub(super) const SPECIAL_LOG: usize = 4;
-/// Number of these calls.
-pub(super) const SPECIALS: usize = 5;
+/// Number of kinds of special results.
+pub(super) const SPECIALS: usize = super::host::Special::ALL.len();
 
 /// Constants of vector instructions.
 #[derive(Clone, Copy, Debug)]
@@ -116,6 +107,8 @@ pub(in crate::qpu) struct Frame {
     pub(super) calls: Calls,
     /// Constants of the SFU's functions.
     pub(super) numbers: &'static Numbers,
+    /// Whole vectors of all constants.
+    pub(super) vectors: *const WholeVector,
     /// Accumulators and flags that a thread switch has left undefined.
     pub(super) undefined: u32,
     /// Not 0 if the program is two-threaded.
@@ -183,6 +176,7 @@ pub(super) mod at {
         BEGIN_GROUP = calls.begin_group;
         SPECIAL = calls.special;
         NUMBERS = numbers;
+        VECTORS = vectors;
         STALE_R4 = stale_r4;
         UNDEFINED = undefined;
         THREADED = threaded;

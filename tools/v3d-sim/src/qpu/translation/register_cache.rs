@@ -5,10 +5,6 @@
 
 use crate::qpu::isa::registers::{self, RegisterIndex};
 
-/// The host registers that serve as cache. The others hold intermediate values and constants.
-const HOST_REGISTERS: [u8; 25] =
-    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 23, 24, 25, 26, 27, 28, 29, 30, 31];
-
 /// Registers whose values are used within one instruction only.
 const INSTRUCTION_LOCAL: [RegisterIndex; 7] = [
     registers::PORT_A,
@@ -23,6 +19,8 @@ const INSTRUCTION_LOCAL: [RegisterIndex; 7] = [
 /// The state of the cache at a point of the code.
 #[derive(Clone, Debug)]
 pub(super) struct RegisterCache {
+    /// The host registers that serve as cache. The others hold intermediate values and constants.
+    pool: &'static [u8],
     holders: [Option<u8>; 256],
     /// QPU registers whose value in memory is outdated.
     dirty: Vec<RegisterIndex>,
@@ -32,9 +30,9 @@ pub(super) struct RegisterCache {
 }
 
 impl RegisterCache {
-    /// An empty cache.
-    pub(super) fn new() -> Self {
-        Self { holders: [None; 256], dirty: Vec::new(), last_used: [0; 32], now: 0 }
+    /// An empty cache in some registers of the host.
+    pub(super) fn new(pool: &'static [u8]) -> Self {
+        Self { pool, holders: [None; 256], dirty: Vec::new(), last_used: [0; 32], now: 0 }
     }
 
     /// Empties the cache, once memory is up to date.
@@ -54,7 +52,7 @@ impl RegisterCache {
     /// A host register for a new value: the least recently used one. The cache forgets its contents; returns those that are not in memory yet and must be saved
     /// first.
     pub(super) fn take(&mut self) -> (u8, Vec<RegisterIndex>) {
-        let number = HOST_REGISTERS.into_iter().min_by_key(|&number| self.last_used[usize::from(number)]).unwrap_or(0);
+        let number = self.pool.iter().copied().min_by_key(|&number| self.last_used[usize::from(number)]).unwrap_or(0);
         let is_held = |register: &RegisterIndex| self.holders[usize::from(*register)] == Some(number);
         let (displaced, kept) = self.dirty.iter().copied().partition(is_held);
         self.dirty = kept;
@@ -111,10 +109,12 @@ impl RegisterCache {
 mod tests {
     use super::*;
 
+    const POOL: &[u8] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 23, 24, 25, 26, 27, 28, 29, 30, 31];
+
     /// A cache of registers 0 to 24, which fill it, and their host registers.
     fn full() -> (RegisterCache, Vec<u8>) {
-        let mut cache = RegisterCache::new();
-        let numbers = (0..HOST_REGISTERS.len() as RegisterIndex)
+        let mut cache = RegisterCache::new(POOL);
+        let numbers = (0..POOL.len() as RegisterIndex)
             .map(|register| {
                 let (number, displaced) = cache.take();
                 assert!(displaced.is_empty());

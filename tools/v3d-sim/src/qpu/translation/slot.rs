@@ -1,6 +1,7 @@
 //! The translation of a block, and the count of executions that lead to it.
 
 use super::code::Code;
+use crate::qpu::EngineKind;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -10,6 +11,8 @@ const HOT_INSTRUCTIONS: u32 = 20_000;
 /// The translation of a block, and the count of executions that lead to it.
 #[derive(Debug)]
 pub(in crate::qpu) struct TranslationSlot {
+    /// What it is translated for.
+    pub(super) engine: EngineKind,
     /// Set when the block was translated; `None` inside means that it cannot be translated.
     pub(super) code: OnceLock<Option<Code>>,
     /// Instructions of the block that have been executed without a translation.
@@ -18,8 +21,8 @@ pub(in crate::qpu) struct TranslationSlot {
 
 impl TranslationSlot {
     /// No translation yet. `eager`: the block counts as hot from the start.
-    pub(in crate::qpu) fn new(eager: bool) -> Self {
-        Self { code: OnceLock::new(), executed: AtomicU32::new(if eager { HOT_INSTRUCTIONS } else { 0 }) }
+    pub(in crate::qpu) fn new(engine: EngineKind, eager: bool) -> Self {
+        Self { engine, code: OnceLock::new(), executed: AtomicU32::new(if eager { HOT_INSTRUCTIONS } else { 0 }) }
     }
 
     /// Whether the block has been executed often enough to be translated.

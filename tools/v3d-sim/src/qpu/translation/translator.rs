@@ -5,29 +5,19 @@
 //! uniforms and varyings are available. If a check fails, the code returns and the first instruction of the segment is interpreted.
 //!
 //! After a segment, memory is up to date. A register that is overwritten in the same segment stays in the [register cache](super::register_cache), and is saved
-//! only before a call.
+//! only before a call. Micro-ops between two calls are a stretch: its code is made for one part of a QPU's vector after the other, where a register of the host
+//! does not hold all of it.
 
-use super::arithmetic::{DeadStores, Emitter, FLAGS, FRAME, REGISTERS};
-use super::frame::{VARYING_BYTES, VARYING_COEFFICIENTS, at};
+use super::frame::VARYING_BYTES;
+use super::host::{BranchTest, CallBack, Control, Flag, Host, Label};
+use super::lowering::{self, DeadStores, Lowering};
 use crate::qpu::block::micro_op::MicroOp;
 use crate::qpu::block::{Block, Group, PlainBranch};
 use crate::qpu::isa::registers::{self, RegisterIndex};
-use iced_x86::code_asm::*;
-use iced_x86::{BlockEncoderOptions, IcedError};
 use std::collections::BTreeMap;
-use v3d_hw::BusAddr;
 use v3d_hw::qpu::accesses::accumulators;
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition};
 
-/// The rest of the budget.
-const BUDGET: AsmRegister64 = r14;
-/// Address of the next uniform.
-const UNIFORMS: AsmRegister64 = r15;
-/// Whether the branch is taken, during its delay slots.
-const TAKEN: AsmRegister32 = r13d;
-
-/// The bits of an address that [`BusAddr::offset`] keeps, without those within a word.
-const WORD_OFFSET: u32 = BusAddr(u32::MAX).offset() & !3;
 /// Instructions of a branch and its delay slots.
 const BRANCH_INSTRUCTIONS: usize = 1 + BRANCH_DELAY_SLOTS as usize;
 /// Maximum number of instructions translated for one block; an instruction in several segments counts several times.
@@ -42,35 +32,33 @@ pub(super) struct Translation {
     pub(super) segments: Vec<Option<u32>>,
 }
 
-/// Translates a block. `None` if nothing in it can be translated, or if it is too large.
-pub(super) fn translate(block: &Block) -> Result<Option<Translation>, IcedError> {
+/// Translates a block. `None` if nothing in it can be translated, or if it is too large; an error says which instruction does not exist.
+pub(super) fn translate<H: Host>(block: &Block, host: H) -> Result<Option<Translation>, String> {
     let starts = starts(block);
     let instructions: u64 = starts.iter().map(|&at| block.run_from(at)).sum();
     if starts.is_empty() || instructions > MAX_TRANSLATED {
         return Ok(None);
     }
-    let mut emitter = Emitter::new()?;
-    let mut segments = BTreeMap::new();
-    for at in starts {
-        segments.insert(at, emitter.asm.create_label());
-    }
-    let leave = emitter.asm.create_label();
+    let mut lowering = Lowering::new(host);
+    let control = lowering.host.control();
+    let segments: BTreeMap<usize, Label> = starts.iter().map(|&at| (at, control.label())).collect();
+    let leave = control.label();
+    control.enter();
     let mut translator = Translator {
         block,
-        emitter,
+        lowering,
         segments,
         exits: BTreeMap::new(),
         last_writes: BTreeMap::new(),
         last_flags: None,
         leave,
         read: Streams::default(),
+        stretch: Vec::new(),
     };
-    translator.enter()?;
-    let starts: Vec<usize> = translator.segments.keys().copied().collect();
     for at in starts {
-        translator.segment(at)?;
+        translator.segment(at);
     }
-    translator.finish()
+    translator.finish().map(Some)
 }
 
 /// The starts of segments: after what the sequencer executes, at the targets of branches and after branches.
@@ -173,54 +161,81 @@ const fn written(micro_op: &MicroOp) -> Option<RegisterIndex> {
     }
 }
 
-struct Translator<'a> {
+/// Whether a micro-op is a call back.
+fn is_call(micro_op: &MicroOp) -> bool {
+    match *micro_op {
+        MicroOp::Operate { .. }
+        | MicroOp::Conditional { .. }
+        | MicroOp::Flags { .. }
+        | MicroOp::Constant { .. }
+        | MicroOp::Uniform { .. }
+        | MicroOp::Varying { .. }
+        | MicroOp::PackColour { .. }
+        | MicroOp::Sfu { .. }
+        | MicroOp::UniformsAddress { .. } => false,
+        MicroOp::Unpack { mode, float, .. } => !lowering::unpacks(mode, float),
+        MicroOp::PackA { mode, float, .. } => !lowering::packs_for_a(mode, float),
+        MicroOp::VpmRead { .. }
+        | MicroOp::Tmu { .. }
+        | MicroOp::LoadTmu { .. }
+        | MicroOp::TileBuffer { .. }
+        | MicroOp::ScoreboardUnlock { .. }
+        | MicroOp::Whole { .. } => true,
+    }
+}
+
+/// A step of a stretch.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// A micro-op, by its index, that is no call.
+    MicroOp(usize),
+    /// What belongs to one instruction is no longer needed.
+    EndInstruction,
+    /// A branch tests a flag.
+    Test(BranchTest),
+}
+
+struct Translator<'a, H> {
     block: &'a Block,
-    emitter: Emitter,
-    segments: BTreeMap<usize, CodeLabel>,
+    lowering: Lowering<H>,
+    segments: BTreeMap<usize, Label>,
     /// Labels of the exits before an instruction.
-    exits: BTreeMap<usize, CodeLabel>,
+    exits: BTreeMap<usize, Label>,
     /// The last micro-ops of the segment that write to each register, and the last that sets flags.
     last_writes: BTreeMap<RegisterIndex, usize>,
     last_flags: Option<usize>,
-    leave: CodeLabel,
-    /// The streams' elements read since [`UNIFORMS`] and the varyings in the frame were advanced.
+    leave: Label,
+    /// The streams' elements read since the host's uniforms and varyings were advanced.
     read: Streams,
+    /// Steps since the last call, for which no code has been made.
+    stretch: Vec<Step>,
 }
 
-impl Translator<'_> {
-    /// The entry: takes a frame and the address of a segment, returns the index of the next instruction.
-    fn enter(&mut self) -> Result<(), IcedError> {
-        let asm = &mut self.emitter.asm;
-        for register in [rbx, rbp, r12, r13, r14, r15] {
-            asm.push(register)?;
-        }
-        // The stack is aligned at calls.
-        asm.sub(rsp, 8)?;
-        asm.mov(FRAME, rdi)?;
-        asm.mov(REGISTERS, qword_ptr(FRAME + at::REGISTERS))?;
-        asm.mov(FLAGS, qword_ptr(FRAME + at::FLAGS))?;
-        asm.mov(BUDGET, qword_ptr(FRAME + at::BUDGET))?;
-        asm.mov(UNIFORMS, qword_ptr(FRAME + at::UNIFORMS))?;
-        asm.stmxcsr(dword_ptr(FRAME + at::ROUNDING_OUTSIDE))?;
-        asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING))?;
-        asm.jmp(rsi)
+impl<H: Host> Translator<'_, H> {
+    fn control(&mut self) -> &mut H::Control {
+        self.lowering.host.control()
     }
 
-    fn exit(&mut self, at: usize) -> CodeLabel {
-        *self.exits.entry(at).or_insert_with(|| self.emitter.asm.create_label())
+    fn exit(&mut self, at: usize) -> Label {
+        if let Some(&label) = self.exits.get(&at) {
+            return label;
+        }
+        let label = self.control().label();
+        self.exits.insert(at, label);
+        label
     }
 
     /// Continues at an instruction, within its segment or outside.
-    fn continue_at(&mut self, at: usize) -> Result<(), IcedError> {
+    fn continue_at(&mut self, at: usize) {
         let label = self.segments.get(&at).copied().unwrap_or_else(|| self.exit(at));
-        self.emitter.asm.jmp(label)
+        self.control().jump(label);
     }
 
-    fn segment(&mut self, start: usize) -> Result<(), IcedError> {
-        if let Some(label) = self.segments.get_mut(&start) {
-            self.emitter.asm.set_label(label)?;
+    fn segment(&mut self, start: usize) {
+        if let Some(&label) = self.segments.get(&start) {
+            self.control().place(label);
         }
-        self.emitter.clear_cache();
+        self.lowering.clear_cache();
         let length = self.block.runs.get(start).map_or(0, |run| usize::from(run.count));
         let count = segment_length(self.block, start, length);
         let at = start + count;
@@ -232,23 +247,25 @@ impl Translator<'_> {
             }
         }
         if count > 0 {
-            self.check(start, count)?;
+            self.check(start, count);
             self.find_last_writes(start, count);
-            self.micro_ops(start, count)?;
+            self.micro_ops(start, count);
+            self.end_stretch();
+            self.move_on();
             let replaces = self.replaced(start, count);
-            let asm = &mut self.emitter.asm;
+            let control = self.control();
             if replaces != 0 {
-                asm.and(dword_ptr(FRAME + at::UNDEFINED), !replaces)?;
+                control.define(replaces);
             }
-            asm.add(dword_ptr(FRAME + at::RUN_LENGTH), count as i32)?;
-            self.record_last(at, count)?;
+            control.lengthen_run(count);
+            control.record_last(at - 1, count);
         }
         match group {
             None => self.continue_at(at),
             Some(Group::Branch(_)) if count == 0 => {
                 // Its delay slots read uniforms after it, or they, have changed the address.
                 let outside = self.exit(at);
-                self.emitter.asm.jmp(outside)
+                self.control().jump(outside);
             }
             Some(Group::Branch(_)) => self.continue_at(at),
             Some(group) => self.group(at, group),
@@ -256,148 +273,123 @@ impl Translator<'_> {
     }
 
     /// Accumulators and flags that some instructions overwrite.
-    fn replaced(&self, first: usize, count: usize) -> i32 {
+    fn replaced(&self, first: usize, count: usize) -> u8 {
         let instructions = self.block.instructions.get(first..first + count).unwrap_or_default();
-        i32::from(
-            instructions.iter().fold(0, |replaces, placed| replaces | placed.instruction.touches.replaces_accumulators),
-        )
+        instructions.iter().fold(0, |replaces, placed| replaces | placed.instruction.touches.replaces_accumulators)
     }
 
     /// A run followed by a branch with its delay slots.
-    fn branch(&mut self, start: usize, count: usize, branch: PlainBranch) -> Result<(), IcedError> {
+    fn branch(&mut self, start: usize, count: usize, branch: PlainBranch) {
         let at = start + count;
         let all = count + BRANCH_INSTRUCTIONS;
         let behind = start + all;
-        self.check(start, all)?;
+        self.check(start, all);
         self.find_last_writes(start, all);
-        self.micro_ops(start, count)?;
+        self.micro_ops(start, count);
         let always = branch.condition == BranchCondition::Always;
         if !always {
-            self.test_condition(branch.condition)?;
+            self.test_condition(branch.condition);
         }
-        self.micro_ops(at + 1, BRANCH_INSTRUCTIONS - 1)?;
-        self.record_last(behind, BRANCH_INSTRUCTIONS)?;
+        self.micro_ops(at + 1, BRANCH_INSTRUCTIONS - 1);
+        self.end_stretch();
+        self.move_on();
+        let not_taken = self.control().label();
+        let control = self.control();
+        control.record_last(behind - 1, BRANCH_INSTRUCTIONS);
         // Nothing is undefined at a branch; otherwise the segment was left at its top.
-        self.emitter.asm.mov(dword_ptr(FRAME + at::UNDEFINED), 0)?;
+        control.define_all();
         let target = usize::from(branch.target);
         if always {
-            self.emitter.asm.mov(dword_ptr(FRAME + at::RUN_LENGTH), 0)?;
+            control.end_run();
             return self.continue_at(target);
         }
-        let asm = &mut self.emitter.asm;
-        let mut not_taken = asm.create_label();
-        asm.test(TAKEN, TAKEN)?;
-        asm.je(not_taken)?;
-        asm.mov(dword_ptr(FRAME + at::RUN_LENGTH), 0)?;
-        self.continue_at(target)?;
-        let asm = &mut self.emitter.asm;
-        asm.set_label(&mut not_taken)?;
-        asm.add(dword_ptr(FRAME + at::RUN_LENGTH), all as i32)?;
-        self.continue_at(behind)
+        control.jump_unless_taken(not_taken);
+        control.end_run();
+        self.continue_at(target);
+        let control = self.control();
+        control.place(not_taken);
+        control.lengthen_run(all);
+        self.continue_at(behind);
     }
 
     /// A group other than a branch: it begins with a call.
-    fn group(&mut self, at: usize, group: Group) -> Result<(), IcedError> {
+    fn group(&mut self, at: usize, group: Group) {
         let count = group.instructions();
         let outside = self.exit(at);
-        self.emitter.asm.mov(qword_ptr(FRAME + at::BUDGET), BUDGET)?;
-        self.check(at, count)?;
-        self.call(at::BEGIN_GROUP, at)?;
-        let asm = &mut self.emitter.asm;
-        let mut begun = asm.create_label();
-        asm.test(eax, eax)?;
-        asm.jne(begun)?;
-        asm.mov(BUDGET, qword_ptr(FRAME + at::BUDGET))?;
-        asm.jmp(outside)?;
-        asm.set_label(&mut begun)?;
-        asm.add(dword_ptr(FRAME + at::RUN_LENGTH), count as i32)?;
+        self.control().save_budget();
+        self.check(at, count);
+        self.call(CallBack::BeginGroup, at);
+        let control = self.control();
+        let begun = control.label();
+        control.jump_if_begun(begun);
+        control.load_budget();
+        control.jump(outside);
+        control.place(begun);
+        control.lengthen_run(count);
         self.find_last_writes(at, count);
-        self.micro_ops(at, count)?;
-        self.record_last(at + count, count)?;
+        self.micro_ops(at, count);
+        self.end_stretch();
+        self.move_on();
+        self.control().record_last(at + count - 1, count);
         if group == Group::End {
-            self.emitter.asm.mov(eax, (at + count) as u32)?;
-            return self.emitter.asm.jmp(self.leave);
+            let leave = self.leave;
+            return self.control().leave_with(at + count, leave);
         }
-        self.continue_at(at + count)
+        self.continue_at(at + count);
     }
 
     /// Emits the checks for some instructions, including a branch with its delay slots at their end, and subtracts them from the budget. If a check fails, the
     /// code leaves before the first instruction.
-    fn check(&mut self, first: usize, count: usize) -> Result<(), IcedError> {
+    fn check(&mut self, first: usize, count: usize) {
         let outside = self.exit(first);
         let Some(max) = max_taken_by(self.block, first, count) else {
-            return self.emitter.asm.jmp(outside);
+            return self.control().jump(outside);
         };
         let run = self.block.runs.get(first).copied().unwrap_or_default();
-        let (mut needs, mut upper_registers) = (i32::from(run.needs), run.upper_registers);
+        let (mut needs, mut upper_registers) = (run.needs, run.upper_registers);
         let length = usize::from(run.count);
         if length < count
             && let Some(Group::Branch(_)) = self.block.runs.get(first + length).and_then(|run| run.group)
         {
-            needs |= i32::from(accumulators::ALL) & !self.replaced(first, length);
+            needs |= accumulators::ALL & !self.replaced(first, length);
             upper_registers |= self.block.runs.get(first + length + 1).is_some_and(|slots| slots.upper_registers);
         }
-        let asm = &mut self.emitter.asm;
-        asm.cmp(BUDGET, count as i32)?;
-        asm.jb(outside)?;
+        let control = self.control();
+        control.check_budget(count, outside);
         if needs != 0 {
-            asm.test(dword_ptr(FRAME + at::UNDEFINED), needs)?;
-            asm.jne(outside)?;
+            control.check_defined(needs, outside);
         }
         if upper_registers {
-            asm.cmp(dword_ptr(FRAME + at::THREADED), 0)?;
-            asm.jne(outside)?;
+            control.check_single_threaded(outside);
         }
         if max.uniforms != 0 {
-            asm.lea(rax, ptr(UNIFORMS + 4 * max.uniforms))?;
-            asm.cmp(rax, qword_ptr(FRAME + at::UNIFORMS_END))?;
-            asm.ja(outside)?;
+            control.check_uniforms(max.uniforms, outside);
         }
         if max.varyings != 0 {
-            asm.mov(rax, qword_ptr(FRAME + at::VARYINGS))?;
-            asm.add(rax, VARYING_BYTES * max.varyings)?;
-            asm.cmp(rax, qword_ptr(FRAME + at::VARYINGS_END))?;
-            asm.ja(outside)?;
+            control.check_varyings(max.varyings, outside);
         }
-        asm.sub(BUDGET, count as i32)
+        control.spend(count);
     }
 
-    /// Records the last two of some instructions that end before an index.
-    fn record_last(&mut self, end: usize, count: usize) -> Result<(), IcedError> {
-        let last = end as i32 - 1;
-        let asm = &mut self.emitter.asm;
-        if count > 1 {
-            return asm.mov(dword_ptr(FRAME + at::LAST), (last - 1) << 16 | last);
-        }
-        asm.mov(eax, dword_ptr(FRAME + at::LAST))?;
-        asm.shl(eax, 16)?;
-        asm.or(eax, last)?;
-        asm.mov(dword_ptr(FRAME + at::LAST), eax)
-    }
-
-    /// Sets [`TAKEN`] to whether a condition holds.
-    fn test_condition(&mut self, condition: BranchCondition) -> Result<(), IcedError> {
-        let (flag, all_ones, equal) = match condition {
-            BranchCondition::AllZSet => (0, true, true),
-            BranchCondition::AllZClear => (0, false, true),
-            BranchCondition::AnyZSet => (0, false, false),
-            BranchCondition::AnyZClear => (0, true, false),
-            BranchCondition::AllNSet => (1, true, true),
-            BranchCondition::AllNClear => (1, false, true),
-            BranchCondition::AnyNSet => (1, false, false),
-            BranchCondition::AnyNClear => (1, true, false),
-            BranchCondition::AllCSet => (2, true, true),
-            BranchCondition::AllCClear => (2, false, true),
-            BranchCondition::AnyCSet => (2, false, false),
-            BranchCondition::AnyCClear => (2, true, false),
-            BranchCondition::Always => return self.emitter.asm.mov(TAKEN, 1),
-            BranchCondition::Reserved(_) => return self.emitter.asm.xor(TAKEN, TAKEN),
+    /// Tests whether the condition of a branch holds.
+    fn test_condition(&mut self, condition: BranchCondition) {
+        let (flag, all_set, equal) = match condition {
+            BranchCondition::AllZSet => (Flag::Zero, true, true),
+            BranchCondition::AllZClear => (Flag::Zero, false, true),
+            BranchCondition::AnyZSet => (Flag::Zero, false, false),
+            BranchCondition::AnyZClear => (Flag::Zero, true, false),
+            BranchCondition::AllNSet => (Flag::Negative, true, true),
+            BranchCondition::AllNClear => (Flag::Negative, false, true),
+            BranchCondition::AnyNSet => (Flag::Negative, false, false),
+            BranchCondition::AnyNClear => (Flag::Negative, true, false),
+            BranchCondition::AllCSet => (Flag::Carry, true, true),
+            BranchCondition::AllCClear => (Flag::Carry, false, true),
+            BranchCondition::AnyCSet => (Flag::Carry, false, false),
+            BranchCondition::AnyCClear => (Flag::Carry, true, false),
+            BranchCondition::Always => return self.control().set_taken(true),
+            BranchCondition::Reserved(_) => return self.control().set_taken(false),
         };
-        self.emitter.flag_bits(flag, eax)?;
-        let asm = &mut self.emitter.asm;
-        asm.xor(TAKEN, TAKEN)?;
-        asm.cmp(eax, if all_ones { 0xffff } else { 0 })?;
-        if equal { asm.sete(r13b) } else { asm.setne(r13b) }
+        self.stretch.push(Step::Test(BranchTest { flag, all_set, equal }));
     }
 
     /// Finds the micro-ops whose results are not overwritten within the segment.
@@ -415,136 +407,144 @@ impl Translator<'_> {
         }
     }
 
-    fn micro_ops(&mut self, first: usize, count: usize) -> Result<(), IcedError> {
+    /// Adds the micro-ops of some instructions to the stretch, and makes calls.
+    fn micro_ops(&mut self, first: usize, count: usize) {
         for at in first..first + count {
             for index in self.block.micro_op_indices(at, 1) {
-                let Some(micro_op) = self.block.micro_op(index) else { continue };
-                self.emitter.dead_stores = DeadStores {
-                    result: written(micro_op).is_some_and(|register| self.last_writes.get(&register) != Some(&index)),
-                    flags: self.last_flags != Some(index),
-                };
-                if !self.translated(micro_op)? {
-                    self.call(at::EXECUTE_MICRO_OP, index)?;
+                match self.block.micro_op(index) {
+                    None => {}
+                    Some(micro_op) if is_call(micro_op) => self.call(CallBack::ExecuteMicroOp, index),
+                    // It moves one word, whatever the parts are.
+                    Some(&MicroOp::UniformsAddress { from }) => self.set_uniforms(from),
+                    Some(_) => self.stretch.push(Step::MicroOp(index)),
                 }
             }
-            self.emitter.end_instruction();
+            self.stretch.push(Step::EndInstruction);
         }
-        self.move_on()
     }
 
-    /// Translates a micro-op; `false` if there is no translation.
-    fn translated(&mut self, micro_op: &MicroOp) -> Result<bool, IcedError> {
-        let emitter = &mut self.emitter;
+    /// Makes the code of the stretch. The last part's values stay in the cache.
+    fn end_stretch(&mut self) {
+        let steps = std::mem::take(&mut self.stretch);
+        if steps.iter().all(|step| matches!(step, Step::EndInstruction)) {
+            if let Some(Step::EndInstruction) = steps.last() {
+                self.lowering.end_instruction();
+            }
+            return;
+        }
+        let read = self.read;
+        for part in 0..H::PARTS {
+            if part > 0 {
+                self.lowering.write_back();
+                self.lowering.clear_cache();
+            }
+            self.read = read;
+            self.lowering.set_part(part);
+            for &step in &steps {
+                match step {
+                    Step::MicroOp(index) => self.micro_op(index),
+                    Step::EndInstruction => self.lowering.end_instruction(),
+                    Step::Test(test) => self.lowering.test_flag(test),
+                }
+            }
+        }
+    }
+
+    /// Translates a micro-op that is no call.
+    fn micro_op(&mut self, index: usize) {
+        let Some(micro_op) = self.block.micro_op(index) else { return };
+        let lowering = &mut self.lowering;
+        lowering.dead_stores = DeadStores {
+            result: written(micro_op).is_some_and(|register| self.last_writes.get(&register) != Some(&index)),
+            flags: self.last_flags != Some(index),
+        };
         match *micro_op {
-            MicroOp::Operate { operation, a, b, to } => emitter.operate(operation, a, b, to)?,
+            MicroOp::Operate { operation, a, b, to } => lowering.operate(operation, a, b, to),
             MicroOp::Conditional { operation, a, b, to, condition } => {
-                emitter.operate_where(operation, (a, b), to, condition)?;
+                lowering.operate_where(operation, (a, b), to, condition);
             }
             MicroOp::Flags { operation, a, b, to, condition } => {
-                emitter.operate_with_flags(operation, (a, b), to, condition)?;
+                lowering.operate_with_flags(operation, (a, b), to, condition);
             }
-            MicroOp::Constant { to, value } => {
-                let value = emitter.constant(value)?;
-                emitter.store(to, value)?;
-            }
+            MicroOp::Constant { to, value } => lowering.constant(to, value),
             MicroOp::Uniform { to, .. } => {
-                let value = emitter.broadcast(dword_ptr(UNIFORMS + 4 * self.read.uniforms))?;
-                emitter.store(to, value)?;
+                lowering.uniform(to, self.read.uniforms);
                 self.read.uniforms += 1;
             }
             MicroOp::Varying { to, .. } => {
-                let from = VARYING_BYTES * self.read.varyings;
-                emitter.asm.mov(rax, qword_ptr(FRAME + at::VARYINGS))?;
-                let value = emitter.vector(rax + from)?;
-                emitter.store(to, value)?;
-                let coefficients = emitter.vector(rax + (from + VARYING_COEFFICIENTS))?;
-                emitter.store(registers::COEFFICIENTS, coefficients)?;
+                lowering.varying(to, VARYING_BYTES * self.read.varyings);
                 self.read.varyings += 1;
             }
-            MicroOp::Unpack { from, mode, float } => return emitter.unpack(from, mode, float),
-            MicroOp::PackColour { from, to, part } => emitter.pack_colour(from, to, part)?,
-            MicroOp::PackA { from, to, mode, float } => return emitter.pack_a(from, to, mode, float),
-            MicroOp::Sfu { function, from } => emitter.special_function(function, from)?,
-            MicroOp::UniformsAddress { from } => self.set_uniforms(from)?,
-            MicroOp::VpmRead { .. }
+            MicroOp::Unpack { from, mode, float } => lowering.unpack(from, mode, float),
+            MicroOp::PackColour { from, to, part } => lowering.pack_colour(from, to, part),
+            MicroOp::PackA { from, to, mode, .. } => lowering.pack_a(from, to, mode),
+            MicroOp::Sfu { function, from } => lowering.special_function(function, from),
+            MicroOp::UniformsAddress { .. }
+            | MicroOp::VpmRead { .. }
             | MicroOp::Tmu { .. }
             | MicroOp::LoadTmu { .. }
             | MicroOp::TileBuffer { .. }
             | MicroOp::ScoreboardUnlock { .. }
-            | MicroOp::Whole { .. } => return Ok(false),
+            | MicroOp::Whole { .. } => {}
         }
-        Ok(true)
     }
 
     /// Sets the uniforms' address to element 0 of a register.
-    fn set_uniforms(&mut self, from: RegisterIndex) -> Result<(), IcedError> {
+    fn set_uniforms(&mut self, from: RegisterIndex) {
+        self.end_stretch();
         // Uniforms read so far no longer count.
         self.read.uniforms = 0;
-        let address = self.emitter.load(from)?;
-        self.emitter.first_element(address, eax)?;
-        let asm = &mut self.emitter.asm;
-        asm.mov(dword_ptr(FRAME + at::SYNCED_ADDRESS), eax)?;
-        asm.mov(dword_ptr(FRAME + at::LIMITED), 0)?;
-        asm.and(eax, WORD_OFFSET as i32)?;
-        asm.add(rax, qword_ptr(FRAME + at::WORDS))?;
-        asm.mov(UNIFORMS, rax)?;
-        asm.mov(qword_ptr(FRAME + at::SYNCED), rax)?;
-        asm.mov(rax, qword_ptr(FRAME + at::WORDS_END))?;
-        asm.mov(qword_ptr(FRAME + at::UNIFORMS_END), rax)
+        if H::PARTS == 1 {
+            self.lowering.first_element(from);
+            self.control().set_uniforms();
+        } else {
+            self.lowering.write_back();
+            self.lowering.clear_cache();
+            self.control().set_uniforms_from(from);
+        }
     }
 
     /// Advances the streams past what has been read.
-    fn move_on(&mut self) -> Result<(), IcedError> {
+    fn move_on(&mut self) {
         let Streams { uniforms, varyings } = std::mem::take(&mut self.read);
+        let control = self.control();
         if uniforms != 0 {
-            self.emitter.asm.add(UNIFORMS, 4 * uniforms)?;
+            control.advance_uniforms(uniforms);
         }
         if varyings != 0 {
-            self.emitter.asm.add(qword_ptr(FRAME + at::VARYINGS), VARYING_BYTES * varyings)?;
+            control.advance_varyings(varyings);
         }
-        Ok(())
     }
 
     /// Calls back for a micro-op or a group. The register cache is empty afterwards.
-    fn call(&mut self, call: i32, index: usize) -> Result<(), IcedError> {
-        self.move_on()?;
-        let asm = &mut self.emitter.asm;
-        asm.mov(qword_ptr(FRAME + at::UNIFORMS), UNIFORMS)?;
-        asm.mov(rdi, FRAME)?;
-        asm.mov(esi, index as u32)?;
-        self.emitter.call(call)?;
-        let asm = &mut self.emitter.asm;
-        asm.mov(REGISTERS, qword_ptr(FRAME + at::REGISTERS))?;
-        asm.mov(FLAGS, qword_ptr(FRAME + at::FLAGS))?;
-        asm.mov(UNIFORMS, qword_ptr(FRAME + at::UNIFORMS))
+    fn call(&mut self, function: CallBack, index: usize) {
+        self.end_stretch();
+        self.move_on();
+        self.control().prepare_call(index);
+        self.lowering.write_back();
+        self.control().call(function);
+        self.lowering.clear_cache();
+        self.control().finish_call();
     }
 
-    fn finish(mut self) -> Result<Option<Translation>, IcedError> {
-        let asm = &mut self.emitter.asm;
-        for (&at, label) in &mut self.exits {
-            asm.set_label(label)?;
-            asm.mov(eax, at as u32)?;
-            asm.jmp(self.leave)?;
+    fn finish(mut self) -> Result<Translation, String> {
+        let (exits, leave) = (std::mem::take(&mut self.exits), self.leave);
+        let control = self.control();
+        for (at, label) in exits {
+            control.place(label);
+            control.leave_with(at, leave);
         }
-        asm.set_label(&mut self.leave)?;
-        asm.mov(qword_ptr(FRAME + at::BUDGET), BUDGET)?;
-        asm.mov(qword_ptr(FRAME + at::UNIFORMS), UNIFORMS)?;
-        asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING_OUTSIDE))?;
-        asm.vzeroupper()?;
-        asm.add(rsp, 8)?;
-        for register in [r15, r14, r13, r12, rbp, rbx] {
-            asm.pop(register)?;
-        }
-        asm.ret()?;
-        self.emitter.finish()?;
-        let assembled = self.emitter.asm.assemble_options(0, BlockEncoderOptions::RETURN_NEW_INSTRUCTION_OFFSETS)?;
-        let mut offsets = vec![None; self.block.instructions.len()];
+        control.place(leave);
+        control.leave();
+        self.lowering.finish();
+        let encoded = self.control().finish()?;
+        let mut segments = vec![None; self.block.instructions.len()];
         for (&at, label) in &self.segments {
-            if let Some(offset) = offsets.get_mut(at) {
-                *offset = u32::try_from(assembled.label_ip(label)?).ok();
+            if let Some(offset) = segments.get_mut(at) {
+                *offset = encoded.labels.get(label.0).copied().flatten();
             }
         }
-        Ok(Some(Translation { bytes: assembled.inner.code_buffer, segments: offsets }))
+        Ok(Translation { bytes: encoded.bytes, segments })
     }
 }
 
@@ -553,6 +553,7 @@ mod tests {
     use super::*;
     use crate::qpu::CodeCache;
     use crate::qpu::test_words::{BACK, COLOUR, END, NOP, memory_of};
+    use crate::qpu::translation::host::avx512::Avx512;
 
     /// add unif_addr, r0, unif
     const UNIFORMS_ADDRESS: u64 = 0x1002_0a27_0c82_7180;
@@ -563,7 +564,7 @@ mod tests {
     fn check(words: &[u64], expected: &[usize]) {
         let owned = memory_of(8 * words.len(), words);
         let block = CodeCache::new().block(owned.view(), 0).unwrap();
-        let translation = translate(&block).unwrap();
+        let translation = translate(&block, Avx512::new().unwrap()).unwrap();
         let segments = translation.map(|translation| translation.segments).unwrap_or_default();
         let found: Vec<usize> = (0..segments.len()).filter(|&at| segments[at].is_some()).collect();
         assert_eq!(found, expected);

@@ -1,0 +1,297 @@
+//! Code of x86-64 apart from vectors, for all hosts of that architecture.
+
+use super::{CallBack, Control, Encoded, Label};
+use crate::qpu::isa::registers::RegisterIndex;
+use crate::qpu::translation::frame::{MIDDLE, VARYING_BYTES, at};
+use iced_x86::code_asm::*;
+use iced_x86::{BlockEncoderOptions, IcedError};
+use v3d_hw::BusAddr;
+
+/// Address of the frame, while translated code runs.
+pub(super) const FRAME: AsmRegister64 = rbp;
+/// Address of the register array.
+const REGISTERS: AsmRegister64 = rbx;
+/// Address of the flags: Z, N and C, two bytes each.
+pub(super) const FLAGS: AsmRegister64 = r12;
+/// The rest of the budget.
+const BUDGET: AsmRegister64 = r14;
+/// Address of the next uniform.
+pub(super) const UNIFORMS: AsmRegister64 = r15;
+/// Whether the branch is taken, during its delay slots.
+pub(super) const TAKEN: AsmRegister32 = r13d;
+/// Its low byte.
+pub(super) const TAKEN_BYTE: AsmRegister8 = r13b;
+/// Address of the constants' vectors, for hosts that need them.
+pub(super) const VECTORS: AsmRegister64 = r11;
+
+/// The bits of an address that [`BusAddr::offset`] keeps, without those within a word.
+const WORD_OFFSET: u32 = BusAddr(u32::MAX).offset() & !3;
+
+/// Code of x86-64.
+pub(in crate::qpu::translation) struct X86 {
+    pub(super) asm: CodeAssembler,
+    labels: Vec<CodeLabel>,
+    /// The first instruction that could not be encoded.
+    error: Option<IcedError>,
+    /// The code uses [`VECTORS`].
+    has_vectors: bool,
+}
+
+impl X86 {
+    /// No code. `has_vectors`: the host needs the constants' vectors.
+    pub(super) fn new(has_vectors: bool) -> Result<Self, IcedError> {
+        Ok(Self { asm: CodeAssembler::new(64)?, labels: Vec::new(), error: None, has_vectors })
+    }
+
+    /// Encodes an instruction.
+    #[inline]
+    pub(super) fn emit(&mut self, instruction: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) {
+        if let Err(error) = instruction(&mut self.asm) {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    /// The address of a register of the QPU.
+    pub(super) fn register(register: RegisterIndex) -> AsmMemoryOperand {
+        REGISTERS + (i32::from(register) - MIDDLE) * 64
+    }
+
+    fn jump_if(&mut self, jump: impl FnOnce(&mut CodeAssembler, CodeLabel) -> Result<(), IcedError>, to: Label) {
+        if let Some(&label) = self.labels.get(to.0) {
+            self.emit(|asm| jump(asm, label));
+        }
+    }
+
+    /// Calls a function of the frame's by its offset, with the host's arithmetic as the host expects it.
+    pub(super) fn call_function(&mut self, offset: i32) {
+        self.emit(|asm| {
+            asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING_OUTSIDE))?;
+            asm.vzeroupper()?;
+            asm.call(qword_ptr(FRAME + offset))?;
+            asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING))
+        });
+    }
+
+    /// Loads [`VECTORS`] if the host needs it.
+    pub(super) fn point_at_vectors(&mut self) {
+        if self.has_vectors {
+            self.emit(|asm| asm.mov(VECTORS, qword_ptr(FRAME + at::VECTORS)));
+        }
+    }
+}
+
+impl Control for X86 {
+    fn label(&mut self) -> Label {
+        let label = self.asm.create_label();
+        self.labels.push(label);
+        Label(self.labels.len() - 1)
+    }
+
+    fn place(&mut self, label: Label) {
+        if let Some(label) = self.labels.get_mut(label.0)
+            && let Err(error) = self.asm.set_label(label)
+        {
+            self.error.get_or_insert(error);
+        }
+        // Another label may follow.
+        self.emit(CodeAssembler::zero_bytes);
+    }
+
+    fn jump(&mut self, to: Label) {
+        self.jump_if(|asm, label| asm.jmp(label), to);
+    }
+
+    fn enter(&mut self) {
+        self.emit(|asm| {
+            for register in [rbx, rbp, r12, r13, r14, r15] {
+                asm.push(register)?;
+            }
+            // The stack is aligned at calls.
+            asm.sub(rsp, 8)?;
+            asm.mov(FRAME, rdi)?;
+            asm.mov(REGISTERS, qword_ptr(FRAME + at::REGISTERS))?;
+            asm.mov(FLAGS, qword_ptr(FRAME + at::FLAGS))?;
+            asm.mov(BUDGET, qword_ptr(FRAME + at::BUDGET))?;
+            asm.mov(UNIFORMS, qword_ptr(FRAME + at::UNIFORMS))?;
+            asm.stmxcsr(dword_ptr(FRAME + at::ROUNDING_OUTSIDE))?;
+            asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING))
+        });
+        self.point_at_vectors();
+        self.emit(|asm| asm.jmp(rsi));
+    }
+
+    fn leave_with(&mut self, index: usize, exit: Label) {
+        self.emit(|asm| asm.mov(eax, index as u32));
+        self.jump(exit);
+    }
+
+    fn leave(&mut self) {
+        self.emit(|asm| {
+            asm.mov(qword_ptr(FRAME + at::BUDGET), BUDGET)?;
+            asm.mov(qword_ptr(FRAME + at::UNIFORMS), UNIFORMS)?;
+            asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING_OUTSIDE))?;
+            asm.vzeroupper()?;
+            asm.add(rsp, 8)?;
+            for register in [r15, r14, r13, r12, rbp, rbx] {
+                asm.pop(register)?;
+            }
+            asm.ret()
+        });
+    }
+
+    fn check_budget(&mut self, count: usize, outside: Label) {
+        self.emit(|asm| asm.cmp(BUDGET, count as i32));
+        self.jump_if(|asm, label| asm.jb(label), outside);
+    }
+
+    fn check_defined(&mut self, needs: u8, outside: Label) {
+        self.emit(|asm| asm.test(dword_ptr(FRAME + at::UNDEFINED), i32::from(needs)));
+        self.jump_if(|asm, label| asm.jne(label), outside);
+    }
+
+    fn check_single_threaded(&mut self, outside: Label) {
+        self.emit(|asm| asm.cmp(dword_ptr(FRAME + at::THREADED), 0));
+        self.jump_if(|asm, label| asm.jne(label), outside);
+    }
+
+    fn check_uniforms(&mut self, count: i32, outside: Label) {
+        self.emit(|asm| {
+            asm.lea(rax, ptr(UNIFORMS + 4 * count))?;
+            asm.cmp(rax, qword_ptr(FRAME + at::UNIFORMS_END))
+        });
+        self.jump_if(|asm, label| asm.ja(label), outside);
+    }
+
+    fn check_varyings(&mut self, count: i32, outside: Label) {
+        self.emit(|asm| {
+            asm.mov(rax, qword_ptr(FRAME + at::VARYINGS))?;
+            asm.add(rax, VARYING_BYTES * count)?;
+            asm.cmp(rax, qword_ptr(FRAME + at::VARYINGS_END))
+        });
+        self.jump_if(|asm, label| asm.ja(label), outside);
+    }
+
+    fn spend(&mut self, count: usize) {
+        self.emit(|asm| asm.sub(BUDGET, count as i32));
+    }
+
+    fn save_budget(&mut self) {
+        self.emit(|asm| asm.mov(qword_ptr(FRAME + at::BUDGET), BUDGET));
+    }
+
+    fn load_budget(&mut self) {
+        self.emit(|asm| asm.mov(BUDGET, qword_ptr(FRAME + at::BUDGET)));
+    }
+
+    fn define(&mut self, accumulators: u8) {
+        self.emit(|asm| asm.and(dword_ptr(FRAME + at::UNDEFINED), !i32::from(accumulators)));
+    }
+
+    fn define_all(&mut self) {
+        self.emit(|asm| asm.mov(dword_ptr(FRAME + at::UNDEFINED), 0));
+    }
+
+    fn lengthen_run(&mut self, count: usize) {
+        self.emit(|asm| asm.add(dword_ptr(FRAME + at::RUN_LENGTH), count as i32));
+    }
+
+    fn end_run(&mut self) {
+        self.emit(|asm| asm.mov(dword_ptr(FRAME + at::RUN_LENGTH), 0));
+    }
+
+    fn record_last(&mut self, last: usize, count: usize) {
+        let last = last as i32;
+        self.emit(|asm| {
+            if count > 1 {
+                return asm.mov(dword_ptr(FRAME + at::LAST), (last - 1) << 16 | last);
+            }
+            asm.mov(eax, dword_ptr(FRAME + at::LAST))?;
+            asm.shl(eax, 16)?;
+            asm.or(eax, last)?;
+            asm.mov(dword_ptr(FRAME + at::LAST), eax)
+        });
+    }
+
+    fn set_taken(&mut self, taken: bool) {
+        self.emit(|asm| if taken { asm.mov(TAKEN, 1) } else { asm.xor(TAKEN, TAKEN) });
+    }
+
+    fn jump_unless_taken(&mut self, to: Label) {
+        self.emit(|asm| asm.test(TAKEN, TAKEN));
+        self.jump_if(|asm, label| asm.je(label), to);
+    }
+
+    fn advance_uniforms(&mut self, count: i32) {
+        self.emit(|asm| asm.add(UNIFORMS, 4 * count));
+    }
+
+    fn advance_varyings(&mut self, count: i32) {
+        self.emit(|asm| asm.add(qword_ptr(FRAME + at::VARYINGS), VARYING_BYTES * count));
+    }
+
+    fn set_uniforms_from(&mut self, register: RegisterIndex) {
+        self.emit(|asm| asm.mov(eax, dword_ptr(Self::register(register))));
+        self.set_uniforms();
+    }
+
+    fn set_uniforms(&mut self) {
+        self.emit(|asm| {
+            asm.mov(dword_ptr(FRAME + at::SYNCED_ADDRESS), eax)?;
+            asm.mov(dword_ptr(FRAME + at::LIMITED), 0)?;
+            asm.and(eax, WORD_OFFSET as i32)?;
+            asm.add(rax, qword_ptr(FRAME + at::WORDS))?;
+            asm.mov(UNIFORMS, rax)?;
+            asm.mov(qword_ptr(FRAME + at::SYNCED), rax)?;
+            asm.mov(rax, qword_ptr(FRAME + at::WORDS_END))?;
+            asm.mov(qword_ptr(FRAME + at::UNIFORMS_END), rax)
+        });
+    }
+
+    fn prepare_call(&mut self, index: usize) {
+        self.emit(|asm| {
+            asm.mov(qword_ptr(FRAME + at::UNIFORMS), UNIFORMS)?;
+            asm.mov(rdi, FRAME)?;
+            asm.mov(esi, index as u32)
+        });
+    }
+
+    fn call(&mut self, function: CallBack) {
+        self.call_function(match function {
+            CallBack::ExecuteMicroOp => at::EXECUTE_MICRO_OP,
+            CallBack::BeginGroup => at::BEGIN_GROUP,
+        });
+        self.point_at_vectors();
+    }
+
+    fn finish_call(&mut self) {
+        self.emit(|asm| {
+            asm.mov(REGISTERS, qword_ptr(FRAME + at::REGISTERS))?;
+            asm.mov(FLAGS, qword_ptr(FRAME + at::FLAGS))?;
+            asm.mov(UNIFORMS, qword_ptr(FRAME + at::UNIFORMS))
+        });
+    }
+
+    fn jump_if_begun(&mut self, to: Label) {
+        self.emit(|asm| asm.test(eax, eax));
+        self.jump_if(|asm, label| asm.jne(label), to);
+    }
+
+    fn jump_if_found(&mut self, to: Label) {
+        self.jump_if(|asm, label| asm.jne(label), to);
+    }
+
+    fn call_label(&mut self, to: Label) {
+        self.jump_if(|asm, label| asm.call(label), to);
+    }
+
+    fn finish(&mut self) -> Result<Encoded, String> {
+        if let Some(error) = self.error.take() {
+            return Err(error.to_string());
+        }
+        let options = BlockEncoderOptions::RETURN_NEW_INSTRUCTION_OFFSETS;
+        let assembled = self.asm.assemble_options(0, options).map_err(|error| error.to_string())?;
+        let offset = |label| assembled.label_ip(label).ok().and_then(|offset| u32::try_from(offset).ok());
+        let labels = self.labels.iter().map(offset).collect();
+        Ok(Encoded { bytes: assembled.inner.code_buffer, labels })
+    }
+}

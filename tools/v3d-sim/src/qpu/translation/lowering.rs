@@ -1,0 +1,587 @@
+//! Lowering: what each micro-op means, in the operations of a [host](super::host).
+//!
+//! Translated code sets the host's floating-point mode to the QPU's: rounding toward zero, denormals read and written as zeros. Two differences remain: a
+//! negative zero becomes positive when zero is added, and infinities and the greatest floats go to [a call](super::frame::Calls), since the QPU overflows
+//! differently and has no NaN.
+
+mod sfu;
+
+use super::constants::Constant;
+use super::frame::VARYING_COEFFICIENTS;
+use super::host::{BranchTest, Control, Flag, Half, Held, Host, Label, Mask, Special, Vector};
+use super::register_cache::RegisterCache;
+use crate::qpu::isa::operation::Operation;
+use crate::qpu::isa::registers::{self, RegisterIndex};
+use v3d_hw::qpu::{Condition, PackA, Unpack};
+
+/// Out-of-line code that calls for special results and jumps back.
+struct Detour {
+    from: Label,
+    back: Label,
+    a: Vector,
+    b: Vector,
+    result: Vector,
+    special: Special,
+}
+
+/// Whether the results of a micro-op are overwritten before anything reads them, unless they are saved before a call.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct DeadStores {
+    pub(super) result: bool,
+    pub(super) flags: bool,
+}
+
+/// Lowers micro-ops for one part of a vector after the other.
+pub(super) struct Lowering<H> {
+    pub(super) host: H,
+    cache: RegisterCache,
+    /// The part that code is made for.
+    part: usize,
+    /// For the micro-op that is being translated.
+    pub(super) dead_stores: DeadStores,
+    has_constants: bool,
+    /// [`Host::FLAGS`] hold the flags.
+    has_flags: bool,
+    /// Memory has older flags.
+    flags_dirty: bool,
+    detours: Vec<Detour>,
+}
+
+/// Whether a micro-op for unpacking is lowered.
+pub(super) const fn unpacks(mode: Unpack, float: bool) -> bool {
+    match mode {
+        Unpack::Byte0 | Unpack::Byte1 | Unpack::Byte2 | Unpack::Byte3 | Unpack::Byte3Replicated => true,
+        Unpack::Half0 | Unpack::Half1 => !float,
+        Unpack::None => false,
+    }
+}
+
+/// Whether a micro-op for packing is lowered.
+pub(super) fn packs_for_a(mode: PackA, float: bool) -> bool {
+    match mode {
+        PackA::Half0 | PackA::Half1 => !float,
+        PackA::Replicated | PackA::Byte0 | PackA::Byte1 | PackA::Byte2 | PackA::Byte3 => true,
+        _ => false,
+    }
+}
+
+impl<H: Host> Lowering<H> {
+    pub(super) fn new(host: H) -> Self {
+        Self {
+            host,
+            cache: RegisterCache::new(H::POOL),
+            part: 0,
+            dead_stores: DeadStores::default(),
+            has_constants: false,
+            has_flags: false,
+            flags_dirty: false,
+            detours: Vec::new(),
+        }
+    }
+
+    /// The part that code is made for from now on. The cache is empty, and memory has everything.
+    pub(super) fn set_part(&mut self, part: usize) {
+        self.part = part;
+    }
+
+    /// Empties the cache: code is joined here from elsewhere, or has called. Memory has everything by now.
+    pub(super) fn clear_cache(&mut self) {
+        debug_assert!(!self.flags_dirty, "flags would be lost");
+        self.cache.clear();
+        self.has_constants = false;
+        self.has_flags = false;
+    }
+
+    /// A register of the host for a new value.
+    fn new_value(&mut self) -> Vector {
+        let (number, displaced) = self.cache.take();
+        for register in displaced {
+            self.host.store_register(register, self.part, Vector(number));
+        }
+        Vector(number)
+    }
+
+    /// A mask for intermediate values, of three.
+    fn new_mask(&mut self, number: usize) -> Mask {
+        match H::MASKS.and_then(|masks| masks.get(number).copied()) {
+            Some(mask) => mask,
+            None => Mask(self.new_value().0),
+        }
+    }
+
+    /// Marks values as dead: their registers are taken first.
+    fn release_values<const N: usize>(&mut self, values: [Vector; N]) {
+        for value in values {
+            self.cache.release(value.0);
+        }
+    }
+
+    /// The same for masks.
+    fn release_masks<const N: usize>(&mut self, masks: [Mask; N]) {
+        if H::MASKS.is_none() {
+            self.release_values(masks.map(|mask| Vector(mask.0)));
+        }
+    }
+
+    /// Empties the cache of what lives for one instruction only.
+    pub(super) fn end_instruction(&mut self) {
+        self.cache.end_instruction();
+    }
+
+    /// Saves what memory does not have yet.
+    pub(super) fn write_back(&mut self) {
+        for (register, number) in self.cache.take_dirty() {
+            self.host.store_register(register, self.part, Vector(number));
+        }
+        if std::mem::take(&mut self.flags_dirty) {
+            self.host.save_flags(self.part);
+        }
+    }
+
+    /// The value of a register.
+    fn load(&mut self, register: RegisterIndex) -> Vector {
+        if let Some(number) = self.cache.get(register) {
+            return Vector(number);
+        }
+        let value = self.new_value();
+        self.host.load_register(value, register, self.part);
+        self.cache.insert_clean(register, value.0);
+        value
+    }
+
+    /// Writes a value to a register.
+    fn store(&mut self, register: RegisterIndex, value: Vector) {
+        if register == registers::NOWHERE {
+            return;
+        }
+        if self.dead_stores.result || RegisterCache::is_instruction_local(register) {
+            self.cache.insert_dirty(register, value.0);
+            return;
+        }
+        self.host.store_register(register, self.part, value);
+        self.cache.insert_clean(register, value.0);
+    }
+
+    /// Writes a value to the elements of a register in which a condition holds.
+    fn store_held(&mut self, register: RegisterIndex, value: Vector, held: Held) {
+        if register == registers::NOWHERE {
+            return;
+        }
+        let old = self.load(register);
+        let joined = self.new_value();
+        self.host.blend(joined, held, old, value);
+        self.store(register, joined);
+    }
+
+    /// The same word in all elements of a register.
+    pub(super) fn constant(&mut self, to: RegisterIndex, word: u32) {
+        let value = self.new_value();
+        self.host.splat(value, word);
+        self.store(to, value);
+    }
+
+    /// A uniform, by its distance from the next one.
+    pub(super) fn uniform(&mut self, to: RegisterIndex, index: i32) {
+        let value = self.new_value();
+        self.host.load_uniform(value, index);
+        self.store(to, value);
+    }
+
+    /// A varying and its coefficients, at an offset behind the next one.
+    pub(super) fn varying(&mut self, to: RegisterIndex, offset: i32) {
+        self.host.point_at_varyings();
+        let offset = offset + (size_of::<u32>() * H::ELEMENTS * self.part) as i32;
+        let value = self.new_value();
+        self.host.load_varying(value, offset);
+        self.store(to, value);
+        let coefficients = self.new_value();
+        self.host.load_varying(coefficients, offset + VARYING_COEFFICIENTS);
+        self.store(registers::COEFFICIENTS, coefficients);
+    }
+
+    /// Moves the first element of a register to where [`Control::set_uniforms`] takes it.
+    pub(super) fn first_element(&mut self, from: RegisterIndex) {
+        let value = self.load(from);
+        self.host.first_element(value);
+    }
+
+    /// The register that holds a flag.
+    fn flag(&mut self, flag: Flag) -> Mask {
+        if !self.has_flags {
+            self.host.load_flags(self.part);
+            self.has_flags = true;
+        }
+        H::FLAGS[flag as usize]
+    }
+
+    /// Tests a flag for a branch.
+    pub(super) fn test_flag(&mut self, test: BranchTest) {
+        let held = self.flag(test.flag);
+        self.host.test_flag(test, held, self.part);
+    }
+
+    /// Where a condition holds. `lasting`: the result is used after the flags have changed.
+    fn hold(&mut self, condition: Condition, lasting: bool) -> Held {
+        let (flag, complement) = match condition {
+            Condition::Never | Condition::Always => {
+                self.host.hold_all(H::HOLD, condition == Condition::Always);
+                return H::HOLD.into();
+            }
+            Condition::ZSet => (Flag::Zero, false),
+            Condition::ZClear => (Flag::Zero, true),
+            Condition::NSet => (Flag::Negative, false),
+            Condition::NClear => (Flag::Negative, true),
+            Condition::CSet => (Flag::Carry, false),
+            Condition::CClear => (Flag::Carry, true),
+        };
+        let flag = self.flag(flag);
+        self.host.hold(flag, complement, lasting)
+    }
+
+    /// An operation whose result goes to all elements of a register.
+    pub(super) fn operate(&mut self, operation: Operation, a: RegisterIndex, b: RegisterIndex, to: RegisterIndex) {
+        let (a, b) = (self.load(a), self.load(b));
+        let result = self.compute(operation, a, b);
+        self.store(to, result);
+    }
+
+    /// An operation whose result goes to the elements of a register in which a condition holds.
+    pub(super) fn operate_where(
+        &mut self,
+        operation: Operation,
+        (a, b): (RegisterIndex, RegisterIndex),
+        to: RegisterIndex,
+        condition: Condition,
+    ) {
+        let (a, b) = (self.load(a), self.load(b));
+        let result = self.compute(operation, a, b);
+        let held = self.hold(condition, false);
+        self.store_held(to, result, held);
+    }
+
+    /// An operation that sets the flags where a condition on the old flags holds.
+    pub(super) fn operate_with_flags(
+        &mut self,
+        operation: Operation,
+        (a, b): (RegisterIndex, RegisterIndex),
+        to: RegisterIndex,
+        condition: Condition,
+    ) {
+        let (a, b) = (self.load(a), self.load(b));
+        let result = self.compute(operation, a, b);
+        self.load_constants();
+        if condition == Condition::Always {
+            self.set_flags(operation, (a, b), result, H::FLAGS);
+            self.store(to, result);
+        } else {
+            let held = self.hold(condition, true);
+            self.store_held(to, result, held);
+            let new = [0, 1, 2].map(|number| self.new_mask(number));
+            self.set_flags(operation, (a, b), result, new);
+            for (flag, new) in Flag::ALL.into_iter().zip(new) {
+                let flag = self.flag(flag);
+                self.host.merge_flag(flag, held, new);
+            }
+            self.release_masks(new);
+        }
+        (self.has_flags, self.flags_dirty) = (true, self.dead_stores.flags);
+        if !self.flags_dirty {
+            self.host.save_flags(self.part);
+        }
+    }
+
+    /// Sets masks to the flags of an operation's results.
+    fn set_flags(
+        &mut self,
+        operation: Operation,
+        operands: (Vector, Vector),
+        result: Vector,
+        [zero, negative, carry]: [Mask; 3],
+    ) {
+        self.carry(operation, operands, result, carry);
+        self.host.zero_flag(zero, result);
+        self.host.sign_flag(negative, result);
+    }
+
+    /// Loads the registers that hold constants.
+    fn load_constants(&mut self) {
+        if !self.has_constants {
+            self.host.load_constants();
+            self.has_constants = true;
+        }
+    }
+
+    /// The results of an operation.
+    fn compute(&mut self, operation: Operation, x: Vector, y: Vector) -> Vector {
+        if operation == Operation::Move {
+            return x;
+        }
+        self.load_constants();
+        let z = self.new_value();
+        let [t0, t1, t2, t3] = H::TEMPORARY;
+        let host = &mut self.host;
+        match operation {
+            Operation::Move => {}
+            Operation::Fadd | Operation::Fsub | Operation::Fmul => self.float(operation, x, y, z),
+            Operation::Fmin | Operation::Fmax => {
+                self.order(x, t0, t1);
+                self.order(y, t2, t3);
+                self.host.greater(H::HOLD, t0, t2.into());
+                let (first, second) = if operation == Operation::Fmin { (x, y) } else { (y, x) };
+                self.host.blend(z, H::HOLD.into(), first, second);
+            }
+            Operation::Fminabs | Operation::Fmaxabs => {
+                host.and(t0, x, Constant::Magnitude.into());
+                host.and(t1, y, Constant::Magnitude.into());
+                match operation {
+                    Operation::Fminabs => host.min_unsigned(z, t0, t1.into()),
+                    _ => host.max_unsigned(z, t0, t1.into()),
+                }
+            }
+            Operation::Ftoi => {
+                host.and(t0, x, Constant::Magnitude.into());
+                host.at_most(H::HOLD, t0, Constant::IntegerLimit);
+                // The significand is shifted to its place, or out of it: by 105 if infinite.
+                host.shift_right(t0, t0, 23);
+                host.subtract(t0, t0, Constant::IntegerExponent.into());
+                host.and(t1, x, Constant::Significand.into());
+                host.or(t1, t1, Constant::HighestPlace.into());
+                host.shift_left_each(t1, t1, t0);
+                host.shift_right_signed(t2, x, 31);
+                host.xor(t1, t1, t2.into());
+                host.subtract(t1, t1, t2.into());
+                // For magnitudes that the host can convert.
+                host.float_to_integer(t0, x);
+                host.blend(z, H::HOLD.into(), t1, t0);
+            }
+            Operation::Itof => host.integer_to_float(z, x),
+            Operation::Add => host.add(z, x, y.into()),
+            Operation::Sub => host.subtract(z, x, y.into()),
+            Operation::Shr | Operation::Asr | Operation::Shl => {
+                host.and(t0, y, Constant::ShiftBits.into());
+                match operation {
+                    Operation::Shr => host.shift_right_each(z, x, t0),
+                    Operation::Asr => host.shift_right_signed_each(z, x, t0),
+                    _ => host.shift_left_each(z, x, t0),
+                }
+            }
+            Operation::Ror => host.rotate_right_each(z, x, y),
+            Operation::Min => host.min_signed(z, x, y.into()),
+            Operation::Max => host.max_signed(z, x, y.into()),
+            Operation::And => host.and(z, x, y.into()),
+            Operation::Or => host.or(z, x, y.into()),
+            Operation::Xor => host.xor(z, x, y.into()),
+            Operation::Not => host.not(z, x),
+            Operation::Clz => host.leading_zeros(z, x),
+            Operation::Mul24 => {
+                host.and(t0, x, Constant::Low24Bits.into());
+                host.and(t1, y, Constant::Low24Bits.into());
+                host.multiply(z, t0, t1.into());
+            }
+            Operation::V8muld => {
+                host.widen_bytes(t0, x, Half::Low);
+                host.widen_bytes(t1, y, Half::Low);
+                host.multiply_words(t0, t0, t1);
+                host.widen_bytes(t1, x, Half::High);
+                host.widen_bytes(t2, y, Half::High);
+                host.multiply_words(t1, t1, t2);
+                host.load_constant(t2, Constant::WordRounding);
+                host.load_constant(t3, Constant::WordQuotient);
+                for t in [t0, t1] {
+                    host.add_words(t, t, t2);
+                    host.multiply_words_high(t, t, t3);
+                    host.shift_words_right(t, t, 7);
+                }
+                host.join_bytes(z, t0, t1);
+            }
+            Operation::V8min => host.min_bytes(z, x, y),
+            Operation::V8max => host.max_bytes(z, x, y),
+            Operation::V8adds => host.add_bytes(z, x, y),
+            Operation::V8subs => host.subtract_bytes(z, x, y),
+        }
+        z
+    }
+
+    fn float(&mut self, operation: Operation, x: Vector, y: Vector, z: Vector) {
+        let host = &mut self.host;
+        let special = match operation {
+            Operation::Fadd => {
+                host.float_add(z, x, y.into());
+                Special::Sum
+            }
+            Operation::Fsub => {
+                host.float_subtract(z, x, y.into());
+                Special::Difference
+            }
+            _ => {
+                host.float_multiply(z, x, y.into());
+                Special::Product
+            }
+        };
+        host.float_add(z, z, Constant::Zero.into());
+        host.find_special(z);
+        self.detour(x, y, z, special);
+    }
+
+    /// Calls for results if the host's test has found an element.
+    fn detour(&mut self, a: Vector, b: Vector, result: Vector, special: Special) {
+        let control = self.host.control();
+        let (from, back) = (control.label(), control.label());
+        control.jump_if_found(from);
+        control.place(back);
+        self.detours.push(Detour { from, back, a, b, result, special });
+    }
+
+    /// Integers in `to` that compare as the floats do.
+    fn order(&mut self, x: Vector, to: Vector, sign: Vector) {
+        self.host.shift_right_signed(sign, x, 31);
+        self.host.and(to, x, Constant::Magnitude.into());
+        self.host.xor(to, to, sign.into());
+        self.host.subtract(to, to, sign.into());
+    }
+
+    /// Sets a mask to C of an operation's results.
+    fn carry(&mut self, operation: Operation, (x, y): (Vector, Vector), z: Vector, carry: Mask) {
+        let [t0, t1, t2, t3] = H::TEMPORARY;
+        match operation {
+            Operation::Fadd | Operation::Fsub | Operation::Itof => {
+                self.host.greater_flag(carry, z, Constant::Zero.into());
+            }
+            Operation::Fmin | Operation::Fmax => {
+                self.order(x, t0, t1);
+                self.order(y, t2, t3);
+                self.host.greater_flag(carry, t0, t2.into());
+            }
+            Operation::Fminabs | Operation::Fmaxabs => {
+                self.host.and(t0, x, Constant::Magnitude.into());
+                self.host.and(t1, y, Constant::Magnitude.into());
+                self.host.above_flag(carry, t0, t1);
+            }
+            Operation::Add => self.host.above_flag(carry, x, z),
+            Operation::Sub => self.host.above_flag(carry, y, x),
+            Operation::Min | Operation::Max => self.host.greater_flag(carry, x, y.into()),
+            Operation::Shr | Operation::Asr | Operation::Shl => {
+                // The last bit shifted out, moved to the sign. Shifts by 0 lose nothing: the host shifts everything out then.
+                self.host.and(t0, y, Constant::ShiftBits.into());
+                if operation == Operation::Shl {
+                    self.host.ones(t1);
+                    self.host.add(t0, t0, t1.into());
+                } else {
+                    self.host.splat(t1, u32::BITS);
+                    self.host.subtract(t0, t1, t0.into());
+                }
+                self.host.shift_left_each(t1, x, t0);
+                self.host.sign_flag(carry, t1);
+            }
+            _ => self.host.clear_flag(carry),
+        }
+    }
+
+    /// Unpacks an operand, in one of the modes that [`unpacks`] names.
+    pub(super) fn unpack(&mut self, from: RegisterIndex, mode: Unpack, float: bool) {
+        let x = self.load(from);
+        let z = self.new_value();
+        let [t0, ..] = H::TEMPORARY;
+        let host = &mut self.host;
+        let byte = match mode {
+            Unpack::Byte0 => Some(0),
+            Unpack::Byte1 => Some(8),
+            Unpack::Byte2 => Some(16),
+            Unpack::Byte3 => Some(24),
+            _ => None,
+        };
+        match (mode, byte) {
+            (_, Some(shift)) => {
+                if shift != 0 {
+                    host.shift_right(z, x, shift);
+                }
+                if shift != 24 {
+                    host.and(z, if shift == 0 { x } else { z }, Constant::LowByte.into());
+                }
+                if float {
+                    host.integer_to_float(z, z);
+                    host.load_constant(t0, Constant::Bytes);
+                    host.float_divide(z, z, t0);
+                }
+            }
+            (Unpack::Byte3Replicated, _) => {
+                host.shift_right(z, x, 24);
+                host.multiply(z, z, Constant::EveryByte.into());
+            }
+            (Unpack::Half0, _) => {
+                host.shift_left(z, x, 16);
+                host.shift_right_signed(z, z, 16);
+            }
+            _ => host.shift_right_signed(z, x, 16),
+        }
+        self.store(registers::UNPACKED, z);
+    }
+
+    /// Packs a value as colours into the bytes of a register that a mask has.
+    pub(super) fn pack_colour(&mut self, from: RegisterIndex, to: RegisterIndex, part: u32) {
+        let value = self.load(from);
+        self.load_constants();
+        let z = self.new_value();
+        let [t0, t1, ..] = H::TEMPORARY;
+        let host = &mut self.host;
+        host.float_clamp(z, value);
+        host.load_constant(t0, Constant::Bytes);
+        host.load_constant(t1, Constant::HalfOfFrame);
+        // Rounding toward zero twice is the same as once.
+        host.float_multiply_add(z, t0, t1);
+        host.float_to_integer(z, z);
+        self.insert(z, to, part);
+    }
+
+    /// Writes the lowest byte of each element to the bytes of a register that a mask has.
+    fn insert(&mut self, bytes: Vector, to: RegisterIndex, part: u32) {
+        if part == !0 {
+            self.host.multiply(bytes, bytes, Constant::EveryByte.into());
+            return self.store(to, bytes);
+        }
+        let shift = part.trailing_zeros();
+        if shift != 0 {
+            self.host.shift_left(bytes, bytes, shift);
+        }
+        self.merge(bytes, to, part);
+    }
+
+    /// Replaces the bits of a register that a mask has.
+    fn merge(&mut self, bits: Vector, to: RegisterIndex, part: u32) {
+        let old = self.load(to);
+        self.host.insert_bits(bits, old, part);
+        self.store(to, bits);
+    }
+
+    /// Packs a value for file A, in one of the modes that [`packs_for_a`] names.
+    pub(super) fn pack_a(&mut self, from: RegisterIndex, to: RegisterIndex, mode: PackA) {
+        let part = crate::qpu::isa::pack::pack_a_mask(mode);
+        let value = self.load(from);
+        let result = self.new_value();
+        if part == 0xffff || part == 0xffff_0000 {
+            self.host.shift_left(result, value, part.trailing_zeros());
+            self.merge(result, to, part);
+        } else {
+            self.host.and(result, value, Constant::LowByte.into());
+            self.insert(result, to, part);
+        }
+    }
+
+    /// Emits the detours so far, and what they share.
+    pub(super) fn finish(&mut self) {
+        let shared = Special::ALL.map(|_| self.host.control().label());
+        let [a, b, result, _] = H::TEMPORARY;
+        for detour in std::mem::take(&mut self.detours) {
+            self.host.control().place(detour.from);
+            self.host.copy(a, detour.a);
+            self.host.copy(b, detour.b);
+            self.host.control().call_label(shared[detour.special as usize]);
+            self.host.copy(detour.result, result);
+            self.host.control().jump(detour.back);
+        }
+        for (special, label) in Special::ALL.into_iter().zip(shared) {
+            self.host.control().place(label);
+            self.host.special(special);
+        }
+    }
+}
