@@ -16,7 +16,7 @@ use crate::{
         firmware::{self, BehindMailbox, Firmware},
         framebuffer, gpio, hvs, interrupt_controller,
         peripherals::Peripherals,
-        power::GraphicsPower,
+        power::{GraphicsPower, HardwareRegisters},
         property::{CommandLine, GetBoardRevision},
         revision::Revision,
         serial_port::SerialPort,
@@ -112,7 +112,10 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
         println!("The firmware does not answer: clocks and power stay as it left them, and there is no display.");
     }
     let options = read_command_line();
-    let platform = V3dPlatform::install(v3d, GraphicsPower::new(graphics_power, graphics_clock, async_bridge));
+    let platform = V3dPlatform::install(
+        v3d,
+        GraphicsPower::new(HardwareRegisters { power: graphics_power, clock: graphics_clock, bridges: async_bridge }),
+    );
     if platform.power_status().is_a_boards() {
         hvs::install(hvs);
     }

@@ -72,7 +72,5 @@ pub use session::{Compute, Session};
 pub use work::{Bound, Work};
 pub use yuv::Planes;
 
-/// The assembled programs, one module each, for running them by other means.
-pub mod programs {
-    include!(concat!(env!("OUT_DIR"), "/shaders.rs"));
-}
+#[rustfmt::skip]
+pub mod programs;

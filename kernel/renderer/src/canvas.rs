@@ -32,7 +32,7 @@ pub use text::{FontAtlas, TextStyle};
 use alloc::vec::Vec;
 
 use glam::Vec2;
-use qpu_shaders::{NoUniforms, glyph, shape as shape_program, tinted};
+use shader_interface::NoUniforms;
 use v3d::Platform;
 
 use crate::device::Device;
@@ -41,6 +41,7 @@ use crate::heap::reserve;
 use crate::pass::Pass;
 use crate::pipeline::blend::Blend;
 use crate::pipeline::{Pipeline, PipelineDescriptor, Shading};
+use crate::programs::{glyph, shape as shape_program, tinted};
 use crate::shaded_vertex::ShadedVertex;
 use crate::texture::{Sampler, Texture, Wrap};
 use batch::Batch;

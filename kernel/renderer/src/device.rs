@@ -5,8 +5,10 @@
 
 use alloc::collections::VecDeque;
 use alloc::rc::Rc;
+use alloc::vec::Vec;
 use core::cell::{Cell, Ref, RefCell, RefMut};
 use shader_interface::Origin;
+use v3d::check::Step;
 use v3d::hw::BusAddr;
 use v3d::hw::qpu::INSTRUCTION_BYTES;
 use v3d::platform::Named;
@@ -115,6 +117,14 @@ impl<'p, P: Platform> Device<'p, P> {
             }
         }
         Ok(())
+    }
+
+    /// Checks the V3D and the platform step by step, from the identity to a program: see [`v3d::check`].
+    ///
+    /// # Errors
+    /// When the device is closed, or the driver is borrowed. A step that fails is not an error here.
+    pub fn check(&self) -> Result<Vec<Step>, Error> {
+        Ok(self.driver()?.check())
     }
 
     /// Waits until the frame with this fence is done.

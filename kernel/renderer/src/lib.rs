@@ -65,6 +65,9 @@ mod heap;
 pub mod mesh;
 pub mod pass;
 pub mod pipeline;
+#[rustfmt::skip]
+#[allow(unreachable_pub, reason = "generated for libraries of programs")]
+mod programs;
 pub mod rectangle;
 pub mod shaded_vertex;
 pub mod target;

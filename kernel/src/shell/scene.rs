@@ -19,6 +19,7 @@ use core::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
+use bcm283x::Swapchain;
 use v3d::{Error, Fence, hw::ArmPhys, performance, pool::Buffer};
 
 use super::{
@@ -42,7 +43,6 @@ use crate::{
     pages::{PIXEL_BYTES, Pages},
     print, println,
     scenes::{Keys, Page, SCENES, Scene, SceneContext, SceneEntry, SceneError},
-    swapchain::Swapchain,
     vsync::{BoardDisplay, Vsync},
 };
 

@@ -48,7 +48,7 @@ impl Verdict {
 /// A step: its description and its function.
 type Step = (&'static str, fn(&mut Session, &mut Output) -> Verdict);
 
-const STEPS: [Step; 17] = [
+const STEPS: [Step; 19] = [
     ("IDENT0: is there a V3D with power?", registers::identity),
     ("PM_GRAFX and the bus bridges", registers::power),
     ("INTENA, INTCTL and PCS: is the V3D idle?", registers::quiet),
@@ -59,6 +59,8 @@ const STEPS: [Step; 17] = [
     ("one tile that is cleared and stored to memory", jobs::one_tile),
     ("four tiles, likewise", jobs::four_tiles),
     ("the binner's memory for 1, 60 and 240 empty tiles", jobs::binner_memory),
+    ("a triangle of one colour, by the driver alone", jobs::plain_triangle),
+    ("a program of 12 instructions, likewise", jobs::plain_program),
     ("a triangle in memory, without a page flip", jobs::triangle_in_memory),
     ("a triangle on the display, without interrupts", jobs::triangle_polled),
     ("a user program", jobs::user_program),

@@ -19,6 +19,7 @@ extern crate alloc;
 
 pub mod binning_list;
 pub mod caches;
+pub mod check;
 pub mod draw_state;
 pub mod driver;
 pub mod errata;

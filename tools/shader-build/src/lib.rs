@@ -26,6 +26,10 @@
 //! program without uniforms has `NoUniforms`. The float uniforms `viewport_half_width`, `viewport_half_height`, `viewport_z_scale` and `viewport_z_offset` are
 //! not fields of these structures: the renderer fills them in.
 //!
+//! # Without a build script
+//! A library for others can keep the generated module in its tree instead: whoever builds it then needs neither the assembler nor the compiler. A test calls
+//! [`expect_file`], which compares the module with the file, and writes it on request.
+//!
 //! # Includes
 //! Shaders can include files of their folder, `<vc4.qinc>`, which comes with the assembler, and the operations of the crate `qpu-shaders`, which its
 //! `OPERATIONS.md` lists: `.include "operations/integer.qinc"`.
@@ -43,7 +47,10 @@ pub use shader_compiler::Options;
 
 mod compiled;
 mod generate;
+mod kept;
 mod origin;
+
+pub use kept::expect_file;
 
 /// The folder of the crate `qpu-shaders`, whose `operations/` shaders of any crate can include.
 const LIBRARY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../qpu-shaders");

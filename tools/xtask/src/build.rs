@@ -72,6 +72,55 @@ pub(crate) fn kernel(workspace: &Workspace) -> Result<Kernel> {
     Ok(Kernel { image, code, veneers })
 }
 
+/// A kernel for a target other than this repository's own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OtherTarget {
+    /// QEMU's machine.
+    pub(crate) machine: &'static str,
+    /// Rust's name of the target.
+    pub(crate) target: &'static str,
+    /// Whether Rust has no compiled libraries for it.
+    from_sources: bool,
+}
+
+/// A board of each kind, for the guide's kernel: ARMv6, ARMv7, AArch64.
+pub(crate) const OTHER_TARGETS: [OtherTarget; 3] = [
+    OtherTarget { machine: "raspi0", target: "armv6-none-eabi", from_sources: true },
+    OtherTarget { machine: "raspi2b", target: "armv7a-none-eabi", from_sources: false },
+    OtherTarget { machine: "raspi3b", target: KERNEL_TARGET, from_sources: false },
+];
+
+impl OtherTarget {
+    /// Runs `cargo build --release` for the target with these arguments.
+    ///
+    /// There are no compiled libraries for ARMv6 without an operating system, in any release of Rust. They are compiled with the kernel, which is an option that
+    /// a stable cargo only has if it is told to take itself for an unstable one.
+    pub(crate) fn build(self, workspace: &Workspace, arguments: &[&str]) -> Result<PathBuf> {
+        let mut all = vec!["--release", "--target", self.target];
+        all.extend(arguments);
+        if self.from_sources {
+            setup::rust_sources()?;
+            all.extend(["-Z", "build-std=core,alloc"]);
+            compile_with(workspace, Progress::Shown, &all, &[("RUSTC_BOOTSTRAP", "1")])?;
+        } else {
+            setup::rust_target(self.target)?;
+            compile(workspace, Progress::Shown, &all)?;
+        }
+        Ok(workspace.target.join(self.target).join("release"))
+    }
+}
+
+/// Builds the guide's kernel for a machine of [`OTHER_TARGETS`]; returns the image that a board's firmware loads.
+pub(crate) fn own_kernel(workspace: &Workspace, machine: &str) -> Result<PathBuf> {
+    let other = OTHER_TARGETS.iter().find(|other| other.machine == machine);
+    let other = other.with_context(|| format!("there is no target for {machine}"))?;
+    let folder = other.build(workspace, &["--package", "own-kernel", "--bin", "own-kernel"])?;
+    let (elf, image) = (folder.join("own-kernel"), folder.join("own-kernel.img"));
+    let bytes = std::fs::read(&elf).with_context(|| format!("cannot read {}", elf.display()))?;
+    whole_file::write(&image, &kernel_image::of_any_elf(&bytes)?)?;
+    Ok(image)
+}
+
 /// Builds the QEMU plugin, which contains the model.
 pub(crate) fn plugin(workspace: &Workspace) -> Result<PathBuf> {
     let target = workspace.target.join("qemu-v3d");
@@ -113,11 +162,22 @@ enum Progress {
 
 /// Runs `cargo build`.
 fn compile(workspace: &Workspace, progress: Progress, arguments: &[&str]) -> Result<()> {
+    compile_with(workspace, progress, arguments, &[])
+}
+
+/// The same with variables in the environment.
+fn compile_with(
+    workspace: &Workspace,
+    progress: Progress,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> Result<()> {
     let quiet: &[&str] = if progress == Progress::Shown { &[] } else { &["--quiet"] };
     let status = Command::new(cargo())
         .arg("build")
         .args(quiet)
         .args(arguments)
+        .envs(variables.iter().copied())
         .current_dir(&workspace.root)
         .status()
         .context("cargo cannot be started")?;

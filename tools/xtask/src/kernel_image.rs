@@ -5,9 +5,9 @@
 
 use crate::target_board::LOAD_ADDRESS;
 use anyhow::{Context, Result, bail};
-use object::Endianness;
 use object::elf::{EM_AARCH64, FileHeader64, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader};
+use object::{Endianness, Object, ObjectSegment};
 
 /// Largest image; a larger one means that the linker script is wrong.
 const MAX_IMAGE_BYTES: u64 = 64 << 20;
@@ -45,6 +45,26 @@ pub(crate) fn from_elf(elf: &[u8]) -> Result<Vec<u8>> {
     Ok(image)
 }
 
+/// Lays out the loadable segments of a kernel of either width as a flat image, from the lowest address on.
+pub(crate) fn of_any_elf(elf: &[u8]) -> Result<Vec<u8>> {
+    let file = object::File::parse(elf)?;
+    let segments: Vec<(u64, &[u8])> =
+        file.segments().map(|segment| Ok((segment.address(), segment.data()?))).collect::<object::Result<_>>()?;
+    let filled = segments.iter().filter(|(_, bytes)| !bytes.is_empty());
+    let start = filled.clone().map(|&(address, _)| address).min().context("it has nothing to load")?;
+    let mut image = Vec::new();
+    for &(address, bytes) in filled {
+        let end = (address - start).checked_add(bytes.len() as u64).filter(|&end| end <= MAX_IMAGE_BYTES);
+        let end = end.with_context(|| format!("a segment at {address:#x} lies too far from {start:#x}"))?;
+        let (from, end) = (usize::try_from(address - start)?, usize::try_from(end)?);
+        if image.len() < end {
+            image.resize(end, 0);
+        }
+        image[from..end].copy_from_slice(bytes);
+    }
+    Ok(image)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +93,19 @@ mod tests {
             file.extend_from_slice(bytes);
         }
         file
+    }
+
+    /// A segment without bytes in the file, such as a stack, is no part of the image.
+    #[test]
+    fn any_kernel_begins_at_its_lowest_address() {
+        assert_eq!(
+            of_any_elf(&elf(183, 0x8000, &[(0x8008, &[5]), (0x8000, &[1, 2])])).unwrap(),
+            [1, 2, 0, 0, 0, 0, 0, 0, 5]
+        );
+        let none = of_any_elf(&elf(183, 0x8000, &[])).unwrap_err().to_string();
+        assert!(none.contains("nothing to load"), "{none}");
+        let far = of_any_elf(&elf(183, 0x8000, &[(0x8000, &[1]), (0x1_0000_0000, &[2])])).unwrap_err().to_string();
+        assert!(far.contains("too far"), "{far}");
     }
 
     #[test]

@@ -27,6 +27,11 @@ pub(crate) const MACHINES: [Machine; 5] = [
 ];
 
 impl Machine {
+    /// How a board's firmware starts a kernel without other settings: 64-bit ones at 0x80000, others at 0x8000 [raspberrypi.com config.txt, kernel_address].
+    pub(crate) const fn as_firmware_starts_it(self) -> Start {
+        if self.is_64_bit { Start::Kernel } else { Start::At(0x8000) }
+    }
+
     /// The machine of this name.
     pub(crate) fn named(name: &str) -> Result<Self> {
         MACHINES.into_iter().find(|machine| machine.name == name).with_context(|| {

@@ -61,21 +61,42 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
     Ok(())
 }
 
-/// Installs the compiler's target for the kernel, if it is missing.
+/// Installs the kernel's Rust target if it is missing.
 pub(crate) fn kernel_target() -> Result<()> {
+    rust_target(KERNEL_TARGET)
+}
+
+/// The folder of the toolchain's libraries.
+fn rustlib() -> Result<PathBuf> {
     let output = Command::new("rustc").args(["--print", "sysroot"]).output().context("rustc cannot be started")?;
-    let sysroot = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    if Path::new(&sysroot).join("lib/rustlib").join(KERNEL_TARGET).join("lib").is_dir() {
+    Ok(Path::new(String::from_utf8_lossy(&output.stdout).trim()).join("lib/rustlib"))
+}
+
+/// Installs a Rust target if it is missing.
+pub(crate) fn rust_target(target: &str) -> Result<()> {
+    if rustlib()?.join(target).join("lib").is_dir() {
         return Ok(());
     }
-    eprintln!("==> installing the Rust target: rustup target add {KERNEL_TARGET}");
-    let status = Command::new("rustup").args(["target", "add", KERNEL_TARGET]).status();
-    match status {
+    rustup(&["target", "add", target], &format!("the Rust target {target}"))
+}
+
+/// Installs the sources of Rust's libraries if they are missing: a target for which there are no compiled ones is built from them.
+pub(crate) fn rust_sources() -> Result<()> {
+    if rustlib()?.join("src/rust/library/core").is_dir() {
+        return Ok(());
+    }
+    rustup(&["component", "add", "rust-src"], "the sources of Rust's libraries (rust-src)")
+}
+
+/// Runs rustup, and says what it installs.
+fn rustup(arguments: &[&str], what: &str) -> Result<()> {
+    eprintln!("==> installing {what}: rustup {}", arguments.join(" "));
+    match Command::new("rustup").args(arguments).status() {
         Ok(status) if status.success() => Ok(()),
-        Ok(_) => bail!("rustup could not install the Rust target {KERNEL_TARGET}"),
+        Ok(_) => bail!("rustup could not install {what}"),
         Err(_) => bail!(
-            "the Rust target {KERNEL_TARGET} is missing and there is no rustup to install it; \
-             get rustup from https://rustup.rs, or the target from where this Rust came from"
+            "{what} is missing and there is no rustup to install it; get rustup from https://rustup.rs, or what is missing from where \
+             this Rust came from"
         ),
     }
 }

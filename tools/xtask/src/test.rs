@@ -9,6 +9,8 @@ mod coherence;
 mod firmware;
 mod guest;
 mod machines;
+mod other_kernels;
+mod packages;
 mod report;
 mod scenes;
 mod triangle;
@@ -41,18 +43,20 @@ The steps:
 const KERNEL_LIMIT_BYTES: u64 = 4 << 20;
 
 /// The crates that run on the Pi.
-const KERNEL_CRATES: [&str; 7] = ["kernel", "v3d-hw", "v3d", "renderer", "compute", "shader-interface", "qpu-shaders"];
+const KERNEL_CRATES: [&str; 8] =
+    ["kernel", "bcm283x", "v3d-hw", "v3d", "renderer", "compute", "shader-interface", "qpu-shaders"];
 
 /// A step on the host; returns a remark.
 type HostStep = fn(&Workspace) -> Result<String>;
 
 /// Steps on the host after the rules of tidy, by name.
-const HOST_STEPS: [(&str, HostStep); 5] = [
+const HOST_STEPS: [(&str, HostStep); 6] = [
     ("formatting", formatting),
     ("lints on the host", host_lints),
     ("lints on the target", target_lints),
     ("documentation", documentation::build),
     ("host tests", host_tests),
+    ("packages build alone", packages::build_alone),
 ];
 
 /// Builds for QEMU and checks of the kernel, by name.

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use qpu_shaders::{NoUniforms, UniformData, VertexData};
+use shader_interface::{NoUniforms, UniformData, VertexData};
 use v3d::Platform;
 use v3d::hw::shaded_vertex::ScreenXy;
 

@@ -5,7 +5,6 @@
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
-use qpu_shaders::{smooth_alpha, smooth_half};
 use shader_interface::NoUniforms;
 use v3d::Platform;
 
@@ -16,6 +15,7 @@ use crate::mesh::Primitive;
 use crate::pipeline::state::{Compare, Depth};
 use crate::pipeline::stencil::{Stencil, StencilChange, StencilSide};
 use crate::pipeline::{Pipeline, PipelineDescriptor, Shading};
+use crate::programs::{smooth_alpha, smooth_half};
 use crate::shaded_vertex::ShadedVertex;
 use crate::target::Format;
 

@@ -1,6 +1,6 @@
 //! Mip levels, each rendered by the GPU from the level before it.
 
-use qpu_shaders::{Fragment, NoUniforms, UniformData, texture_level, texture_level_half};
+use shader_interface::{Fragment, NoUniforms, UniformData};
 use v3d::Platform;
 
 use super::{MagFilter, MinFilter, Sampler, Texture, TextureType, Wrap};
@@ -9,6 +9,7 @@ use crate::frame::Frame;
 use crate::mesh::Primitive;
 use crate::pass::PassDescriptor;
 use crate::pipeline::{Pipeline, PipelineDescriptor, Shading};
+use crate::programs::{texture_level, texture_level_half};
 use crate::shaded_vertex::ShadedVertex;
 use crate::target::Target;
 

@@ -1,7 +1,8 @@
 //! Steps with flat drawings: each pixel is computed from its position alone.
 
+use ::own_kernel::{COLORS, FRAMES, SHRINK, SIZE_PX, SQUARES, TURN, kernel_main};
 use renderer::glam::{DVec2, DVec3};
-use v3d::platform::{GpuMemory, Power, Time};
+use v3d::platform::Power;
 
 use crate::reference::{Texels, agreed, assert_near, bytes, middle, pixels, share};
 use crate::steps::{self, blend, depth, frame, own_kernel, texture, triangle};
@@ -150,12 +151,12 @@ fn step_7_mixes_as_the_formulas_say() {
 
 #[test]
 fn step_10_draws_squares_in_squares() {
-    let own_kernel::Framebuffer { width_px, height_px, .. } = own_kernel::DISPLAY;
+    let [width_px, height_px] = SIZE_PX;
     let square = |at: DVec2| {
         let place = normalised(at, [width_px, height_px]) * DVec2::new(f64::from(width_px) / f64::from(height_px), 1.0);
-        (0..own_kernel::SQUARES).rev().find(|&n| {
-            let angle = 0.02 * f64::from(steps::KERNEL_FRAMES - 1) + f64::from(n) * f64::from(own_kernel::TURN);
-            let half = 1.2 * f64::from(own_kernel::SHRINK).powi(n.into());
+        (0..SQUARES).rev().find(|&n| {
+            let angle = 0.02 * f64::from(FRAMES - 1) + f64::from(n) * f64::from(TURN);
+            let half = 1.2 * f64::from(SHRINK).powi(n.into());
             DVec2::from_angle(-angle).rotate(place).abs().max_element() < half
         })
     };
@@ -163,7 +164,7 @@ fn step_10_draws_squares_in_squares() {
     for (x, y, pixel) in pixels(steps::picture(10)) {
         match agreed(x, y, 1.0, square) {
             Some(Some(n)) => {
-                assert_near(x, y, pixel, share(own_kernel::COLORS[usize::from(n % 2)]), 1.0);
+                assert_near(x, y, pixel, share(COLORS[usize::from(n % 2)]), 1.0);
                 seen[usize::from(n % 2)] += 1;
             }
             Some(None) => assert_eq!(pixel, [24, 16, 32, 255], "({x}, {y})"),
@@ -173,29 +174,15 @@ fn step_10_draws_squares_in_squares() {
     assert!(seen.iter().all(|&pixels| pixels > 20_000), "{seen:?}");
 }
 
+/// After a reset in the middle of a job the GPU still draws.
 #[test]
-fn the_board_of_step_10_keeps_to_its_traits() {
-    let board = own_kernel::host_board();
-    // Bytes at any offset, without changing their neighbours.
-    board.store(5, &[1, 2, 3, 4, 5, 6]);
-    board.store(8, &[9]);
-    let mut bytes = [0xff; 8];
-    board.load(4, &mut bytes);
-    assert_eq!(bytes, [0, 1, 2, 3, 9, 5, 6, 0]);
-    assert_eq!((board.load_word(4), board.load_word(8)), (0x0302_0100, 0x0006_0509));
-    // Accesses outside of the pool are ignored.
-    let end = board.bytes();
-    board.store(end - 1, &[7, 8]);
-    let mut bytes = [0xff; 2];
-    board.load(end - 1, &mut bytes);
-    assert_eq!(bytes, [7, 0]);
-    assert_eq!(own_kernel::shown(&board).pixels[0], [0; 4]);
-    // Time advances, and after a reset in the middle of a job the GPU still draws.
-    let before = board.now_us();
-    assert!(board.now_us() > before);
+fn the_chip_of_step_10_can_be_reset() {
+    let chip = own_kernel::host_chip();
+    assert_eq!(own_kernel::shown(&chip).pixels[0], [0; 4]);
     for _ in 0..2 {
-        board.reset().unwrap();
-        own_kernel::kernel_main(&board, own_kernel::DISPLAY, 1).unwrap();
+        chip.reset().unwrap();
+        assert_eq!(kernel_main(&chip, &own_kernel::DISPLAY, 1, |_| {}).unwrap(), 0);
     }
-    assert_eq!(board.0.model.take_faults(), []);
+    assert_ne!(own_kernel::shown(&chip).pixels[0], [0; 4]);
+    assert_eq!(chip.bus().model.take_faults(), []);
 }

@@ -39,9 +39,6 @@ pub(crate) struct Step {
     pub(crate) dump: String,
 }
 
-/// The frames that the kernel of step 10 draws.
-pub(crate) const KERNEL_FRAMES: u16 = 12;
-
 /// Runs a step's function on a model of its own, and checks that the model reports no violations.
 fn run((name, size_px, draw): (&'static str, [u32; 2], Program)) -> Step {
     let model = Model::new(8 << 20, Config::default());
@@ -52,12 +49,12 @@ fn run((name, size_px, draw): (&'static str, [u32; 2], Program)) -> Step {
     Step { name, picture: Picture::of_target(&device, &screen).unwrap(), dump: model.dump() }
 }
 
-/// Step 10 has a board of its own, and draws to its display.
+/// Step 10 has a chip of its own, and draws to its display.
 fn run_kernel() -> Step {
-    let board = own_kernel::host_board();
-    own_kernel::kernel_main(&board, own_kernel::DISPLAY, KERNEL_FRAMES).unwrap();
-    assert_eq!(board.0.model.take_faults(), []);
-    Step { name: "10_own_kernel", picture: own_kernel::shown(&board), dump: board.0.model.dump() }
+    let chip = own_kernel::host_chip();
+    ::own_kernel::kernel_main(&chip, &own_kernel::DISPLAY, ::own_kernel::FRAMES, |_| {}).unwrap();
+    assert_eq!(chip.bus().model.take_faults(), []);
+    Step { name: "10_own_kernel", picture: own_kernel::shown(&chip), dump: chip.bus().model.dump() }
 }
 
 /// A program's function.

@@ -6,10 +6,10 @@ use alloc::{
 };
 
 use v3d::{
-    error_status,
+    check, error_status,
     hw::{
         Layout,
-        registers::{IDENT0_VALUE, Register, pipeline::Pcs},
+        registers::{Register, pipeline::Pcs},
     },
     platform::RegisterAccess,
 };
@@ -32,14 +32,7 @@ fn installed() -> Result<&'static V3dPlatform, String> {
 }
 
 pub(super) fn identity(_: &mut Session, _: &mut Output) -> Verdict {
-    Verdict::of(platform().and_then(|platform| match platform.read(Register::IDENT0) {
-        IDENT0_VALUE => Ok(format!(
-            "IDENT0 {IDENT0_VALUE:#010x}, IDENT1 {:#010x}, IDENT2 {:#010x}",
-            platform.read(Register::IDENT1),
-            platform.read(Register::IDENT2)
-        )),
-        other => Err(format!("IDENT0 reads {other:#010x} instead of {IDENT0_VALUE:#010x}")),
-    }))
+    Verdict::of(platform().and_then(|platform| check::identity(platform)))
 }
 
 pub(super) fn power(_: &mut Session, _: &mut Output) -> Verdict {
@@ -88,17 +81,8 @@ pub(super) fn errors(_: &mut Session, _: &mut Output) -> Verdict {
 
 pub(super) fn reservations(session: &mut Session, _: &mut Output) -> Verdict {
     let has_driver = session.gpu.is_ok();
-    Verdict::of(platform().and_then(|platform| {
-        let [low, high, vpm] =
-            [Register::SQRSV0, Register::SQRSV1, Register::VPMBASE].map(|register| platform.read(register));
-        let remark = format!("SQRSV0 {low:#x}, SQRSV1 {high:#x}, VPMBASE {vpm}");
-        match () {
-            () if !has_driver => Err(format!("there is no driver that would have set them: {remark}")),
-            () if (low, high) != (0, 0) => Err(format!("QPUs are reserved: {remark}")),
-            () if vpm != u32::from(v3d::user_program::VPM_RESERVATION) => {
-                Err(format!("the VPM's reservation did not take effect: {remark}"))
-            }
-            () => Ok(remark),
-        }
+    Verdict::of(platform().and_then(|platform| match (check::reservations(platform), has_driver) {
+        (verdict, true) => verdict,
+        (Ok(remark) | Err(remark), false) => Err(format!("there is no driver that would have set them: {remark}")),
     }))
 }

@@ -1,6 +1,6 @@
 //! The kernel's tests in QEMU: each boots a machine and controls it over the serial console.
 
-use super::{Built, board, card, coherence, firmware, machines, report, scenes, triangle};
+use super::{Built, board, card, coherence, firmware, machines, other_kernels, report, scenes, triangle};
 use crate::build;
 use crate::capture;
 use crate::picture::Picture;
@@ -66,6 +66,7 @@ pub(super) const STEPS: [(&str, Step); 55] = [
     ("QEMU: a hang during boot is reported by the next boot", board::hang_in_boot),
     ("QEMU: an interrupt storm", board::interrupt_storm),
     ("QEMU: the V3D of every machine", machines::every_machine),
+    ("QEMU: the guide's own kernel on raspi0, raspi2b and raspi3b", other_kernels::guide_kernel),
     ("QEMU: firmware with a gated V3D clock, a command line of 300 bytes, two pages", firmware::gated_clock),
     ("QEMU: a V3D without a clock is left alone", firmware::no_clock),
     ("QEMU: the watchdog ends an access to the V3D that never ends", firmware::endless_access),

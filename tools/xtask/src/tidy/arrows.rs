@@ -19,33 +19,43 @@ struct Arrows {
     dev: &'static [&'static str],
 }
 
-const ARROWS: [Arrows; 18] = [
+const ARROWS: [Arrows; 20] = [
     Arrows {
         from: "kernel",
-        normal: &["renderer", "compute", "v3d", "qpu-shaders"],
+        normal: &["bcm283x", "renderer", "compute", "v3d", "qpu-shaders"],
         optional: &[],
         build: &["asset-build"],
         dev: &[],
     },
-    // The two-dimensional drawing has its own programs; a pipeline knows a program only by its interface.
+    // The board around the V3D, for any kernel.
+    Arrows { from: "bcm283x", normal: &["v3d"], optional: &[], build: &[], dev: &[] },
+    // It contains the words of its own programs, for drawing in two dimensions and mipmaps; a pipeline knows a program only by its interface.
     Arrows {
         from: "renderer",
-        normal: &["v3d", "shader-interface", "qpu-shaders"],
+        normal: &["v3d", "shader-interface"],
         optional: &[],
         build: &[],
-        dev: &["v3d-sim", "v3d-host", "qpu", "guide-shaders"],
+        dev: &["v3d-sim", "v3d-host", "qpu", "qpu-shaders", "shader-build", "guide-shaders", "own-kernel", "bcm283x"],
+    },
+    // The kernel of the guide's tenth step, as others would write it.
+    Arrows {
+        from: "own-kernel",
+        normal: &["bcm283x", "v3d", "renderer", "shader-interface"],
+        optional: &[],
+        build: &[],
+        dev: &["shader-build"],
     },
     // The shader of the guide's last step, in a crate as users would write it.
     Arrows { from: "guide-shaders", normal: &["shader-interface"], optional: &[], build: &["shader-build"], dev: &[] },
-    // It contains its own programs.
+    // It contains the words of its own programs.
     Arrows {
         from: "compute",
         normal: &["v3d", "shader-interface"],
         optional: &[],
-        build: &["shader-build"],
-        dev: &["v3d-sim", "v3d-host", "renderer"],
+        build: &[],
+        dev: &["v3d-sim", "v3d-host", "renderer", "shader-build"],
     },
-    Arrows { from: "v3d", normal: &["v3d-hw"], optional: &[], build: &[], dev: &["v3d-sim", "v3d-host"] },
+    Arrows { from: "v3d", normal: &["v3d-hw"], optional: &[], build: &[], dev: &["v3d-sim", "v3d-host", "qpu"] },
     Arrows { from: "v3d-hw", normal: &[], optional: &[], build: &[], dev: &[] },
     Arrows {
         from: "qpu-shaders",

@@ -104,7 +104,7 @@ impl fmt::Display for Refusals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::bcm2837::property::{EnableQpu, GetBoardRevision, GetClockRate, WaitForVsync, clock};
+    use crate::property::{EnableQpu, GetBoardRevision, GetClockRate, WaitForVsync, clock};
 
     /// A message of two tags, as the firmware returns it: with these codes of the message and of the second tag.
     fn returned(code: u32, second: u32) -> Message {

@@ -6,14 +6,14 @@
 //! code 0 and others answer 0 bytes: both count as not answered.
 //!
 //! ```
-//! use kernel::board::property::{GetBoardRevision, GetTemperature, Message};
+//! use bcm283x::property::{GetBoardRevision, GetTemperature, Message};
 //! let mut message = Message::new();
 //! let revision = message.push(&GetBoardRevision {})?;
 //! let temperature = message.push(&GetTemperature { sensor: 0 })?;
 //! // … the mailbox carries it to the firmware and back …
 //! assert!(message.answer(&revision).is_err(), "nobody has answered yet");
 //! # let _ = temperature;
-//! # Ok::<(), kernel::board::property::PropertyError>(())
+//! # Ok::<(), bcm283x::property::PropertyError>(())
 //! ```
 //!
 //! # Sources
@@ -245,7 +245,7 @@ properties! {
         /// Seconds since 1970.
         built_at,
     }
-    /// The board's revision code, decoded by [`super::board`].
+    /// The board's revision code.
     GetBoardRevision = 0x0001_0002 {} -> BoardRevision {
         /// The code.
         code,

@@ -10,7 +10,7 @@
 
 use core::fmt;
 
-use super::{
+use crate::{
     firmware::Firmware,
     property::{
         CommandLine, EnableQpu, GetArmMemory, GetClockRate, GetCommandLine, GetMaxClockRate, GetMeasuredClockRate,
@@ -182,7 +182,7 @@ pub fn arm_memory_end_exclusive(firmware: &impl Firmware) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::bcm2837::firmware::double::{Behaviour, Double, USELESS};
+    use crate::firmware::double::{Behaviour, Double, USELESS};
 
     /// A Pi 3B's answers; tags are written as numbers, as in the firmware's wiki.
     fn answer(tag: u32, request: &[u32]) -> Option<Vec<u32>> {

@@ -1,0 +1,90 @@
+//! The kernel's programs, made of the folder `shaders`; see `tests/own_programs.rs`.
+
+/// `transformed`, see its source for what it does.
+pub mod transformed {
+/// One vertex in memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Vertex {
+/// `position`.
+pub position: [f32; 3],
+/// `color`.
+pub color: [f32; 3],
+}
+impl shader_interface::VertexData for Vertex {
+const BYTES: usize = 24;
+fn push(&self, words: &mut shader_interface::alloc::vec::Vec<u32>) {
+shader_interface::push_attribute(&self.position, words);
+shader_interface::push_attribute(&self.color, words);
+}
+}
+/// Uniforms in the order in which they are declared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Uniforms {
+/// `matrix`.
+pub matrix: [f32; 16],
+}
+impl shader_interface::VertexUniforms for Uniforms {
+const COORDINATE_READS_THE_SAME: bool = true;
+const WORDS: usize = 20;
+#[inline(always)]
+fn push_vertex(&self, stream: &mut shader_interface::UniformStream<'_>) {
+stream.floats(&[self.matrix[12], self.matrix[13], self.matrix[14], self.matrix[0], self.matrix[15], self.matrix[1], self.matrix[2], self.matrix[4],
+self.matrix[5], self.matrix[6], self.matrix[8], self.matrix[9], self.matrix[3], stream.viewport().half_width, self.matrix[10], self.matrix[7],
+stream.viewport().half_height, self.matrix[11], stream.viewport().z_scale, stream.viewport().z_offset]);
+}
+#[inline(always)]
+fn push_coordinate(&self, stream: &mut shader_interface::UniformStream<'_>) {
+stream.floats(&[self.matrix[12], self.matrix[13], self.matrix[14], self.matrix[0], self.matrix[15], self.matrix[1], self.matrix[2], self.matrix[4],
+self.matrix[5], self.matrix[6], self.matrix[8], self.matrix[9], self.matrix[3], stream.viewport().half_width, self.matrix[10], self.matrix[7],
+stream.viewport().half_height, self.matrix[11], stream.viewport().z_scale, stream.viewport().z_offset]);
+}
+}
+const COORDINATE_CODE: [u64; 34] = [0xe0020c6700301a00, 0xe0021c6700001a00, 0x1002002715c27d80, 0x1002006715c27d80, 0x100200a715c27d80,
+0x100049e120020037, 0x100049e220060037, 0x10024862210a02b7, 0x10024862210202b7, 0x1002086701827380, 0x10024d2335060277, 0x100248a3210a04f7,
+0x100248a0210204f7, 0x100049e320060037, 0x10024823210a00f7, 0x10025800210200f7, 0x100049e320060037, 0x100258812182758c, 0x100258c021020cd7,
+0x10025c02350a04b7, 0xd00208a702061f80, 0x10024800218271a2, 0x100248e2210a0787, 0x100248f081827780, 0x10024c20350006fe, 0x10124022279c003a,
+0x102240232782749e, 0x10024c23359c027b, 0x10020c2715027d80, 0x10020c2701827780, 0x10020c27159c0fc0, 0x300009e7009e7000, 0x100009e7009e7000,
+0x100009e7009e7000];
+const VERTEX_CODE: [u64; 37] = [0xe0020c6700601a00, 0xe0021c6700001a00, 0x1002002715c27d80, 0x1002006715c27d80, 0x100200a715c27d80,
+0x100049e120020037, 0x100049e220060037, 0x10024862210a02b7, 0x10024863210202b7, 0x1002086701827380, 0x10024d2235060277, 0x100248e2210a06b7,
+0x100248e2210206b7, 0x100049e020060037, 0x100248a0210a0437, 0x1002588021020437, 0x100049e020060037, 0x100248e12182778c, 0x1002402321020c1f,
+0xd0020867029e1e40, 0x100049e1209e7021, 0x100049e0200a0037, 0x100248a32182758b, 0x1002482221020c17, 0x10124022279e76ca, 0x1002082701827180,
+0x1022402027827486, 0x100049e0209e7008, 0x10020c2715027d80, 0x10020c2701827180, 0x10020c27159e7240, 0x10020c2715c27d80, 0x10020c2715c27d80,
+0x10020c2715c27d80, 0x300009e7009e7000, 0x100009e7009e7000, 0x100009e7009e7000];
+static COORDINATE_ORIGIN: shader_interface::Origin = shader_interface::Origin { file: "transformed.wgsl", lines: &[0, 0, 0, 0, 0, 12, 12, 12, 12, 12,
+12, 12, 12, 12, 12, 12, 12, 11, 12, 12, 11, 12, 12, 12, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11], uniforms: &["matrix[12]", "matrix[13]",
+"matrix[14]", "matrix[0]", "matrix[15]", "matrix[1]", "matrix[2]", "matrix[4]", "matrix[5]", "matrix[6]", "matrix[8]", "matrix[9]", "matrix[3]",
+"viewport_half_width", "matrix[10]", "matrix[7]", "viewport_half_height", "matrix[11]", "viewport_z_scale", "viewport_z_offset"] };
+static VERTEX_ORIGIN: shader_interface::Origin = shader_interface::Origin { file: "transformed.wgsl", lines: &[0, 0, 0, 0, 0, 12, 12, 12, 12, 12, 12,
+12, 12, 12, 12, 12, 12, 12, 12, 11, 11, 12, 12, 12, 11, 12, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11], uniforms: &["matrix[12]", "matrix[13]",
+"matrix[14]", "matrix[0]", "matrix[15]", "matrix[1]", "matrix[2]", "matrix[4]", "matrix[5]", "matrix[6]", "matrix[8]", "matrix[9]", "matrix[3]",
+"viewport_half_width", "matrix[10]", "matrix[7]", "viewport_half_height", "matrix[11]", "viewport_z_scale", "viewport_z_offset"] };
+/// Coordinate and vertex shader.
+pub const SHADING: shader_interface::VertexShading<Vertex, Uniforms, 3> = shader_interface::VertexShading::new(&VERTEX_CODE, &COORDINATE_CODE, &[
+shader_interface::Attribute { name: "position", bytes: 12, memory_offset: 0, vertex_offset: 0, coordinate_offset: Some(0) },
+shader_interface::Attribute { name: "color", bytes: 12, memory_offset: 12, vertex_offset: 12, coordinate_offset: None },
+]).with_origins(&VERTEX_ORIGIN, &COORDINATE_ORIGIN);
+const FRAGMENT_CODE: [u64; 7] = [0x100049e1203e303e, 0xd0024860819df37f, 0x100049e2203e303e, 0xd14248a0219e054f, 0x100049e1203e303e,
+0xd1524860219e0357, 0xd16049e0209e000f];
+static FRAGMENT_ORIGIN: shader_interface::Origin = shader_interface::Origin { file: "transformed.wgsl", lines: &[0, 0, 0, 0, 0, 0, 15],
+uniforms: &[] };
+const HALF_FRAGMENT_CODE: [u64; 11] = [0x100049e1203e303e, 0x10024862213e337e, 0x100248a3213e357e, 0x100208e7019e7740, 0x10120027049e7240,
+0x10120067049e76c0, 0x10220027049e7480, 0xd0220067049e0fc0, 0x100009e7009e7000, 0x1002086715067d80, 0x1002082715027d80];
+static HALF_FRAGMENT_ORIGIN: shader_interface::Origin = shader_interface::Origin { file: "transformed.wgsl", lines: &[0, 0, 0, 0, 15, 15, 15, 15, 15,
+15, 15], uniforms: &[] };
+/// The fragment shader.
+pub const FRAGMENT: shader_interface::Fragment<shader_interface::NoUniforms, 3> = shader_interface::Fragment::new(&FRAGMENT_CODE,
+shader_interface::v3d_hw::control_list::Threading::Single,
+shader_interface::Ending::Color).with_origin(&FRAGMENT_ORIGIN).with_half_color(&HALF_FRAGMENT_CODE,
+shader_interface::v3d_hw::control_list::Threading::Single).with_half_origin(&HALF_FRAGMENT_ORIGIN);
+}
+/// `smooth`, see its source for what it does.
+pub mod smooth {
+const FRAGMENT_CODE: [u64; 7] = [0x100049e3203e303e, 0x100248e1213e377e, 0x10024862213e337e, 0xd13248a0219e057f, 0xd14049e0209e001f,
+0xd15049e0209e000f, 0xd16049e0209e0017];
+static FRAGMENT_ORIGIN: shader_interface::Origin = shader_interface::Origin { file: "smooth.frag.qasm", lines: &[13, 14, 15, 16, 17, 18, 19],
+uniforms: &[] };
+/// The fragment shader.
+pub const FRAGMENT: shader_interface::Fragment<shader_interface::NoUniforms, 3> = shader_interface::Fragment::new(&FRAGMENT_CODE,
+shader_interface::v3d_hw::control_list::Threading::Single, shader_interface::Ending::Color).with_origin(&FRAGMENT_ORIGIN);
+}

@@ -1,0 +1,13 @@
+//! The words of the kernel's programs are those of the sources in `shaders/`.
+//!
+//! They are kept in `src/programs.rs`, so that the kernel is built without the assembler and the compiler. After a change of a shader,
+//! `UPDATE_WORDS=1 cargo test -p own-kernel --test own_programs` writes the file again.
+
+use std::path::Path;
+
+#[test]
+fn programs_are_made_of_the_folder_shaders() {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let about = "The kernel's programs, made of the folder `shaders`; see `tests/own_programs.rs`.";
+    shader_build::expect_file(&package.join("shaders"), &package.join("src/programs.rs"), about).unwrap();
+}
