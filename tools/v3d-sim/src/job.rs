@@ -3,18 +3,20 @@
 //! A folder holds `job.json`, a memory image for each job, and usually a reference picture. The jobs of a folder are run in turn, each from its own
 //! image; regions that an earlier job produced are carried over. The kernel's captures and captures of other drivers have the same format.
 
+pub mod capture;
 mod files;
 mod image;
 pub mod names;
 pub mod picture;
 pub mod run;
 
+use crate::lists::Lists;
 use crate::memory::{Memory, OutOfMemory, OwnedMemory};
 use crate::render::fep::SamplePositions;
 use files::Files;
 use names::Name;
 use picture::Picture;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::path::{Path, PathBuf};
 use v3d_hw::BusAddr;
 
@@ -88,6 +90,9 @@ pub enum JobError {
         /// Why.
         reason: String,
     },
+    /// There is something where a folder is to be written.
+    #[error("{} exists, and nothing is overwritten: give another name", .0.display())]
+    Exists(PathBuf),
     /// The description asks for more memory than the V3D can address.
     #[error("the job wants {0} bytes of memory; the V3D addresses 1 GiB")]
     TooLarge(u64),
@@ -119,7 +124,7 @@ pub enum JobError {
 }
 
 /// A region of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "a region: an object with `address` and `size`")]
 pub struct Region {
     /// First byte.
@@ -129,7 +134,7 @@ pub struct Region {
 }
 
 /// A region that comes from the memory that an earlier job left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "a carried region: an object with `address`, `size` and `from_job`")]
 pub struct Carry {
     /// First byte.
@@ -141,7 +146,7 @@ pub struct Carry {
 }
 
 /// Pixel formats of colour buffers.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[non_exhaustive]
 #[serde(expecting = "the name of a pixel format is expected")]
 pub enum PixelFormat {
@@ -160,7 +165,7 @@ pub enum PixelFormat {
 }
 
 /// Arrangements of colour buffers, by the names of the description.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[non_exhaustive]
 #[serde(expecting = "the name of an arrangement of pixels is expected")]
 pub enum BufferTiling {
@@ -179,7 +184,7 @@ pub enum BufferTiling {
 }
 
 /// A colour buffer in memory.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(
     expecting = "a colour buffer: an object with `address`, `stride_bytes`, `format`, `tiling`, `width` and `height`"
 )]
@@ -199,7 +204,7 @@ pub struct ColorBuffer {
 }
 
 /// A user program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "a user program: an object with `pc`, `uniforms` and `uniforms_length`")]
 pub struct UserProgram {
     /// First instruction.
@@ -211,7 +216,7 @@ pub struct UserProgram {
 }
 
 /// An allocation of the job, to explain addresses.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "a buffer: an object with `address`, `size` and `kind`")]
 pub struct Buffer {
     /// First byte.
@@ -228,7 +233,7 @@ fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(deserial
 }
 
 /// One job of a folder: one start of both threads.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(expecting = "a job: an object with at least `mem` and `arena_size`")]
 pub struct Job {
     /// File of the memory image.
@@ -282,8 +287,20 @@ pub struct Job {
     pub host_interrupts: Option<u32>,
 }
 
+impl Job {
+    /// Its control lists, and the memory for the binner when it runs out.
+    pub fn lists(&self) -> Lists {
+        let region = |Region { address, size }: Region| address..address.wrapping_add(size);
+        Lists {
+            binning: self.has_bin.then_some(self.bin_ct0ca..self.bin_ct0ea),
+            rendering: (self.render_ct1ca != self.render_ct1ea).then_some(self.render_ct1ca..self.render_ct1ea),
+            overflow: self.overflow_memory.map(region),
+        }
+    }
+}
+
 /// The parts of the rendering mode that a description repeats.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 #[serde(expecting = "how is rendered: an object with `msaa4x`")]
 pub struct RenderConfig {
     /// Not 0 with 4x multisampling.
@@ -292,7 +309,7 @@ pub struct RenderConfig {
 }
 
 /// Which job's picture is the result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "a result: an object with `job`")]
 pub struct JobResult {
     /// Number of the job.

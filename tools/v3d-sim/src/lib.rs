@@ -12,6 +12,7 @@
 //! | [`dump`] | jobs in words |
 //! | [`job`] | job folders: files, execution, pictures |
 //! | [`workload`] | workloads that boards were timed with, and their times |
+//! | [`lists`] | control lists, run through the registers as by a driver |
 //! | [`device`] | the register block, interrupts |
 //! | [`cle`] | control list executor (CLE), both threads |
 //! | [`ptb`] | binner (PTB): clipping, tile lists, tile memory |
@@ -50,6 +51,7 @@ mod float;
 #[cfg(feature = "jobs")]
 pub mod job;
 pub mod lanes;
+pub mod lists;
 pub mod memory;
 pub mod primitive_assembly;
 pub mod primitive_list;

@@ -12,12 +12,12 @@
 //!
 //! Names of memory are in the member `buffers`, as the `kind` of each. What has no name is shown by its address alone.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use v3d_hw::BusAddr;
 
 /// What has a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[non_exhaustive]
 #[serde(rename_all = "lowercase", expecting = "the kind of a name")]
 pub enum NameKind {
@@ -34,7 +34,7 @@ pub enum NameKind {
 }
 
 /// One name.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(expecting = "a name: an object with `address`, `kind` and `name`")]
 pub struct Name {
     /// Where it is.

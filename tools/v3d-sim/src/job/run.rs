@@ -1,65 +1,23 @@
 //! Execution of the jobs of a folder, through the registers alone, as by a driver.
 //!
-//! A driver resets both threads, clears the caches, offers no overflow memory, and then writes the threads' current and end addresses. When the binner runs out
-//! of memory it interrupts, and continues once it has received an address and a size. A job is done when the counters of flushes and frames have increased by
-//! one.
+//! [`lists`](crate::lists) has the control lists' part.
 
 use super::{Job, JobError, JobFolder};
 use crate::counters::Counters;
 use crate::device::{Config, V3d};
 use crate::fault::Fault;
+pub use crate::lists::End;
+use crate::lists::{self, Registers};
 use crate::memory::{Memory, OwnedMemory};
 use crate::render::pixel_trace::PixelTrace;
-use std::fmt;
 use v3d_hw::Layout;
 use v3d_hw::registers::Register;
-use v3d_hw::registers::cache::{L2cactl, Slcactl};
-use v3d_hw::registers::cle::Ctncs;
-use v3d_hw::registers::interrupt::Intctl;
-use v3d_hw::registers::pipeline::{Bfc, Rfc};
 use v3d_hw::registers::qps::Srqcs;
 
 /// VPMBASE for jobs with user programs: 4 KiB, all that their set-up words can address [AG p.108 HW-2253].
 const USER_VPM_UNITS: u32 = 16;
 /// Bits of SRQCS that clear the completed count, the request count and the error.
 const SRQCS_CLEAR: u32 = 1 << 16 | 1 << 8 | 1 << 7;
-
-/// The registers that show the progress of the threads of the control list executor.
-const LIST_REGISTERS: [Register; 11] = [
-    Register::CT0CS,
-    Register::CT0CA,
-    Register::CT1CS,
-    Register::CT1CA,
-    Register::PCS,
-    Register::BFC,
-    Register::RFC,
-    Register::INTCTL,
-    Register::BPCA,
-    Register::BPCS,
-    Register::ERRSTAT,
-];
-
-/// How a job ended.
-#[derive(Clone, Debug, PartialEq)]
-pub enum End {
-    /// It is done.
-    Done,
-    /// The binner needs more memory than the job provides.
-    OutOfMemory,
-    /// It makes no progress; a line each for what has not happened, what waits for what, and the registers that show it, with their values and
-    /// fields.
-    Stuck(String),
-}
-
-impl fmt::Display for End {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Done => f.write_str("done"),
-            Self::OutOfMemory => f.write_str("the binner needs more memory than the job has for it"),
-            Self::Stuck(why) => write!(f, "stands still\n{why}"),
-        }
-    }
-}
 
 /// A job that has been run.
 #[derive(Debug)]
@@ -148,131 +106,46 @@ fn last_uses(folder: &JobFolder) -> Vec<usize> {
 
 /// Runs a job on memory that has been loaded.
 pub fn run_job(device: &mut V3d, memory: Memory<'_>, job: &Job) -> End {
-    let mut v3d = Registers { device, memory };
-    v3d.prepare();
-    if !job.user_programs.is_empty()
-        && let Some(stuck) = v3d.run_user_programs(job)
-    {
+    lists::prepare(device, memory);
+    if let Some(stuck) = run_user_programs(&mut Registers { device: &mut *device, memory }, job) {
         return stuck;
     }
-    let mut expected_frames = 0;
-    if job.has_bin {
-        v3d.write(Register::CT0CA, job.bin_ct0ca);
-        v3d.write(Register::CT0EA, job.bin_ct0ea);
-    }
-    if job.render_ct1ca != job.render_ct1ea {
-        expected_frames = 1;
-        v3d.write(Register::CT1CA, job.render_ct1ca);
-        v3d.write(Register::CT1EA, job.render_ct1ea);
-    }
-    let mut overflow = job.overflow_memory;
-    loop {
-        if Intctl::from_word(v3d.read(Register::INTCTL)).int_outomem {
-            let Some(region) = overflow.take() else { return End::OutOfMemory };
-            v3d.write(Register::BPOA, region.address);
-            v3d.write(Register::BPOS, region.size);
-            v3d.write(Register::INTCTL, word(Intctl { int_outomem: true, ..Intctl::from_word(0) }));
-            continue;
-        }
-        let flushes = Bfc::from_word(v3d.read(Register::BFC)).bmfct;
-        let frames = Rfc::from_word(v3d.read(Register::RFC)).rmfct;
-        if flushes == u8::from(job.has_bin) && frames == expected_frames {
-            return End::Done;
-        }
-        let mut missing = Vec::new();
-        let counts = [
-            (flushes, u8::from(job.has_bin), "binning has been flushed"),
-            (frames, expected_frames, "a frame has been rendered"),
-        ];
-        for (count, expected, what) in counts {
-            if count != expected {
-                missing.push(format!("{what} {count} times, and not {expected}"));
-            }
-        }
-        return v3d.stuck(missing, &LIST_REGISTERS);
-    }
+    lists::run_lists(device, memory, &job.lists())
 }
 
-fn word(layout: impl Layout) -> u32 {
-    // Constants of this module: they fit their fields.
-    layout.to_word().unwrap_or(0)
-}
-
-/// The register block and the memory behind it.
-struct Registers<'a> {
-    device: &'a mut V3d,
-    memory: Memory<'a>,
-}
-
-impl Registers<'_> {
-    fn read(&mut self, register: Register) -> u32 {
-        self.device.read(&self.memory, register.offset())
+/// Runs the user programs of a job; returns how they ended if they are not done.
+fn run_user_programs(v3d: &mut Registers<'_>, job: &Job) -> Option<End> {
+    if job.user_programs.is_empty() {
+        return None;
     }
-
-    fn write(&mut self, register: Register, value: u32) {
-        self.device.write(&self.memory, register.offset(), value);
+    v3d.write(Register::VPMBASE, USER_VPM_UNITS);
+    v3d.write(Register::DBCFG, 1);
+    v3d.write(Register::DBQITE, 0xffff);
+    v3d.write(Register::DBQITC, 0xffff);
+    v3d.write(Register::SRQCS, SRQCS_CLEAR);
+    let mut interrupts = 0;
+    for program in &job.user_programs {
+        v3d.write(Register::SRQUL, program.uniforms_length);
+        v3d.write(Register::SRQUA, program.uniforms);
+        v3d.write(Register::SRQPC, program.pc);
+        // One bit for each QPU, served at once, so that the next program's interrupt is seen, too.
+        let latched = v3d.read(Register::DBQITC);
+        v3d.write(Register::DBQITC, latched);
+        interrupts += latched.count_ones();
     }
-
-    /// Resets and clears what a driver does before each job [linux vc4_gem.c].
-    fn prepare(&mut self) {
-        for register in [Register::CT0CS, Register::CT1CS] {
-            self.write(register, word(Ctncs { ctrsta: true, ..Ctncs::from_word(0) }));
-        }
-        self.write(Register::L2CACTL, word(L2cactl { l2cclr: true, l2cdis: false, l2cena: false }));
-        self.write(Register::SLCACTL, word(Slcactl { t1ccs: 15, t0ccs: 15, uccs: 15, iccs: 15 }));
-        self.write(Register::BFC, 1);
-        self.write(Register::RFC, 1);
-        self.write(Register::BPOA, 0);
-        self.write(Register::BPOS, 0);
-        self.write(Register::INTCTL, 15);
+    let status = Srqcs::from_word(v3d.read(Register::SRQCS));
+    let completed = status.qpurqcc;
+    let programs = job.user_programs.len();
+    let mut missing = Vec::new();
+    // The count has 8 bits.
+    if usize::from(completed) != programs % 256 {
+        missing.push(format!("of {programs} user programs {completed} have ended"));
     }
-
-    fn run_user_programs(&mut self, job: &Job) -> Option<End> {
-        self.write(Register::VPMBASE, USER_VPM_UNITS);
-        self.write(Register::DBCFG, 1);
-        self.write(Register::DBQITE, 0xffff);
-        self.write(Register::DBQITC, 0xffff);
-        self.write(Register::SRQCS, SRQCS_CLEAR);
-        let mut interrupts = 0;
-        for program in &job.user_programs {
-            self.write(Register::SRQUL, program.uniforms_length);
-            self.write(Register::SRQUA, program.uniforms);
-            self.write(Register::SRQPC, program.pc);
-            // One bit for each QPU, served at once, so that the next program's interrupt is seen, too.
-            let latched = self.read(Register::DBQITC);
-            self.write(Register::DBQITC, latched);
-            interrupts += latched.count_ones();
-        }
-        let status = Srqcs::from_word(self.read(Register::SRQCS));
-        let completed = status.qpurqcc;
-        let programs = job.user_programs.len();
-        let mut missing = Vec::new();
-        // The count has 8 bits.
-        if usize::from(completed) != programs % 256 {
-            missing.push(format!("of {programs} user programs {completed} have ended"));
-        }
-        if status.qpurqerr {
-            missing.push("programs have been requested while the queue was full, and are lost".to_owned());
-        }
-        if let Some(expected) = job.host_interrupts.filter(|expected| interrupts < *expected) {
-            missing.push(format!("of {expected} host interrupts {interrupts} have come"));
-        }
-        (!missing.is_empty()).then(|| self.stuck(missing, &[Register::SRQCS, Register::DBQITC, Register::ERRSTAT]))
+    if status.qpurqerr {
+        missing.push("programs have been requested while the queue was full, and are lost".to_owned());
     }
-
-    /// The end of a job without progress: what has not happened, and the registers that show it.
-    fn stuck(&mut self, missing: Vec<String>, registers: &[Register]) -> End {
-        let why = missing.into_iter().chain(self.device.stalls(&self.memory));
-        let why: String = why.map(|line| format!("  {line}\n")).collect();
-        End::Stuck(why + &self.describe(registers))
+    if let Some(expected) = job.host_interrupts.filter(|expected| interrupts < *expected) {
+        missing.push(format!("of {expected} host interrupts {interrupts} have come"));
     }
-
-    /// Registers with their fields, a line each.
-    fn describe(&mut self, registers: &[Register]) -> String {
-        let lines = registers.iter().map(|&register| {
-            let value = self.read(register);
-            format!("  {register} = {value:#010x} {}", register.explain(value))
-        });
-        lines.collect::<Vec<_>>().join("\n")
-    }
+    (!missing.is_empty()).then(|| v3d.stuck(missing, &[Register::SRQCS, Register::DBQITC, Register::ERRSTAT]))
 }

@@ -19,7 +19,7 @@ struct Arrows {
     dev: &'static [&'static str],
 }
 
-const ARROWS: [Arrows; 20] = [
+const ARROWS: &[Arrows] = &[
     Arrows {
         from: "kernel",
         normal: &["bcm283x", "renderer", "compute", "v3d", "qpu-shaders"],
@@ -81,6 +81,8 @@ const ARROWS: [Arrows; 20] = [
     Arrows { from: "v3d-sim", normal: &["v3d-hw", "qpu-text"], optional: &[], build: &[], dev: &["qpu"] },
     // The model behind the driver's registers, for examples and tests on the host.
     Arrows { from: "v3d-host", normal: &["renderer", "v3d", "v3d-sim"], optional: &[], build: &[], dev: &[] },
+    // The library behind the seam for a simulator in Mesa's vc4 driver.
+    Arrows { from: "simpenrose", normal: &["v3d-hw", "v3d-sim"], optional: &[], build: &[], dev: &[] },
     Arrows { from: "qemu-v3d", normal: &["v3d-sim"], optional: &[], build: &[], dev: &[] },
     // What `cargo xtask new` copies, as a user's crate would be.
     Arrows {

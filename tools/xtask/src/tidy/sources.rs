@@ -4,9 +4,9 @@ use super::{TextFile, none, text_files};
 use crate::workspace::Workspace;
 use anyhow::Result;
 
-/// Files that may contain unsafe code: CPU, MMIO, memory, QEMU's ABI, a hot loop with special vectors, code that is generated at run time, a test's heap. A
+/// Files that may contain unsafe code: CPU, MMIO, memory, the ABIs of QEMU and of Mesa's simulator, a hot loop with special vectors, code that is generated at run time, a test's heap. A
 /// folder ends in `/`.
-const UNSAFE_MAY_STAND_IN: [&str; 14] = [
+const UNSAFE_MAY_STAND_IN: &[&str] = &[
     "kernel/src/arch/",
     "kernel/src/mm/",
     "kernel/src/mmio.rs",
@@ -16,6 +16,7 @@ const UNSAFE_MAY_STAND_IN: [&str; 14] = [
     "kernel/v3d/tests/validator/heap.rs",
     "tools/qemu-v3d/src/ffi.rs",
     "tools/qemu-v3d/src/ffi/",
+    "tools/simpenrose/src/ffi.rs",
     "tools/v3d-sim/src/qpu/engine/dispatch.rs",
     "tools/v3d-sim/src/qpu/translation/entry.rs",
     // Types of functions that translated code calls.
@@ -25,10 +26,11 @@ const UNSAFE_MAY_STAND_IN: [&str; 14] = [
 ];
 
 /// Crate roots that allow unsafe code in named modules.
-const DENY_INSTEAD_OF_FORBID: [&str; 4] = [
+const DENY_INSTEAD_OF_FORBID: &[&str] = &[
     "kernel/src/lib.rs",
     "kernel/renderer/guide/own-kernel/src/main.rs",
     "tools/qemu-v3d/src/lib.rs",
+    "tools/simpenrose/src/lib.rs",
     "tools/v3d-sim/src/lib.rs",
 ];
 
