@@ -4,9 +4,12 @@
 //! estimates for 64 invocations, an invocation's share. Textures are 16 by 16 texels, so that the caches have them. Fragment programs that look textures up are
 //! for two threads of a QPU; behind them are the cycles of the same program as one thread. Then the time in which all stages of a source are compiled, the
 //! best of several rounds.
+//!
+//! Behind that, for comparing two commits: every program of every `.wgsl` file in the tree, also with `--fast-math`, and the random compute programs of the
+//! test `compute`, with how many of them are refused.
 
 use std::hint::black_box;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use shader_compiler::interface::Stage;
@@ -25,11 +28,19 @@ use v3d_sim::timing::trace::{FrontWork, Invocation};
 #[expect(dead_code, reason = "the tests sample it, too")]
 mod image;
 
+#[path = "../tests/oracle/programs.rs"]
+#[expect(dead_code, reason = "the tests execute them, too")]
+mod programs;
+#[path = "../tests/oracle/random.rs"]
+mod random;
+
 use image::Image;
 
 const CODE: u32 = 0x1000;
 const UNIFORMS: u32 = 0x8000;
-const MEMORY: usize = 0x2_0000;
+/// Where all buffers are, which have zeros.
+const BUFFERS: u32 = 0x2_0000;
+const MEMORY: usize = 0x4_0000;
 /// Invocations that the caches' first misses are divided between.
 const INVOCATIONS: u32 = 64;
 /// Instructions until a program must have ended.
@@ -89,8 +100,8 @@ impl Io for Units {
     }
 }
 
-/// Cycles of an invocation.
-fn cycles(program: &Compiled) -> f64 {
+/// Cycles of an invocation; `None` if it does not end on such numbers.
+fn cycles(program: &Compiled) -> Option<f64> {
     let memory = OwnedMemory::new(MEMORY);
     let view = memory.view();
     let interface = &program.interface;
@@ -113,6 +124,8 @@ fn cycles(program: &Compiled) -> f64 {
             StreamWord::Viewport(Viewport::HalfWidth | Viewport::HalfHeight) => 1600f32.to_bits(),
             StreamWord::Viewport(_) => 0.5f32.to_bits(),
             StreamWord::Instance => 3,
+            StreamWord::Buffer { offset, .. } => BUFFERS + offset % 256,
+            StreamWord::Length(_) => 8,
             texture => image.word(texture),
         };
         set(UNIFORMS + 4 * at, bits);
@@ -145,12 +158,14 @@ fn cycles(program: &Compiled) -> f64 {
             record: Some(invocation),
         });
         let mut budget = MOST;
-        assert_eq!(qpu.run(&mut Units, view, &code, &mut budget), Exit::Ended);
+        if qpu.run(&mut Units, view, &code, &mut budget) != Exit::Ended {
+            return None;
+        }
         counters.merge(std::mem::take(&mut qpu.counters));
     }
     counters.settle();
     let all: u64 = counters.programs().map(|(_, events)| events.cycles).sum();
-    all as f64 / f64::from(INVOCATIONS)
+    Some(all as f64 / f64::from(INVOCATIONS))
 }
 
 /// Time that this thread has spent on a processor where the system tells (Linux), else time that has passed.
@@ -177,6 +192,72 @@ fn milliseconds(source: &str, name: &str) -> f64 {
     1000.0 * best
 }
 
+/// Folders with shaders, from the workspace's root.
+const FOLDERS: [&str; 4] = ["kernel", "qpu-shaders", "tools/scene-template", "tools/shader-compiler/tests"];
+/// Random programs of each suite, and the others that are tried for registers only.
+const RANDOM: std::ops::Range<u64> = 0..60;
+const OTHERS: std::ops::Range<u64> = 1000..1150;
+
+/// Sources below a folder, in the order of their names.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "wgsl") {
+            found.push(path);
+        }
+    }
+}
+
+/// One line for each program of the tree.
+fn print_tree() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut paths = Vec::new();
+    FOLDERS.iter().for_each(|folder| sources(&root.join(folder), &mut paths));
+    println!("\nprograms of the tree: instructions, modelled cycles of an invocation, threads");
+    for path in paths {
+        let source = std::fs::read_to_string(&path).expect("a source that was listed");
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for (suffix, fast_math) in [("", false), (" --fast-math", true)] {
+            match compile(&source, &name, &Options { fast_math, ..Options::default() }) {
+                Ok(programs) => {
+                    for program in programs {
+                        let (length, threads) = (program.words.len(), program.interface.threads());
+                        let cycles = if program.stage == Stage::Compute { None } else { cycles(&program) };
+                        let cycles = cycles.unwrap_or(0.0);
+                        let name = format!("{name} {}{suffix}", program.stage.name());
+                        println!("{name:44} {length:6} {cycles:8.1} {threads}");
+                    }
+                }
+                Err(error) => println!("{name}{suffix}: {error}"),
+            }
+        }
+    }
+}
+
+/// What becomes of the random programs: instructions of all that compile, and how many do not.
+fn print_random() {
+    println!("\nrandom programs: compiled, their instructions, refused; others: compiled, refused");
+    for (name, suite) in programs::Suite::ALL {
+        let lengths = |range: std::ops::Range<u64>| -> Vec<Option<usize>> {
+            let length = |number| {
+                let programs = compile(&programs::source(suite, number), name, &Options::default()).ok()?;
+                Some(programs.iter().map(|program| program.words.len()).sum())
+            };
+            range.map(length).collect()
+        };
+        let counts =
+            |all: &[Option<usize>]| (all.iter().flatten().count(), all.iter().filter(|one| one.is_none()).count());
+        let (own, others) = (lengths(RANDOM), lengths(OTHERS));
+        let ((compiled, refused), (more, refused_more)) = (counts(&own), counts(&others));
+        let all: usize = own.iter().flatten().sum();
+        println!("{name:12} {compiled:4} {all:7} {refused:4}    {more:4} {refused_more:4}");
+    }
+}
+
 fn main() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
     let table = std::fs::read_to_string(folder.join("mesa.tsv")).expect("the table of Mesa's counts");
@@ -195,14 +276,16 @@ fn main() {
             let own = program.words.len() + if stage == 2 { counts[3] } else { 0 };
             let ratio = own as f64 / counts[stage] as f64;
             logarithms[stage] += ratio.ln();
-            print!(" {own:6} {:5} {ratio:5.2} {:7.1}", counts[stage], cycles(program));
+            print!(" {own:6} {:5} {ratio:5.2} {:7.1}", counts[stage], cycles(program).unwrap_or(0.0));
         }
         let alone = Options { one_thread: true, ..Options::default() };
         let alone = compile(&source, name, &alone).expect("the captured shaders compile");
-        let alone = alone.last().map_or(0.0, cycles);
+        let alone = alone.last().and_then(cycles).unwrap_or(0.0);
         println!(" {alone:10.1} {:8.2}", milliseconds(&source, name));
         sources += 1.0;
     }
     let means = logarithms.map(|sum: f64| format!("{:.2}", (sum / sources).exp()));
     println!("geometric means of the ratios: {}", means.join(", "));
+    print_tree();
+    print_random();
 }

@@ -4,37 +4,23 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{Binding, Handle, Module, ShaderStage, Span, Type, TypeInner};
 use qpu::interface as checked;
 use shader_interface::tail::TailState;
-use v3d_hw::control_list::Threading;
-use v3d_hw::qpu::{Alu, Instruction, Signal};
 
 use crate::diagnostic::{Error, Result, fault, mistake, refuse, refuse_with};
-use crate::eliminate_dead::eliminate_dead;
-use crate::encode::Line;
 use crate::front_end::parse_here;
-use crate::interface::{Attribute, Interface, Stage, Workgroups};
+use crate::interface::{Interface, Stage};
 use crate::limit::Limit;
-use crate::link::link;
-use crate::lower::entry::{Entry, entry_span, find};
-use crate::lower::{Lowering, Source, lower};
-use crate::machine::Machine;
-use crate::schedule::{Effort, Scheduled, schedule, schedule_fragment};
-use crate::select_instructions::{Streams, select_instructions};
-use crate::share_uniforms::schedule_both;
-use crate::ssa::{Op, Program, Step, StreamWord};
+use crate::lower::Source;
+use crate::lower::entry::{entry_span, find};
+use crate::passes::{Watch, run_passes};
+use crate::ssa::{Program, StreamWord};
 use crate::stack::with_large_stack;
-use crate::vertex_loops;
-
-/// Components of varyings that the hardware interpolates.
-const MOST_VARYINGS: u32 = 32;
+use crate::unit::{Request, Unit};
 
 /// The largest number of a location; WebGPU has 16 of them.
 pub(crate) const MAX_LOCATION: u32 = 1023;
 
 /// Parts of a type: members of structures, and of those that are members.
 const MAX_TYPE_PARTS: usize = 1 << 14;
-
-/// Computations of a program. Of the shaders that this compiler is tested with, the longest has a tenth of this.
-pub(crate) const MAX_COMPUTATIONS: usize = 20_000;
 
 /// naga lets everything pass, so that what does not compile is refused by a limit of this compiler, with its reason.
 const CAPABILITIES: Capabilities = Capabilities::all();
@@ -113,7 +99,7 @@ impl Compiled {
 /// # Errors
 /// What is wrong with the source, or not possible, with its place.
 pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Result<Vec<Compiled>, Error> {
-    on_large_stack(path, || compile_here(&parse_here(source, path)?, source, path, options))
+    on_large_stack(path, || compile_here(&parse_here(source, path)?, source, path, options, &mut |_, _, _| {}))
 }
 
 /// The same of a module that naga has read, to whose text the module's places refer.
@@ -126,7 +112,21 @@ pub fn compile_module(
     path: &str,
     options: &Options,
 ) -> std::result::Result<Vec<Compiled>, Error> {
-    on_large_stack(path, || compile_here(module, source, path, options))
+    compile_module_watched(module, source, path, options, &mut |_, _, _| {})
+}
+
+/// The same, with the result of each pass as it is there. A program that needs fewer registers goes through the passes a second time.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_module_watched(
+    module: &Module,
+    source: &str,
+    path: &str,
+    options: &Options,
+    watch: &mut Watch<'_>,
+) -> std::result::Result<Vec<Compiled>, Error> {
+    on_large_stack(path, || compile_here(module, source, path, options, watch))
 }
 
 /// What a function returns that takes more of the stack than the caller may have.
@@ -142,6 +142,7 @@ fn compile_here(
     source: &str,
     path: &str,
     options: &Options,
+    watch: &mut Watch<'_>,
 ) -> std::result::Result<Vec<Compiled>, Error> {
     check_types(module)
         .and_then(|()| check_locations(module, source))
@@ -155,7 +156,7 @@ fn compile_here(
             Ok(None)
         }
     };
-    let make = || {
+    let mut make = || {
         let vertex = entry(ShaderStage::Vertex, Stage::Vertex, &options.vertex, "vs_main")?;
         let fragment = entry(ShaderStage::Fragment, Stage::Fragment, &options.fragment, "fs_main")?;
         let compute = entry(ShaderStage::Compute, Stage::Compute, &options.compute, "cs_main")?;
@@ -169,72 +170,49 @@ fn compile_here(
             is_frugal: false,
         };
         let is_linked = vertex.is_some() && fragment.is_some();
-        let alone = |entry, stage, is_linked| {
-            with_enough_registers(&parsed, |source| {
-                let selected = Selected::new(source, entry, stage, is_linked, &mut Vec::new())?;
-                let varyings = selected.entry.varyings.clone();
-                Ok((selected.compiled(options)?, varyings))
+        let mut units = |parsed: &Source<'_>, entry: usize, stages: &[Stage]| {
+            with_enough_registers(parsed, |source| {
+                let request = |&stage| Request { source, entry, stage, is_linked, one_thread: options.one_thread };
+                run_passes(&stages.iter().map(request).collect::<Vec<_>>(), watch)
             })
         };
-        let fragment = fragment.map(|entry| alone(entry, Stage::Fragment, is_linked)).transpose()?;
+        let fragment = fragment.map(|entry| units(&parsed, entry, &[Stage::Fragment])).transpose()?;
         let mut programs = Vec::new();
         if let Some(vertex) = vertex {
-            let parsed = Source { fragment: fragment.as_ref().map(|(_, varyings)| varyings), ..parsed };
-            programs.extend(with_enough_registers(&parsed, |source| compile_vertex(source, vertex))?);
+            let read = fragment.iter().flatten().next().map(Unit::varyings);
+            let parsed = Source { fragment: read, ..parsed };
+            programs.extend(units(&parsed, vertex, &[Stage::Coordinate, Stage::Vertex])?);
         }
-        let compute = compute.map(|entry| alone(entry, Stage::Compute, false)).transpose()?;
-        programs.extend(fragment.into_iter().chain(compute).map(|(program, _)| program));
+        let compute = compute.map(|entry| units(&parsed, entry, &[Stage::Compute])).transpose()?;
+        programs.extend(fragment.into_iter().chain(compute).flatten());
         if programs.is_empty() {
             return mistake(Span::default(), "there is no entry point");
         }
-        Ok(programs)
+        programs.into_iter().map(finish).collect()
     };
     make().map_err(|refusal| refusal.render(source, path))
 }
 
+/// The program of a stage that has gone through all passes.
+fn finish(unit: Unit) -> Result<Compiled> {
+    let attribute_words = unit.attribute_words();
+    let Unit { stage, interface, ssa, lines, .. } = unit;
+    let places = lines.iter().map(|line| line.span.to_range().filter(|range| !range.is_empty())).collect();
+    let words: std::result::Result<_, _> = lines.iter().map(|line| line.instruction.encode()).collect();
+    let words = words.or_else(|error| fault(Span::default(), error))?;
+    let compiled = Compiled { stage, words, places, interface, ssa, ended: false };
+    verify(&compiled, attribute_words)?;
+    Ok(compiled)
+}
+
 /// What a source is compiled to; if that needs more registers than there are, in the way that needs fewer and takes more instructions.
-fn with_enough_registers<T>(source: &Source<'_>, make: impl Fn(&Source<'_>) -> Result<T>) -> Result<T> {
+fn with_enough_registers<T>(source: &Source<'_>, mut make: impl FnMut(&Source<'_>) -> Result<T>) -> Result<T> {
     make(source).or_else(|refusal| {
         if !refusal.is_for(&Limit::REGISTERS) {
             return Err(refusal);
         }
         make(&Source { is_frugal: true, ..*source }).map_err(|_| refusal)
     })
-}
-
-/// The coordinate and the vertex shader of a vertex entry point.
-fn compile_vertex(parsed: &Source<'_>, entry: usize) -> Result<[Compiled; 2]> {
-    // The coordinate shader comes first and says which attributes it reads.
-    let mut attributes = Vec::new();
-    let coordinate = Selected::new(parsed, entry, Stage::Coordinate, false, &mut attributes)?;
-    let vertex = Selected::new(parsed, entry, Stage::Vertex, false, &mut attributes)?;
-    let arrays = attribute_arrays(&attributes);
-    if arrays > shader_interface::Attribute::MAX_ARRAYS {
-        let span = entry_span(parsed.text, &parsed.module.entry_points[entry]);
-        let count = format_args!("{arrays} arrays, at most {}", shader_interface::Attribute::MAX_ARRAYS);
-        return refuse_with(span, &Limit::ATTRIBUTE_COUNT, count);
-    }
-    let [first, second] = schedule_both(&coordinate.machine, &vertex.machine)?;
-    let mut programs = [coordinate.finish(first)?, vertex.finish(second)?];
-    for program in &mut programs {
-        program.interface.attributes.clone_from(&attributes);
-    }
-    Ok(programs)
-}
-
-/// The arrays that a pipeline makes of attributes.
-fn attribute_arrays(attributes: &[Attribute]) -> usize {
-    let mut arrays: Vec<shader_interface::Attribute> = attributes
-        .iter()
-        .map(|attribute| shader_interface::Attribute {
-            name: "",
-            bytes: 4 * attribute.words() as u16,
-            memory_offset: 4 * attribute.offset_words,
-            vertex_offset: 4 * attribute.offset_words as u8,
-            coordinate_offset: attribute.coordinate_offset_words.map(|words| 4 * words as u8),
-        })
-        .collect();
-    shader_interface::Attribute::share_arrays(&mut arrays)
 }
 
 /// naga's module of a source.
@@ -286,167 +264,9 @@ fn check_locations(module: &Module, source: &str) -> Result<()> {
     Ok(())
 }
 
-/// A program before its operations have an order.
-struct Selected {
-    stage: Stage,
-    entry: Entry,
-    /// What is known of its interface.
-    interface: Interface,
-    ssa: Program,
-    streams: Streams,
-    machine: Machine,
-}
-
-impl Selected {
-    /// `is_linked` is about fragment shaders: the vertex shader is of the same source, and writes what this one uses.
-    fn new(
-        source: &Source<'_>,
-        index: usize,
-        stage: Stage,
-        is_linked: bool,
-        attributes: &mut Vec<Attribute>,
-    ) -> Result<Self> {
-        let (lowering, mut entry) = lower(source, index, stage)?;
-        let Lowering { fields, textures, buffers, workgroups, program: mut ssa, .. } = lowering;
-        eliminate_dead(&mut ssa);
-        if matches!(stage, Stage::Coordinate | Stage::Vertex) {
-            vertex_loops::check(&ssa)?;
-        }
-        if stage == Stage::Fragment && is_linked {
-            entry.varyings.keep_used(&mut ssa);
-        }
-        let components = entry.varyings.components();
-        if components > MOST_VARYINGS {
-            return refuse_with(ssa.here, &Limit::VARYING_COUNT, format_args!("{components}, at most {MOST_VARYINGS}"));
-        }
-        let streams = Streams {
-            attributes: attribute_words(&ssa, stage, &entry, attributes),
-            own_varyings: if entry.points { checked::PrimitiveKind::Points.own_varyings() } else { 0 },
-            varyings: if stage == Stage::Fragment { components } else { 0 },
-            outputs: matches!(stage, Stage::Coordinate | Stage::Vertex),
-            parts: workgroups.parts,
-        };
-        check_length(&ssa)?;
-        let machine = select_instructions(&ssa, &streams, source.is_frugal);
-        let interface = Interface {
-            fields,
-            textures,
-            attributes: Vec::new(),
-            varyings: components,
-            flat_varyings: entry.varyings.flat(),
-            stream: Vec::new(),
-            writes_depth: entry.writes_depth,
-            discards: entry.discards,
-            points: entry.points,
-            point_size: entry.point_size,
-            half_color: source.half_color && stage == Stage::Fragment,
-            buffers,
-            workgroups,
-            threading: Threading::Single,
-        };
-        Ok(Self { stage, entry, interface, ssa, streams, machine })
-    }
-
-    /// The program of a stage that is scheduled on its own.
-    fn compiled(mut self, options: &Options) -> Result<Compiled> {
-        let effort = Effort::new();
-        let scheduled = if self.stage != Stage::Fragment || options.one_thread {
-            schedule(&self.machine, &effort)?
-        } else {
-            let (scheduled, threading) = schedule_fragment(&self.machine, &effort)?;
-            self.interface.threading = threading;
-            scheduled
-        };
-        self.finish(scheduled)
-    }
-
-    /// The program.
-    fn finish(self, scheduled: Scheduled) -> Result<Compiled> {
-        let Self { stage, mut interface, ssa, streams, machine, .. } = self;
-        let mut lines = match stage {
-            Stage::Compute => {
-                let Workgroups { together, parts, .. } = interface.workgroups;
-                link(scheduled, &machine.routines, if together { 1 } else { parts })?
-            }
-            _ => scheduled.lines,
-        };
-        end(stage, &mut lines);
-        interface.stream = lines.iter().filter_map(|line| line.reads).collect();
-        let places = lines.iter().map(|line| line.span.to_range().filter(|range| !range.is_empty())).collect();
-        let words: std::result::Result<_, _> = lines.iter().map(|line| line.instruction.encode()).collect();
-        let words = words.or_else(|error| fault(Span::default(), error))?;
-        let compiled = Compiled { stage, words, places, interface, ssa, ended: false };
-        verify(&compiled, &streams)?;
-        Ok(compiled)
-    }
-}
-
-/// Refuses a program that would take long to schedule.
-fn check_length(program: &Program) -> Result<()> {
-    let computed = program.steps.iter().filter_map(|step| match *step {
-        Step::Compute(value) => Some(value),
-        Step::Begin(_) | Step::End(_) => None,
-    });
-    let count = computed.clone().count();
-    if count <= MAX_COMPUTATIONS {
-        return Ok(());
-    }
-    let spans = computed.skip(MAX_COMPUTATIONS).map(|value| program.values[value.index()].span);
-    let span = spans.chain([program.here]).find(Span::is_defined).unwrap_or_default();
-    refuse_with(span, &Limit::PROGRAM_SIZE, count)
-}
-
-/// The words of the VPM that a vertex or coordinate shader reads, by their number in the vertex. The coordinate shader reads those attributes of which it
-/// needs anything.
-fn attribute_words(program: &Program, stage: Stage, entry: &Entry, attributes: &mut Vec<Attribute>) -> Vec<u32> {
-    match stage {
-        Stage::Fragment | Stage::Compute => return Vec::new(),
-        Stage::Vertex => return entry.attributes.iter().flat_map(numbers).collect(),
-        Stage::Coordinate => {}
-    }
-    let read = |attribute: &Attribute| {
-        program.steps.iter().any(|step| match *step {
-            Step::Compute(value) => {
-                matches!(program.op(value), Op::Attribute(number) if numbers(attribute).contains(&number))
-            }
-            _ => false,
-        })
-    };
-    let mut words = Vec::new();
-    for attribute in &entry.attributes {
-        let offset = words.len() as u32;
-        let is_read = read(attribute);
-        if is_read {
-            words.extend(numbers(attribute));
-        }
-        attributes.push(Attribute { coordinate_offset_words: is_read.then_some(offset), ..attribute.clone() });
-    }
-    words
-}
-
-fn numbers(attribute: &Attribute) -> std::ops::Range<u32> {
-    attribute.offset_words..attribute.offset_words + attribute.words()
-}
-
-/// Puts the end behind a program.
-fn end(stage: Stage, lines: &mut Vec<Line>) {
-    let span = lines.last().map_or(Span::default(), |line| line.span);
-    let line = |sig| Line { instruction: Instruction::Alu(Alu { sig, ..Alu::NOP }), span, reads: None };
-    match stage {
-        Stage::Fragment => {
-            // The tile buffer must not be waited for in the first two instructions [AG p.37].
-            while lines.len() < 2 {
-                lines.push(line(Signal::None));
-            }
-        }
-        Stage::Compute => {}
-        _ => lines.extend([Signal::ProgramEnd, Signal::None, Signal::None].map(line)),
-    }
-}
-
 /// Has the checker look at a program: what it finds would be this compiler's fault.
-fn verify(compiled: &Compiled, streams: &Streams) -> Result<()> {
-    let interface = compiled.checked_interface(streams.attributes.len() as u32);
+fn verify(compiled: &Compiled, attribute_words: u32) -> Result<()> {
+    let interface = compiled.checked_interface(attribute_words);
     let findings = qpu::check::check(&compiled.words, &[], &interface);
     match findings.first() {
         None => Ok(()),

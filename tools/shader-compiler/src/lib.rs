@@ -1,6 +1,8 @@
 //! Compiles WGSL to programs for VideoCore IV's QPUs.
 #![forbid(unsafe_code)]
 
+mod allocate;
+mod bundle;
 mod compile;
 mod diagnostic;
 mod eliminate_dead;
@@ -14,10 +16,10 @@ mod link_varyings;
 mod lower;
 mod machine;
 mod order;
+mod passes;
 mod qasm;
 mod quotients;
 mod ranges;
-mod registers;
 mod routine;
 mod schedule;
 mod select_instructions;
@@ -25,9 +27,11 @@ mod share_uniforms;
 mod share_values;
 pub mod ssa;
 mod stack;
+mod unit;
 mod vertex_loops;
 
-pub use compile::{Compiled, Options, compile, compile_module, parse};
+pub use compile::{Compiled, Options, compile, compile_module, compile_module_watched, parse};
 pub use diagnostic::Error;
 pub use front_end::{MAX_SOURCE_BYTES, Parsed, read};
+pub use passes::{PASSES, Pass, Watch};
 pub use qasm::{qasm, word_name};

@@ -1,4 +1,4 @@
-//! Puts begin, end and routines around a compute program.
+//! Pass `link`: puts begin, end and routines around a compute program.
 //!
 //! A compute program runs once for each 16 invocations of its share, as a loop around all of it: the stream of uniforms begins anew each iteration.
 
@@ -9,17 +9,21 @@ use v3d_hw::qpu::{BranchCondition, Instruction, ReadSource, address_map};
 use crate::diagnostic::{Result, fault};
 use crate::encode::{Line, branch};
 use crate::routine::{LINK, Routine};
-use crate::schedule::Scheduled;
 use crate::ssa::{Share, StreamWord};
 
-/// Puts begin, end and routines around a program. `parts` is how many iterations make a workgroup.
-pub(crate) fn link(scheduled: Scheduled, routines: &[Routine], parts: u32) -> Result<Vec<Line>> {
+/// Puts begin, end and routines around a program, and branches to routines where it calls them. `parts` is how many iterations make a workgroup.
+pub(crate) fn link(
+    program: Vec<Line>,
+    calls: &[(usize, usize)],
+    routines: &[Routine],
+    parts: u32,
+) -> Result<Vec<Line>> {
     let mut begin =
         [Share::First(0), Share::First(1), Share::First(2), Share::Part, Share::Iterations, Share::Row].into_iter();
     let mut end = [Share::Count(0), Share::Count(1), Share::Stream].into_iter();
     let mut lines = lines("prologue.qasm", include_str!("routine/prologue.qasm"), &[], &mut begin)?;
     let iteration = lines.len();
-    lines.extend(scheduled.lines);
+    lines.extend(program);
     let text = include_str!("routine/epilogue.qasm");
     lines.extend(self::lines("epilogue.qasm", text, &[("parts", parts)], &mut end)?);
     // The program's end is three instructions; before them is the branch to the next iteration, with three behind it.
@@ -31,7 +35,7 @@ pub(crate) fn link(scheduled: Scheduled, routines: &[Routine], parts: u32) -> Re
         let (name, text, defines) = routine.source();
         lines.extend(self::lines(name, text, &defines, &mut std::iter::empty())?);
     }
-    for (at, routine) in scheduled.calls {
+    for &(at, routine) in calls {
         let at = iteration + at;
         let target = starts.get(routine).copied().unwrap_or(at);
         set(&mut lines, at, branch(at, target, BranchCondition::Always, LINK));

@@ -2,6 +2,8 @@
 //!
 //! Registers are virtual, and what comes out of a stream is an operand.
 
+use std::fmt;
+
 use naga::Span;
 use v3d_hw::qpu::address_map::TmuCoordinate;
 use v3d_hw::qpu::{AddOp, Condition, File, MulOp, PackA, PackMul, ReadSource, Unpack, WriteTarget};
@@ -145,6 +147,79 @@ impl Operation {
             _ => None,
         }
     }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let operands: Vec<String> = self.operands.iter().map(operand_name).collect();
+        let target = match self.target {
+            Target::Nothing => "-".to_owned(),
+            Target::Register(register) => format!("v{}", register.0),
+            Target::Special(function, register) => format!("v{} by {function:?}", register.0),
+            Target::Texture(coordinate, _) => format!("tmu0.{coordinate:?}"),
+            Target::Memory => "tmu0.memory".to_owned(),
+            Target::Output(_, target) => format!("{target:?}"),
+            Target::Color => "color".to_owned(),
+            Target::BlueAlpha => "blue_alpha".to_owned(),
+        };
+        let text = described(self.work, &target, &operands, self.condition, self.sets_flags, self.pack);
+        let merges = self.merges.map_or_else(String::new, |base| format!(" in v{}", base.0));
+        f.pad(&(text + &merges))
+    }
+}
+
+fn operand_name(operand: &Operand) -> String {
+    match operand {
+        Operand::Register(register) => format!("v{}", register.0),
+        Operand::Part(register, unpack) => format!("v{}.{unpack:?}", register.0),
+        Operand::Small(code) => format!("small {code}"),
+        Operand::Uniform(word) => format!("{word:?}"),
+        Operand::Input(_, source) => format!("{source:?}"),
+        Operand::Coefficient => "r5".to_owned(),
+    }
+}
+
+/// An operation for people.
+pub(crate) fn described(
+    work: Work,
+    target: &str,
+    operands: &[String],
+    condition: Condition,
+    sets_flags: bool,
+    pack: Pack,
+) -> String {
+    let name = match work {
+        Work::Add(op) => format!("{op:?}"),
+        Work::Mul(op) => format!("{op:?}"),
+        Work::Move => "mov".to_owned(),
+        Work::Load(bits) => format!("ldi {bits:#x}"),
+        Work::LoadTexture => "ldtmu0".to_owned(),
+        Work::Rotate(places) => format!("rotate{places}"),
+    };
+    let condition = if condition == Condition::Always { String::new() } else { format!(".{condition:?}") };
+    let flags = if sets_flags { ".setf" } else { "" };
+    let pack = match pack {
+        Pack::None => String::new(),
+        Pack::Mul(pack) => format!(".{pack:?}"),
+        Pack::A(pack) => format!(".{pack:?}"),
+    };
+    let operands = if operands.is_empty() { String::new() } else { format!(", {}", operands.join(", ")) };
+    format!("{}{} {target}{}{operands}", name.to_lowercase(), condition.to_lowercase() + flags, pack.to_lowercase())
+}
+
+/// The blocks of a program, for people.
+pub(crate) fn dump(machine: &Machine) -> String {
+    use std::fmt::Write;
+    let mut text = String::new();
+    for (number, block) in machine.blocks.iter().enumerate() {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "block {number}");
+        for operation in &block.operations {
+            let _ = writeln!(text, "  {operation}");
+        }
+        let _ = writeln!(text, "  # {:?}", block.end);
+    }
+    text
 }
 
 /// How a block ends.

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::{Parser, ValueEnum};
 use shader_compiler::interface::Stage;
 use shader_compiler::limit::Limit;
-use shader_compiler::{Compiled, MAX_SOURCE_BYTES, Options, Parsed, compile_module, qasm, read};
+use shader_compiler::{Compiled, MAX_SOURCE_BYTES, Options, PASSES, Parsed, Pass, compile_module_watched, qasm, read};
 use shader_interface::tail::blend::Blend;
 use shader_interface::tail::{Compare, Depth, TailState};
 use v3d_hw::control_list::Threading;
@@ -17,6 +17,8 @@ use v3d_hw::control_list::Threading;
 const EXAMPLES: &str = "Examples:
   qpuc lit.wgsl                                    instructions, uniforms and threads of each stage
   qpuc lit.wgsl --emit qasm                        assembly, each instruction with its source line
+  qpuc lit.wgsl --emit after=schedule              what the pass `schedule` makes of each stage
+  qpuc --passes                                    the passes of the compiler, and what each does
   qpuc lit.wgsl --depth less --blend alpha         with the code that a pipeline of this state appends
   qpuc lit.wgsl --stage fragment --fragment glow   one entry point only
   qpuc --limits                                    the parts of WGSL that are refused, and why; bounds of time and memory";
@@ -26,16 +28,19 @@ const EXAMPLES: &str = "Examples:
 #[command(name = "qpuc", after_help = EXAMPLES)]
 struct Arguments {
     /// The source: WGSL; or GLSL for Vulkan (.vert, .frag, .comp), or SPIR-V (.spv)
-    #[arg(required_unless_present = "limits")]
+    #[arg(required_unless_present_any = ["limits", "passes"])]
     file: Option<PathBuf>,
     /// Print the parts of WGSL that are refused, and why, and the bounds of time and memory
     #[arg(long, conflicts_with = "file")]
     limits: bool,
+    /// Print the passes of the compiler
+    #[arg(long, conflicts_with = "file")]
+    passes: bool,
     /// Print a line of counts for each stage; this is the default without --emit
     #[arg(long)]
     stats: bool,
-    /// Print an intermediate form or the result
-    #[arg(long, value_enum)]
+    /// Print an intermediate form or the result: naga, ssa, scheduled, qasm, words; after=PASS, or all for each pass
+    #[arg(long, value_name = "FORM", value_parser = Emit::parse)]
     emit: Option<Emit>,
     /// Compile only this stage
     #[arg(long, value_enum)]
@@ -179,23 +184,61 @@ impl BlendMode {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// What is printed of a program.
+#[derive(Clone, Copy)]
 enum Emit {
-    /// naga's intermediate representation
+    /// naga's intermediate representation.
     Naga,
-    /// The compiler's scalar values in SSA form
+    /// The compiler's scalar values in SSA form.
     Ssa,
-    /// The scheduled instructions with their offsets
+    /// The scheduled instructions with their offsets.
     Scheduled,
-    /// Assembly with its interface and source lines
+    /// Assembly with its interface and source lines.
     Qasm,
-    /// Instruction words in hexadecimal
+    /// Instruction words in hexadecimal.
     Words,
+    /// The result of one pass.
+    After(&'static Pass),
+    /// The result of each pass.
+    All,
+}
+
+impl Emit {
+    fn parse(text: &str) -> Result<Self, String> {
+        if let Some(name) = text.strip_prefix("after=") {
+            let names = PASSES.iter().map(|pass| pass.name).collect::<Vec<_>>().join(", ");
+            let pass = PASSES.iter().find(|pass| pass.name == name);
+            return pass.map(Self::After).ok_or(format!("there is no pass {name}; there are {names}"));
+        }
+        Ok(match text {
+            "naga" => Self::Naga,
+            "ssa" => Self::Ssa,
+            "scheduled" => Self::Scheduled,
+            "qasm" => Self::Qasm,
+            "words" => Self::Words,
+            "all" => Self::All,
+            _ => return Err("one of naga, ssa, scheduled, qasm, words, all, after=PASS".to_owned()),
+        })
+    }
+
+    fn shows(self, pass: &Pass) -> bool {
+        match self {
+            Self::After(only) => only.name == pass.name,
+            Self::All => true,
+            _ => false,
+        }
+    }
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let Some(file) = &arguments.file else {
+        if arguments.passes {
+            for pass in PASSES {
+                println!("{:<20} {}", pass.name, pass.purpose);
+            }
+            return ExitCode::SUCCESS;
+        }
         for limit in Limit::ALL {
             println!("{:<20} {:<9} {}", limit.name, limit.cause.name(), limit.message);
         }
@@ -227,7 +270,7 @@ fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
 
 fn run(arguments: &Arguments, source: &[u8], path: &str) -> Result<(), String> {
     let Parsed { module, text } = read(source, path).map_err(|error| error.to_string())?;
-    if arguments.emit == Some(Emit::Naga) {
+    if matches!(arguments.emit, Some(Emit::Naga)) {
         println!("{module:#?}");
         return Ok(());
     }
@@ -244,13 +287,21 @@ fn run(arguments: &Arguments, source: &[u8], path: &str) -> Result<(), String> {
         one_thread: arguments.one_thread,
         half_color: arguments.has_half_floats(),
     };
-    let programs = compile_module(&module, &text, path, &options).map_err(|error| error.to_string())?;
+    let mut print_pass = |pass: &'static Pass, stage: &'static str, text: &dyn Fn() -> String| {
+        if arguments.emit.is_some_and(|emit| emit.shows(pass)) {
+            println!("# {stage}, after {}\n{}", pass.name, text().trim_end());
+        }
+    };
+    let programs =
+        compile_module_watched(&module, &text, path, &options, &mut print_pass).map_err(|error| error.to_string())?;
     for program in programs {
         let program = &match arguments.end() {
             Some(end) => program.with_end(&end)?,
             None => program,
         };
-        if let Some(emit) = arguments.emit {
+        if let Some(emit) = arguments.emit
+            && !matches!(emit, Emit::After(_) | Emit::All)
+        {
             println!("# {}", program.stage.name());
             print!("{}", emitted(emit, program, &text));
         }
@@ -263,7 +314,7 @@ fn run(arguments: &Arguments, source: &[u8], path: &str) -> Result<(), String> {
 
 fn emitted(emit: Emit, program: &Compiled, source: &str) -> String {
     match emit {
-        Emit::Naga => String::new(),
+        Emit::Naga | Emit::After(_) | Emit::All => String::new(),
         Emit::Ssa => program.ssa.to_string(),
         Emit::Scheduled => qpu::disassemble(&program.words, qpu::disassembler::Style { offsets: true }),
         Emit::Qasm => qasm(program, source),

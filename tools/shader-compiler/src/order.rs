@@ -1,168 +1,198 @@
-//! Which operations of a block must wait for which.
+//! Pass `order`: the dependence graph of each basic block, and in which order its operations had best be issued.
+//!
+//! Nothing moves here. The scheduler takes the operations whose dependences are met in the order of one of three ranks, which are computed here.
+
+use std::cmp::Reverse;
+use std::fmt::Write;
 
 use v3d_hw::control_list::Threading;
-use v3d_hw::qpu::{Condition, File, Hazard, ReadSource, SFU_LATENCY, WriteTarget};
 
-use crate::machine::{DEPTH, Operand, Operation, Target, Work};
+use crate::machine::{Block, Machine, Operation, Register, Target};
 
-/// Entries of a TMU's request queue: each parameter takes one. Two threads share them [AG p.39].
-const TMU_ENTRIES: usize = 8;
-/// Cycles from a set-up of VPM reads to the first read. The guide wants a latency of three instructions [AG p.55]; the captured programs of Mesa's driver,
-/// which run on boards, read one to three instructions after the set-up, and tests on boards found that the read waits [vc4asm].
-const VPM_SET_UP: usize = 2;
-/// Cycles until what is written to a register file can be read.
-const FILE: usize = Hazard::ReadAfterWrite.distance() as usize;
-/// Cycles until the special function unit's result can be read.
-const SPECIAL: usize = SFU_LATENCY as usize;
-/// Where a pipeline finds the depth of a fragment.
-const DEPTH_OUTPUT: Target = Target::Output(File::B, WriteTarget::Register(DEPTH));
-/// Cycles from a texture request to its result, if the TMU's cache has it [vc4cl].
-pub(crate) const TEXTURE: usize = 9;
+mod dependences;
+mod thread_phases;
 
-/// What an operation has of another that it waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Through {
-    /// A register, or only its turn.
-    Register,
-    /// Flags, r5 or parameters of one lookup: what both threads have in the same place, and what cannot be moved.
-    Unmovable,
-    /// The result of its lookup.
-    Lookup,
-}
+pub(crate) use dependences::{Carrier, Dependence, LOOKUP_LATENCY, dependences};
+pub(crate) use thread_phases::ThreadPhases;
 
-/// An operation that another waits for.
+/// Depths are not told apart from this one on: no [`Heuristic`](crate::schedule) looks further ahead than 16 cycles, and each cycle has to update them.
+pub(crate) const MAX_DEPTH: usize = 20;
+
+/// An operation that comes after another one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wait {
-    pub(crate) on: usize,
-    /// Cycles between the two, at least; a register's own time comes on top.
+pub(crate) struct Successor {
+    pub(crate) at: usize,
+    /// Cycles between the two that the hardware demands.
     pub(crate) cycles: usize,
-    /// Cycles that it is good to leave.
-    pub(crate) better: usize,
-    pub(crate) through: Through,
+    /// Cycles after which the successor does not stall.
+    pub(crate) latency: usize,
 }
 
-/// What each operation of a list waits for. The list is in an order in which it could be executed.
-pub(crate) fn waits(operations: &[Operation], registers: usize, threading: Threading) -> Vec<Vec<Wait>> {
-    let tmu_entries = if threading == Threading::Dual { TMU_ENTRIES / 2 } else { TMU_ENTRIES };
-    let mut all: Vec<Vec<Wait>> = Vec::with_capacity(operations.len());
-    let mut writer: Vec<Option<usize>> = vec![None; registers];
-    let mut readers: Vec<Vec<usize>> = vec![Vec::new(); registers];
-    let (mut flags, mut flag_readers): (Option<usize>, Vec<usize>) = (None, Vec::new());
-    let (mut varying, mut coefficient): (Option<usize>, Option<usize>) = (None, None);
-    let (mut read_set_up, mut vpm_read, mut vpm_write) = (None, None, None);
-    let mut texture: Option<usize> = None;
-    let mut loads: Vec<(usize, usize)> = Vec::new();
-    let (mut parameters, mut request): (usize, Option<usize>) = (0, None);
-    let mut depth_readers: Vec<usize> = Vec::new();
-    let mut is_waited_for = vec![false; operations.len()];
-    for (at, operation) in operations.iter().enumerate() {
-        let mut list: Vec<Wait> = Vec::new();
-        let mut unmovable: Vec<usize> = Vec::new();
-        let mut wait = |on: Option<usize>, cycles: usize, better: usize| {
-            if let Some(on) = on {
-                list.push(Wait { on, cycles, better, through: Through::Register });
-            }
+/// What is known of a block before anything of it is scheduled: the same for all heuristics.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockOrder {
+    pub(crate) successors: Vec<Vec<Successor>>,
+    /// For each operation those that it comes after, with the cycles after which it does not stall.
+    pub(crate) predecessors: Vec<Vec<(usize, usize)>>,
+    /// Cycles from the block's start to each operation, at least, up to [`MAX_DEPTH`].
+    pub(crate) depths: Vec<usize>,
+    /// Rank by the critical path: cycles from each operation to the block's end.
+    pub(crate) heights: Vec<usize>,
+    /// The same if reads of the uniforms are as critical as the reads that must come after them.
+    pub(crate) heights_with_uniforms: Vec<usize>,
+    /// Instructions from each operation to the block's end, at least.
+    pub(crate) least: Vec<usize>,
+    /// Rank by register pressure: places in an order in which operands are computed right before their use, the subtree that needs most registers first.
+    pub(crate) pressure_ranks: Vec<usize>,
+    /// Operations with the registers that they read, by register.
+    pub(crate) users: Vec<(Register, usize)>,
+    /// For two threads: the phases between switches in which operations can be.
+    pub(crate) phases: Option<ThreadPhases>,
+}
+
+/// The orders of all blocks of a program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ordered {
+    pub(crate) single: Vec<BlockOrder>,
+    /// For two threads of a QPU; `None` if the program cannot be for two.
+    pub(crate) dual: Option<Vec<BlockOrder>>,
+}
+
+/// The orders of a program's blocks; for two threads only if that is asked for.
+pub(crate) fn order(machine: &Machine, for_two_threads: bool) -> Ordered {
+    let of = |threading| -> Option<Vec<BlockOrder>> {
+        machine.blocks.iter().map(|block| BlockOrder::new(block, machine.registers as usize, threading)).collect()
+    };
+    let dual = for_two_threads.then(|| of(Threading::Dual)).flatten();
+    Ordered { single: of(Threading::Single).unwrap_or_default(), dual }
+}
+
+impl BlockOrder {
+    /// `None` if the block cannot be for two threads.
+    fn new(block: &Block, registers: usize, threading: Threading) -> Option<Self> {
+        let operations = block.operations.as_slice();
+        let count = operations.len();
+        let mut graph = dependences(operations, registers, threading);
+        let natural: Vec<usize> = graph.iter().map(Vec::len).collect();
+        for &(at, on) in &block.uniform_order {
+            graph[at].push(Dependence { on, cycles: 1, latency: 1, carrier: Carrier::Register });
+        }
+        let phases = match threading {
+            Threading::Single => None,
+            Threading::Dual => Some(ThreadPhases::new(operations, &graph)?),
         };
-        for register in operation.reads() {
-            let from = writer[register.index()];
-            let better = from.map_or(1, |from| match (operations[from].target, operations[from].work) {
-                (Target::Special(..), _) => SPECIAL,
-                _ => 1,
-            });
-            wait(from, 1, better);
-            readers[register.index()].push(at);
-        }
-        if let Some(register) = operation.writes() {
-            for &reader in readers[register.index()].iter().filter(|reader| **reader != at) {
-                wait(Some(reader), 0, 0);
+        let mut successors: Vec<Vec<Successor>> = vec![Vec::new(); count];
+        let mut is_natural: Vec<Vec<bool>> = vec![Vec::new(); count];
+        let mut predecessors = Vec::with_capacity(count);
+        let mut depths = vec![0; count];
+        let mut users = Vec::new();
+        for (at, list) in graph.iter().enumerate() {
+            for (number, edge) in list.iter().enumerate() {
+                let latency = edge.latency.max(edge.cycles);
+                successors[edge.on].push(Successor { at, cycles: edge.cycles, latency });
+                is_natural[edge.on].push(number < natural[at]);
+                depths[at] = MAX_DEPTH.min(depths[at].max(depths[edge.on] + latency));
             }
-            wait(writer[register.index()], 1, 1);
-            writer[register.index()] = Some(at);
-            readers[register.index()].clear();
+            predecessors.push(list.iter().map(|edge| (edge.on, edge.latency.max(edge.cycles))).collect());
+            users.extend(operations[at].reads().map(|register| (register, at)));
         }
-        if operation.condition != Condition::Always {
-            wait(flags, 1, 1);
-            unmovable.extend(flags);
-            flag_readers.push(at);
+        users.sort_unstable();
+        users.dedup();
+        let mut least = vec![0; count];
+        for (at, list) in successors.iter().enumerate().rev() {
+            // The copy to r0 at the end is left out if the colour is there already.
+            let own = usize::from(operations[at].target != Target::Color);
+            least[at] = list.iter().map(|next| least[next.at] + next.cycles).max().unwrap_or(0).max(own);
         }
-        if operation.sets_flags {
-            flag_readers.drain(..).filter(|reader| *reader != at).for_each(|reader| wait(Some(reader), 0, 0));
-            wait(flags, 1, 1);
-            flags = Some(at);
-        }
-        for operand in &operation.operands {
-            match operand {
-                Operand::Input(_, ReadSource::Varying) => {
-                    wait(varying, 1, 1);
-                    // r5 has the coefficient of one varying at a time.
-                    wait(coefficient, 0, 0);
-                    varying = Some(at);
-                }
-                Operand::Coefficient => {
-                    wait(varying, 1, 1);
-                    unmovable.extend(varying);
-                    coefficient = Some(at);
-                }
-                Operand::Input(_, ReadSource::VpmRead) => {
-                    wait(read_set_up, VPM_SET_UP, VPM_SET_UP);
-                    wait(vpm_read, 1, 1);
-                    vpm_read = Some(at);
-                }
-                Operand::Input(File::B, ReadSource::Register(DEPTH)) => depth_readers.push(at),
-                _ => {}
-            }
-        }
-        match operation.target {
-            Target::Output(_, WriteTarget::VpmVcdRdSetup) => {
-                wait(vpm_read, 1, 1);
-                read_set_up = Some(at);
-            }
-            Target::Output(_, WriteTarget::VpmVcdWrSetup | WriteTarget::VpmWrite) => {
-                wait(vpm_write, 1, 1);
-                vpm_write = Some(at);
-            }
-            Target::Texture(..) | Target::Memory => {
-                wait(texture, 1, 1);
-                if parameters > 0 {
-                    unmovable.extend(texture);
-                }
-                // The queue has room again when an older result is loaded.
-                let waiting: usize = loads.iter().map(|(_, entries)| entries).sum();
-                if waiting + parameters + 1 > tmu_entries
-                    && let Some((load, _)) = loads.first().copied()
-                {
-                    wait(Some(load), 1, 1);
-                    loads.remove(0);
-                }
-                parameters += 1;
-                (texture, request) = (Some(at), Some(at));
-            }
-            DEPTH_OUTPUT => depth_readers.drain(..).for_each(|reader| wait(Some(reader), 0, 0)),
-            _ => {}
-        }
-        if operation.work == Work::LoadTexture {
-            wait(request, 1, TEXTURE);
-            wait(loads.last().map(|(load, _)| *load), 1, 1);
-            loads.push((at, std::mem::take(&mut parameters)));
-        }
-        if matches!(operation.target, Target::Color | Target::BlueAlpha) {
-            // What the tile buffer gets comes last, and the depth must be there when what a pipeline puts behind begins. What others wait for is over by then.
-            for (on, operation) in operations[..at].iter().enumerate() {
-                let cycles = if operation.target == DEPTH_OUTPUT { FILE } else { 0 };
-                if cycles > 0 || !is_waited_for[on] {
-                    wait(Some(on), cycles, cycles);
-                }
-            }
-        }
-        for wait in &mut list {
-            is_waited_for[wait.on] = true;
-            if unmovable.contains(&wait.on) {
-                wait.through = Through::Unmovable;
-            } else if operation.work == Work::LoadTexture && Some(wait.on) == request {
-                wait.through = Through::Lookup;
-            }
-        }
-        all.push(list);
+        let heights = heights(&successors, |at, number| is_natural[at][number]);
+        let heights_with_uniforms = heights_of_all(&block.uniform_order, &successors, &heights);
+        let pressure_ranks = pressure_ranks(&predecessors);
+        Some(Self {
+            successors,
+            predecessors,
+            depths,
+            heights,
+            heights_with_uniforms,
+            least,
+            pressure_ranks,
+            users,
+            phases,
+        })
     }
-    all
+
+    /// Instructions that the block has at least.
+    pub(crate) fn least(&self) -> usize {
+        self.least.iter().copied().max().unwrap_or(0)
+    }
+}
+
+fn heights_of_all(uniform_order: &[(usize, usize)], successors: &[Vec<Successor>], natural: &[usize]) -> Vec<usize> {
+    if uniform_order.is_empty() { natural.to_vec() } else { heights(successors, |_, _| true) }
+}
+
+/// The length of the longest chain of operations that begins with each, over those edges that count.
+fn heights(successors: &[Vec<Successor>], counts: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+    let mut heights = vec![0; successors.len()];
+    for (at, list) in successors.iter().enumerate().rev() {
+        // Each operation adds one to its latency, so that of two chains of the same latency the one with more operations is the longer.
+        let chains = list.iter().enumerate().filter(|(number, _)| counts(at, *number));
+        let chains = chains.map(|(_, next)| heights[next.at] + next.latency - usize::from(next.cycles == 0));
+        heights[at] = 1 + chains.max().unwrap_or(0);
+    }
+    heights
+}
+
+/// The place of each operation in a depth-first order of the graph, the operand whose subtree needs most registers first (Sethi and Ullman's numbering, as if
+/// no value was used twice).
+fn pressure_ranks(predecessors: &[Vec<(usize, usize)>]) -> Vec<usize> {
+    let mut registers = vec![0usize; predecessors.len()];
+    let mut sorted: Vec<Vec<usize>> = Vec::with_capacity(predecessors.len());
+    for (at, list) in predecessors.iter().enumerate() {
+        let mut operands: Vec<usize> = list.iter().map(|&(on, _)| on).collect();
+        operands.sort_unstable();
+        operands.dedup();
+        operands.sort_by_key(|&on| Reverse(registers[on]));
+        registers[at] = operands.iter().enumerate().map(|(kept, &on)| registers[on] + kept).max().unwrap_or(0).max(1);
+        sorted.push(operands);
+    }
+    let mut has_successor = vec![false; predecessors.len()];
+    sorted.iter().flatten().for_each(|&on| has_successor[on] = true);
+    let (mut rank, mut next) = (vec![None; predecessors.len()], 0);
+    for root in (0..predecessors.len()).filter(|&at| !has_successor[at]) {
+        let mut open = vec![(root, 0)];
+        while let Some((at, number)) = open.pop() {
+            if rank[at].is_some() {
+                continue;
+            }
+            if let Some(&on) = sorted[at].get(number) {
+                open.push((at, number + 1));
+                open.push((on, 0));
+            } else {
+                rank[at] = Some(next);
+                next += 1;
+            }
+        }
+    }
+    rank.into_iter().map(|rank| rank.unwrap_or(next)).collect()
+}
+
+/// The graph for people: each operation with its ranks and what it comes after.
+pub(crate) fn dump(machine: &Machine, ordered: &Ordered) -> String {
+    let mut text = String::new();
+    for (number, (block, order)) in machine.blocks.iter().zip(&ordered.single).enumerate() {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "block {number}");
+        for (at, operation) in block.operations.iter().enumerate() {
+            let after: Vec<String> =
+                order.predecessors[at].iter().map(|(on, cycles)| format!("{on}+{cycles}")).collect();
+            let (height, rank) = (order.heights[at], order.pressure_ranks[at]);
+            let _ = writeln!(
+                text,
+                "  {at:4}  {:40}  # height {height}, rank {rank}; after {}",
+                Operation::to_string(operation),
+                after.join(" ")
+            );
+        }
+    }
+    text
 }

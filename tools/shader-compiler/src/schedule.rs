@@ -1,79 +1,56 @@
-//! Order and registers: list scheduling for both ALUs, in which each result gets its place when it is computed.
+//! Pass `schedule`: instructions of both ALUs out of the operations of each block, on virtual registers.
 //!
-//! At each cycle the operation with the longest chain of others behind it goes first, and another that fits into the same instruction goes with it. Since
-//! places are known by then, whether two operations fit is no guess. An operand that stands in the way, in the same file as another or in r4, is moved when
-//! nothing better can be done. There is no memory that a register could be saved to: if none is free, that is an error.
+//! A list scheduler takes operations in the order of a rank, pairs them, and gives each result a bank: an accumulator, file A or file B. Banks are part of
+//! scheduling, because what can be read when and with what depends on them; which register of a bank it is, is left to the pass `allocate`. The scheduler never
+//! lets more values live in a bank than it has registers. An operand that cannot be read with the others is copied to another bank. There is no memory that a
+//! register could be spilled to: if no bank has room, that is an error.
+//!
+//! No heuristic is the best for all programs, so that a fixed number of them is tried, and the shortest schedule is taken.
 //!
 //! | file | what |
 //! |---|---|
-//! | `scheduler` | the cycles of a program |
-//! | `pending` | which operations of a block are left, and when each may go |
-//! | `places` | where results go |
-//! | `obstacles` | how what stands in the way of an operation is removed |
-//! | `stages` | for two threads: which operations come before which switch |
-//! | `threads` | switches of threads |
+//! | `heuristic` | what is tried, and tuning constants |
+//! | `list_scheduler` | the cycles of a program |
+//! | `ready_list` | which operations of a block are left, and when each may go |
+//! | `bank_choice` | in which bank a result goes |
+//! | `copies` | copies from bank to bank |
+//! | `thread_switch` | switches of threads |
+//! | `occupancy` | which value is in which bank, and the live ranges |
 
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::fmt::Write;
 
 use naga::Span;
 use v3d_hw::control_list::Threading;
+use v3d_hw::qpu::WriteTarget;
+use v3d_hw::qpu::address_map::TmuCoordinate;
 
+use crate::bundle::{Bank, Bundle, Destination, Placed, Source};
 use crate::diagnostic::{Result, fault};
-use crate::encode::Line;
 use crate::limit::Limit;
 use crate::machine::{Block, End, Machine, Work};
-use crate::order::TEXTURE;
+use crate::order::{LOOKUP_LATENCY, Ordered};
 use crate::ssa::StreamWord;
 
-mod obstacles;
-mod pending;
-mod places;
-mod scheduler;
-mod stages;
-mod threads;
+mod bank_choice;
+mod copies;
+mod heuristic;
+mod list_scheduler;
+mod occupancy;
+mod ready_list;
+mod thread_switch;
 
-use pending::Plan;
-use scheduler::{Order, Policy, Scheduler};
+use heuristic::Heuristic;
+use list_scheduler::Scheduler;
+pub(crate) use occupancy::{ACCUMULATORS, FILE_REGISTERS, KEPT_FREE, LiveRange};
 
-/// What is tried.
-const POLICIES: [Policy; 8] = [
-    Policy { order: Order::Urgency, soon: 8, uses: u32::MAX, early_switch: false, makes_room: false },
-    Policy { order: Order::Urgency, soon: 8, uses: 2, early_switch: false, makes_room: false },
-    Policy { order: Order::Urgency, soon: 8, uses: 3, early_switch: false, makes_room: false },
-    Policy { order: Order::Urgency, soon: 4, uses: u32::MAX, early_switch: false, makes_room: false },
-    Policy { order: Order::Urgency, soon: 4, uses: 2, early_switch: false, makes_room: false },
-    Policy { order: Order::Urgency, soon: 16, uses: u32::MAX, early_switch: false, makes_room: false },
-    Policy { order: Order::Urgency, soon: 16, uses: 2, early_switch: false, makes_room: false },
-    Policy { order: Order::Source, soon: 8, uses: u32::MAX, early_switch: false, makes_room: false },
-];
-
-/// What is tried for two threads.
-const DUAL_POLICIES: [Policy; 6] = [
-    Policy { order: Order::Urgency, soon: 8, uses: u32::MAX, early_switch: false, makes_room: false },
-    Policy { order: Order::Urgency, soon: 8, uses: u32::MAX, early_switch: true, makes_room: false },
-    Policy { order: Order::Urgency, soon: 8, uses: 3, early_switch: false, makes_room: false },
-    Policy { order: Order::Urgency, soon: 4, uses: u32::MAX, early_switch: false, makes_room: false },
-    Policy { order: Order::Urgency, soon: 16, uses: u32::MAX, early_switch: false, makes_room: false },
-    Policy { order: Order::Source, soon: 8, uses: u32::MAX, early_switch: true, makes_room: false },
-];
-
-/// What is tried where none of these finds enough registers.
-const FRUGAL_POLICIES: [Policy; 6] = [
-    Policy { order: Order::Source, soon: 8, uses: u32::MAX, early_switch: false, makes_room: true },
-    Policy { order: Order::Late, soon: 8, uses: u32::MAX, early_switch: false, makes_room: true },
-    Policy { order: Order::Source, soon: 4, uses: 2, early_switch: false, makes_room: true },
-    Policy { order: Order::Late, soon: 4, uses: 2, early_switch: false, makes_room: true },
-    Policy { order: Order::Urgency, soon: 8, uses: u32::MAX, early_switch: false, makes_room: true },
-    Policy { order: Order::Urgency, soon: 4, uses: 2, early_switch: false, makes_room: true },
-];
-
-/// Operations that may still be tried in instructions, for all orders of a program.
+/// Attempts to place an operation that are left, for all heuristics of a program.
 #[derive(Debug)]
 pub(crate) struct Effort(Cell<u64>);
 
 impl Effort {
-    /// What a program may take.
+    /// What a program may take: a few seconds.
     pub(crate) const MOST: u64 = 1 << 24;
 
     pub(crate) const fn new() -> Self {
@@ -90,81 +67,132 @@ impl Effort {
     }
 }
 
-/// The instructions of a machine's blocks.
+/// An instruction of a schedule.
+#[derive(Clone, Debug)]
+pub(crate) enum Slot {
+    Bundle(Bundle),
+    /// Back to an instruction as long as an element has the zero flag clear; three delay slots follow.
+    Branch {
+        to: usize,
+    },
+    /// A call of one of [`Machine::routines`]; three delay slots follow.
+    Call {
+        routine: usize,
+    },
+}
+
+impl Slot {
+    fn span(&self) -> Option<Span> {
+        match self {
+            Self::Bundle(bundle) => bundle.span(),
+            _ => None,
+        }
+    }
+}
+
+/// The instructions of a program, with live ranges in place of registers.
+#[derive(Clone, Debug)]
 pub(crate) struct Scheduled {
-    pub(crate) lines: Vec<Line>,
-    /// Places of calls, which are left empty, with the routine that is called; three instructions behind each are executed before it.
-    pub(crate) calls: Vec<(usize, usize)>,
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) ranges: Vec<LiveRange>,
+    /// The first register of each file that values cannot have.
+    pub(crate) reserved_from: u8,
+    pub(crate) threading: Threading,
 }
 
 impl Scheduled {
     /// The words of the uniforms, in the order in which they are read.
     pub(crate) fn stream(&self) -> Vec<StreamWord> {
-        self.lines.iter().filter_map(|line| line.reads).collect()
+        let bundles = self.slots.iter().filter_map(|slot| match slot {
+            Slot::Bundle(bundle) => bundle.uniform(),
+            _ => None,
+        });
+        bundles.collect()
+    }
+
+    /// Calls: instruction and routine.
+    pub(crate) fn calls(&self) -> Vec<(usize, usize)> {
+        let calls = self.slots.iter().enumerate().filter_map(|(at, slot)| match *slot {
+            Slot::Call { routine } => Some((at, routine)),
+            _ => None,
+        });
+        calls.collect()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
     }
 }
 
-/// The instructions of a program: of several orders the shortest.
+/// The shortest schedule of a program for one thread; with `keeps_all` all that have the same length, in the order of the heuristics.
 ///
 /// # Errors
 /// There are not enough registers: with the line where that is so.
-pub(crate) fn schedule(machine: &Machine, effort: &Effort) -> Result<Scheduled> {
-    let found = try_orders(machine, effort, Threading::Single, usize::MAX, false)?;
-    found.into_iter().next().map_or_else(|| fault(Span::default(), "no schedule was tried"), Ok)
+pub(crate) fn schedule(
+    machine: &Machine,
+    ordered: &Ordered,
+    effort: &Effort,
+    keeps_all: bool,
+) -> Result<Vec<Scheduled>> {
+    let search = Search { machine, ordered, effort, threading: Threading::Single, limit: usize::MAX, keeps_all };
+    let found = search.run()?;
+    if found.is_empty() { fault(Span::default(), "no schedule was tried") } else { Ok(found) }
 }
 
-/// The instructions of a program in all orders that are as short as the shortest.
+/// The shortest schedule of a program, if it has fewer instructions than this.
+pub(crate) fn schedule_within(
+    machine: &Machine,
+    ordered: &Ordered,
+    effort: &Effort,
+    limit: usize,
+) -> Option<Scheduled> {
+    let search = Search { machine, ordered, effort, threading: Threading::Single, limit, keeps_all: false };
+    search.run().ok()?.into_iter().next()
+}
+
+/// Cycles of a lookup whose texels are in memory: 9 if the TMU's cache has them, 3 more from the L2 cache, and 8 from the chip's memory [vc4cl].
+const LOOKUP_CYCLES: usize = LOOKUP_LATENCY + 3 + 8;
+
+/// The schedule of a fragment program: for two threads if that takes fewer cycles than waiting for lookups as one.
 ///
 /// # Errors
 /// There are not enough registers: with the line where that is so.
-pub(crate) fn shortest_orders(machine: &Machine, effort: &Effort) -> Result<Vec<Scheduled>> {
-    try_orders(machine, effort, Threading::Single, usize::MAX, true)
-}
-
-/// The instructions of a program, if they can be fewer than this.
-pub(crate) fn schedule_within(machine: &Machine, effort: &Effort, limit: usize) -> Option<Scheduled> {
-    try_orders(machine, effort, Threading::Single, limit, false).ok()?.into_iter().next()
-}
-
-/// Instructions in the time of a lookup whose texels are in memory: 9 if the TMU's cache has them, 3 more from the L2 cache, and 8 from the chip's own [vc4cl].
-const LOOKUP: usize = TEXTURE + 3 + 8;
-
-/// The instructions of a fragment program, for two threads if that takes less time than waiting for lookups as one.
-///
-/// # Errors
-/// There are not enough registers: with the line where that is so.
-pub(crate) fn schedule_fragment(machine: &Machine, effort: &Effort) -> Result<(Scheduled, Threading)> {
-    // What two threads take must not be missing for one.
-    let Some(dual) = schedule_threads(machine, &Effort::new()) else {
-        return Ok((schedule(machine, effort)?, Threading::Single));
+pub(crate) fn schedule_fragment(machine: &Machine, ordered: &Ordered, effort: &Effort) -> Result<Scheduled> {
+    // The attempts for two threads must not be missing for one.
+    let Some(dual) = schedule_for_two(machine, ordered, &Effort::new()) else {
+        return Ok(schedule(machine, ordered, effort, false)?.swap_remove(0));
     };
-    Ok(match schedule_within(machine, effort, dual.lines.len()) {
-        Some(single) if single.lines.len() + waiting(&single.lines) < dual.lines.len() => (single, Threading::Single),
-        _ => (dual, Threading::Dual),
+    Ok(match schedule_within(machine, ordered, effort, dual.len()) {
+        Some(single) if single.len() + stalls(&single.slots) < dual.len() => single,
+        _ => dual,
     })
 }
 
-/// Instructions in whose time a program for one thread waits for lookups.
-fn waiting(lines: &[Line]) -> usize {
-    let (mut asked, mut waited) = (VecDeque::new(), 0);
-    for (at, line) in lines.iter().enumerate() {
-        let accesses = line.instruction.accesses();
-        if accesses.written().any(|write| write.target.starts_lookup()) {
-            asked.push_back(at + waited);
+/// Cycles in which a program for one thread waits for lookups.
+fn stalls(slots: &[Slot]) -> usize {
+    let (mut requests, mut stalled) = (VecDeque::new(), 0);
+    for (at, slot) in slots.iter().enumerate() {
+        let Slot::Bundle(bundle) = slot else { continue };
+        let starts_lookup = |placed: &Placed| {
+            let starts = WriteTarget::Tmu { unit: 0, coordinate: TmuCoordinate::S };
+            matches!(placed.destination, Destination::Address(_, target) if target == starts)
+        };
+        if bundle.operations().any(starts_lookup) {
+            requests.push_back(at + stalled);
         }
-        if accesses.signal.loads_tmu().is_some()
-            && let Some(since) = asked.pop_front()
+        if bundle.load.is_some()
+            && let Some(since) = requests.pop_front()
         {
-            waited += (since + LOOKUP).saturating_sub(at + waited);
+            stalled += (since + LOOKUP_CYCLES).saturating_sub(at + stalled);
         }
     }
-    waited
+    stalled
 }
 
-/// The instructions of a fragment program for two threads, of which one goes on while the other waits for a lookup.
+/// The schedule of a fragment program for two threads, of which one goes on while the other waits for a lookup.
 ///
 /// `None` if it has no lookups, or lookups in loops, or if half of the registers are not enough.
-fn schedule_threads(machine: &Machine, effort: &Effort) -> Option<Scheduled> {
+fn schedule_for_two(machine: &Machine, ordered: &Ordered, effort: &Effort) -> Option<Scheduled> {
     let looks_up = |block: &Block| block.operations.iter().any(|operation| operation.work == Work::LoadTexture);
     let is_repeated = |at: usize| {
         let mut later = machine.blocks[at..].iter();
@@ -175,67 +203,120 @@ fn schedule_threads(machine: &Machine, effort: &Effort) -> Option<Scheduled> {
     if looks.any(|(at, _)| is_repeated(at)) {
         return None;
     }
-    try_orders(machine, effort, Threading::Dual, usize::MAX, false).ok()?.into_iter().next()
+    let search = Search { machine, ordered, effort, threading: Threading::Dual, limit: usize::MAX, keeps_all: false };
+    search.run().ok()?.into_iter().next()
 }
 
-/// The shortest order below a limit, or all that are as short: those that take few registers only if no other does.
-fn try_orders(
-    machine: &Machine,
-    effort: &Effort,
+/// The declared loop over heuristics.
+#[derive(Clone, Copy)]
+struct Search<'m> {
+    machine: &'m Machine,
+    ordered: &'m Ordered,
+    effort: &'m Effort,
     threading: Threading,
+    /// Schedules must have fewer instructions than this.
     limit: usize,
-    all: bool,
-) -> Result<Vec<Scheduled>> {
-    let policies = if threading == Threading::Dual { &DUAL_POLICIES[..] } else { &POLICIES };
-    match try_policies(machine, effort, threading, limit, all, policies) {
-        Err(refusal) if refusal.is_for(&Limit::REGISTERS) && threading == Threading::Single => {
-            try_policies(machine, effort, threading, limit, all, &FRUGAL_POLICIES)
-        }
-        tried => tried,
-    }
+    /// All of the shortest schedules are wanted, and not only the first.
+    keeps_all: bool,
 }
 
-/// The same by some policies.
-fn try_policies(
-    machine: &Machine,
-    effort: &Effort,
-    threading: Threading,
-    limit: usize,
-    all: bool,
-    policies: &[Policy],
-) -> Result<Vec<Scheduled>> {
-    let mut found: Vec<Scheduled> = Vec::new();
-    let mut refusal = Ok(());
-    let is_ordered = machine.blocks.iter().any(|block| !block.uniform_order.is_empty());
-    for urgent_uniforms in [false, true].into_iter().take(1 + usize::from(is_ordered)) {
-        let registers = machine.registers as usize;
-        let plan = |block| Plan::new(block, registers, urgent_uniforms, threading);
-        let Some(plans) = machine.blocks.iter().map(plan).collect::<Option<Vec<_>>>() else { continue };
-        // Policies that would do what another has done.
-        let mut alike: Vec<Policy> = Vec::new();
-        for &policy in policies {
-            if alike.contains(&policy) {
-                continue;
+impl Search<'_> {
+    /// The shortest schedule below the limit, or all that are as short: those that save registers only if no other has enough of them.
+    fn run(self) -> Result<Vec<Scheduled>> {
+        let heuristics = match self.threading {
+            Threading::Dual => &heuristic::DUAL[..],
+            Threading::Single => &heuristic::SINGLE,
+        };
+        match self.run_with(heuristics) {
+            Err(refusal) if refusal.is_for(&Limit::REGISTERS) && self.threading == Threading::Single => {
+                self.run_with(&heuristic::FRUGAL)
             }
-            let shortest = found.first().map(|order| order.lines.len());
-            let limit = shortest.map_or(limit, |length| length + usize::from(all));
-            let mut scheduler = Scheduler::new(machine, effort, threading, policy, policies, limit);
-            match scheduler.run(&plans) {
-                Ok(true) => {
-                    let order = Scheduled { lines: scheduler.lines, calls: scheduler.calls };
-                    if shortest.is_some_and(|length| order.lines.len() < length) {
-                        found.clear();
-                    }
-                    found.push(order);
+            tried => tried,
+        }
+    }
+
+    fn run_with(self, heuristics: &[Heuristic]) -> Result<Vec<Scheduled>> {
+        let Self { machine, ordered, effort, threading, .. } = self;
+        let orders = match threading {
+            Threading::Single => Some(&ordered.single),
+            Threading::Dual => ordered.dual.as_ref(),
+        };
+        let Some(orders) = orders else { return Ok(Vec::new()) };
+        let mut found: Vec<Scheduled> = Vec::new();
+        let mut refusal = Ok(());
+        let is_ordered = machine.blocks.iter().any(|block| !block.uniform_order.is_empty());
+        for urgent_uniforms in [false, true].into_iter().take(1 + usize::from(is_ordered)) {
+            // Heuristics that would decide as another one has.
+            let mut alike: Vec<Heuristic> = Vec::new();
+            for &heuristic in heuristics {
+                if alike.contains(&heuristic) {
+                    continue;
                 }
-                Ok(false) => {}
-                Err(reason) => refusal = Err(reason),
+                let shortest = found.first().map(Scheduled::len);
+                let limit = shortest.map_or(self.limit, |length| length + usize::from(self.keeps_all));
+                let mut scheduler =
+                    Scheduler::new(machine, effort, threading, heuristic, heuristics, urgent_uniforms, limit);
+                match scheduler.run(orders) {
+                    Ok(true) => {
+                        alike.append(&mut scheduler.alike);
+                        let scheduled = scheduler.finish();
+                        if shortest.is_some_and(|length| scheduled.len() < length) {
+                            found.clear();
+                        }
+                        found.push(scheduled);
+                    }
+                    Ok(false) => alike.append(&mut scheduler.alike),
+                    Err(reason) => {
+                        refusal = Err(reason);
+                        alike.append(&mut scheduler.alike);
+                    }
+                }
             }
-            alike.extend(scheduler.alike);
         }
+        if found.is_empty() {
+            refusal?;
+        }
+        Ok(found)
     }
-    if found.is_empty() {
-        refusal?;
+}
+
+/// The instructions for people: `l` are live ranges, with their banks.
+pub(crate) fn dump(scheduled: &Scheduled) -> String {
+    let mut text = String::new();
+    for (at, slot) in scheduled.slots.iter().enumerate() {
+        let line = match slot {
+            Slot::Bundle(bundle) => {
+                let operations: Vec<String> = bundle.operations().map(placed_name).collect();
+                let mut line = if operations.is_empty() { "nop".to_owned() } else { operations.join("; ") };
+                if let Some(signal) = bundle.thread {
+                    line += &format!("; {signal:?}");
+                }
+                line
+            }
+            Slot::Branch { to } => format!("branch.anyzc {to}"),
+            Slot::Call { routine } => format!("call routine {routine}"),
+        };
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "  {at:4}  {line}");
     }
-    Ok(found)
+    text
+}
+
+fn placed_name(placed: &Placed) -> String {
+    let range = |bank: Bank, range: crate::bundle::RangeId| format!("{}.l{}", bank.name(), range.0);
+    let operands = placed.operands().iter().map(|operand| match *operand {
+        Source::Range(bank, of, unpack) if unpack == v3d_hw::qpu::Unpack::None => range(bank, of),
+        Source::Range(bank, of, unpack) => format!("{}.{unpack:?}", range(bank, of)),
+        Source::Small(code) => format!("small {code}"),
+        Source::Fixed(file, address) => format!("{file:?}{address}"),
+        Source::Either(address) => format!("port {address}"),
+        Source::R5 => "r5".to_owned(),
+    });
+    let target = match placed.destination {
+        Destination::Nothing => "-".to_owned(),
+        Destination::Range(bank, of) => range(bank, of),
+        Destination::Address(_, target) => format!("{target:?}"),
+    };
+    let operands: Vec<String> = operands.collect();
+    crate::machine::described(placed.work, &target, &operands, placed.condition, placed.sets_flags, placed.pack)
 }

@@ -27,6 +27,7 @@ const VPM_WRITE: Target = Target::Output(File::A, WriteTarget::VpmWrite);
 const MOST_READS: usize = 16;
 
 /// What reads and writes there are besides the values.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Streams {
     /// Attribute words in the order in which they stand in the VPM, by their number in the vertex.
     pub(crate) attributes: Vec<u32>,

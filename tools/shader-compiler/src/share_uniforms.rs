@@ -1,4 +1,4 @@
-//! One stream of uniforms for coordinate and vertex shader.
+//! Pass `share-uniforms`: one stream of uniforms for coordinate and vertex shader.
 //!
 //! A program takes its uniforms one after the other, so they are in memory in the order in which its instructions read them. If the vertex shader first reads
 //! what the coordinate shader reads, in the same order, a draw writes one stream for both instead of two.
@@ -8,44 +8,41 @@ use std::collections::BinaryHeap;
 
 use v3d_hw::control_list::Threading;
 
-use crate::diagnostic::Result;
 use crate::machine::{Block, Machine};
-use crate::order::{Wait, waits};
-use crate::schedule::{Effort, Scheduled, schedule, schedule_within, shortest_orders};
+use crate::order::{Dependence, dependences, order};
+use crate::schedule::{Effort, Scheduled, schedule_within};
 use crate::ssa::StreamWord;
 
-/// Instructions that both programs together may have more than with streams of their own. A stream of its own costs the CPU two instructions or more for each
-/// word at each draw; an instruction of a vertex shader costs a QPU four cycles for 16 vertices.
-const MOST_MORE: usize = 2;
+/// Instructions that the vertex shader may have more than with a stream of its own. A stream of its own costs the CPU two instructions or more for each word at
+/// each draw; an instruction of a vertex shader costs a QPU four cycles for 16 vertices.
+const MAX_ADDED_INSTRUCTIONS: usize = 2;
 
-/// The instructions of coordinate and vertex shader.
-///
-/// # Errors
-/// There are not enough registers for one of them: with the line where that is so.
-pub(crate) fn schedule_both(coordinate: &Machine, vertex: &Machine) -> Result<[Scheduled; 2]> {
+/// Replaces the schedules of coordinate and vertex shader by those that read one stream, if there are any.
+pub(crate) fn share_uniforms(coordinate: &mut Vec<Scheduled>, machine: &Machine, vertex: &mut Vec<Scheduled>) {
     let effort = Effort::new();
-    let mut orders = shortest_orders(coordinate, &effort)?;
-    let own = schedule(vertex, &effort)?;
-    let length = own.lines.len();
+    let Some(length) = vertex.first().map(Scheduled::len) else { return };
     let mut shared: Option<(usize, Scheduled)> = None;
     let mut tried: Vec<Vec<StreamWord>> = Vec::new();
-    for (number, first) in orders.iter().enumerate() {
+    for (number, first) in coordinate.iter().enumerate() {
         let stream = first.stream();
-        let limit = shared.as_ref().map_or(length + MOST_MORE + 1, |(_, shortest)| shortest.lines.len());
+        let limit = shared.as_ref().map_or(length + MAX_ADDED_INSTRUCTIONS + 1, |(_, shortest)| shortest.len());
         if limit <= length {
             break;
         }
         if tried.contains(&stream) {
             continue;
         }
-        if let Some(second) = reading_first(vertex, &stream).and_then(|vertex| schedule_within(&vertex, &effort, limit))
+        if let Some(machine) = reading_first(machine, &stream)
+            && let Some(second) = schedule_within(&machine, &order(&machine, false), &effort, limit)
         {
             shared = Some((number, second));
         }
         tried.push(stream);
     }
-    let (number, second) = shared.unwrap_or((0, own));
-    Ok([orders.swap_remove(number), second])
+    if let Some((number, second)) = shared {
+        *coordinate = vec![coordinate.swap_remove(number)];
+        *vertex = vec![second];
+    }
 }
 
 /// A program that reads these words of the uniforms before all others, in this order; `None` if it has loops, or cannot.
@@ -55,10 +52,10 @@ fn reading_first(machine: &Machine, words: &[StreamWord]) -> Option<Machine> {
     let reads: Vec<Option<StreamWord>> = block.operations.iter().map(|operation| operation.uniform()).collect();
     // The reading operations that each operation depends on.
     let mut before: Vec<Vec<bool>> = Vec::with_capacity(count);
-    let waits = waits(&block.operations, machine.registers as usize, Threading::Single);
-    for waits in &waits {
+    let graph = dependences(&block.operations, machine.registers as usize, Threading::Single);
+    for list in &graph {
         let mut own = vec![false; count];
-        for on in waits.iter().map(|wait| wait.on) {
+        for on in list.iter().map(|edge| edge.on) {
             own.iter_mut().zip(&before[on]).for_each(|(own, other)| *own |= other);
             own[on] |= reads[on].is_some();
         }
@@ -75,15 +72,15 @@ fn reading_first(machine: &Machine, words: &[StreamWord]) -> Option<Machine> {
     let later = (0..count).filter(|&at| reads[at].is_some() && !has_read[at]);
     let last = order.last().copied();
     let pairs = order.windows(2).map(|pair| (pair[1], pair[0])).chain(later.filter_map(|at| Some((at, last?))));
-    Some(in_order(machine, block, &waits, pairs.collect()))
+    Some(in_order(machine, block, &graph, pairs.collect()))
 }
 
 /// A program of one block in which some operations come before others, as pairs of the later and the earlier.
-fn in_order(machine: &Machine, block: &Block, waits: &[Vec<Wait>], pairs: Vec<(usize, usize)>) -> Machine {
+fn in_order(machine: &Machine, block: &Block, graph: &[Vec<Dependence>], pairs: Vec<(usize, usize)>) -> Machine {
     let count = block.operations.len();
     let mut followers = vec![Vec::new(); count];
     let mut open = vec![0usize; count];
-    let depends = waits.iter().enumerate().flat_map(|(at, list)| list.iter().map(move |wait| (at, wait.on)));
+    let depends = graph.iter().enumerate().flat_map(|(at, list)| list.iter().map(move |edge| (at, edge.on)));
     for (at, on) in depends.chain(pairs.iter().copied()) {
         followers[on].push(at);
         open[at] += 1;

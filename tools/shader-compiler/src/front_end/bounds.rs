@@ -130,7 +130,7 @@ mod tests {
             (Limit::LOCATION, u64::from(crate::compile::MAX_LOCATION)),
             (Limit::VARIABLE_SIZE, crate::lower::MAX_VARIABLES as u64),
             (Limit::WORK, crate::lower::MAX_WORK),
-            (Limit::PROGRAM_SIZE, crate::compile::MAX_COMPUTATIONS as u64),
+            (Limit::PROGRAM_SIZE, crate::unit::MAX_COMPUTATIONS as u64),
             (Limit::PROGRAM_SIZE, crate::schedule::Effort::MOST),
         ] {
             let words: Vec<&str> = limit.message.split(|c: char| !c.is_ascii_digit()).collect();

@@ -48,6 +48,7 @@ impl Part {
 }
 
 /// What an entry point is made of beside its values.
+#[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) varyings: Varyings,

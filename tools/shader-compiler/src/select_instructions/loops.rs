@@ -121,6 +121,8 @@ impl Selector<'_> {
             let maker = self.block.iter().position(|operation| operation.target == Target::Register(register));
             if let Some(at) = maker
                 && (writers, readers) == (1, 0)
+                // A lookup's result comes to r4 first.
+                && self.block[at].work != Work::LoadTexture
                 // What changes another register in its place cannot go to a second one.
                 && self.block[at].merges.is_none_or(|base| base == to)
                 && self.uses_of(register) == 1

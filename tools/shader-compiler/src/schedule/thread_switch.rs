@@ -7,27 +7,29 @@
 //! first in the FIFO is then its own.
 
 use naga::Span;
-use v3d_hw::qpu::{Instruction, Signal, THREAD_DELAY_SLOTS};
+use v3d_hw::qpu::{Signal, THREAD_DELAY_SLOTS};
 
-use super::pending::Pending;
-use super::scheduler::{Scheduler, Threads};
-use crate::encode::Line;
+use super::Slot;
+use super::list_scheduler::{Scheduler, Threads};
+use super::ready_list::ReadyList;
+use crate::bundle::Bank;
 use crate::machine::Register;
 
 impl Scheduler<'_> {
     /// Whether nothing would be lost if the other thread went on now.
-    pub(super) fn can_switch(&self, work: &Pending<'_>, now: usize) -> bool {
-        let is_empty = self.registers.in_accumulators().next().is_none() && self.registers.r4.is_none();
+    pub(super) fn can_switch(&self, work: &ReadyList<'_>, now: usize) -> bool {
+        let is_empty = self.occupancy.in_bank(Bank::Accumulator).is_empty() && self.occupancy.r4.is_none();
         is_empty && now >= self.r4_free && !work.is_bound()
     }
 
     /// Moves a value to where it survives a switch of threads; whether that was an instruction.
-    pub(super) fn keep_over_switch(&mut self, work: &Pending<'_>) -> bool {
+    pub(super) fn keep_over_switch(&mut self, work: &ReadyList<'_>) -> bool {
         let now = self.now();
-        let lost: Vec<Register> = self.registers.in_accumulators().chain(self.registers.r4).collect();
+        let lost: Vec<Register> =
+            self.occupancy.in_bank(Bank::Accumulator).iter().copied().chain(self.occupancy.r4).collect();
         lost.into_iter().any(|register| {
-            self.registers.ready(register) <= now
-                && self.place_in_file(work, register).is_some_and(|to| self.relocate_to(register, Span::default(), to))
+            self.occupancy.ready(register) <= now
+                && self.file_to_copy_to(work, register).is_some_and(|to| self.copy_to(register, Span::default(), to))
         })
     }
 
@@ -35,8 +37,8 @@ impl Scheduler<'_> {
     pub(super) fn switch_threads(&mut self) {
         let delay = THREAD_DELAY_SLOTS as usize;
         let first = self.threads.first.max(self.now().saturating_sub(delay + 1));
-        let is_free = |line: &Line| matches!(line.instruction, Instruction::Alu(alu) if alu.sig == Signal::None);
-        let asks = (first..self.now()).find(|&at| is_free(&self.lines[at])).unwrap_or(self.now());
+        let is_free = |slot: &Slot| matches!(slot, Slot::Bundle(bundle) if !bundle.has_signal());
+        let asks = (first..self.now()).find(|&at| is_free(&self.slots[at])).unwrap_or(self.now());
         while self.now() < asks + delay + 1 {
             self.idle();
         }
@@ -45,14 +47,14 @@ impl Scheduler<'_> {
     }
 
     pub(super) fn set_signal(&mut self, at: usize, sig: Signal) {
-        if let Some(Line { instruction: Instruction::Alu(alu), .. }) = self.lines.get_mut(at) {
-            alu.sig = sig;
+        if let Some(Slot::Bundle(bundle)) = self.slots.get_mut(at) {
+            bundle.thread = Some(sig);
         }
     }
 
     /// Whether a register is read by what is expected behind the next switch of threads.
-    pub(super) fn outlives_switch(&self, work: &Pending<'_>, register: Register) -> bool {
-        let (switched, early) = (self.threads.switched, self.policy.early_switch);
+    pub(super) fn outlives_switch(&self, work: &ReadyList<'_>, register: Register) -> bool {
+        let (switched, early) = (self.threads.switched, self.heuristic.switches_early);
         work.users(register).any(|user| work.is_behind_switch(user, switched, early))
     }
 }

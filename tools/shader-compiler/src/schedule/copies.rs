@@ -1,23 +1,24 @@
-//! What stands in the way of an operation, and how it is removed.
+//! Copies from bank to bank: what keeps an operation from being issued, and how a copy removes it.
 
 use naga::Span;
 use v3d_hw::qpu::AddOp;
 
-use super::pending::Pending;
-use super::places::{is_rotated, is_unpacked};
-use super::scheduler::{Obstacle, Scheduler};
-use crate::encode::{Line, Sources, encode};
+use super::Slot;
+use super::bank_choice::{is_rotated, is_unpacked};
+use super::list_scheduler::{Obstacle, Scheduler};
+use super::occupancy::latency;
+use super::ready_list::ReadyList;
+use crate::bundle::{Bank, Bundle, Destination, Placed};
 use crate::machine::{Operand, Operation, Register, Target, Work};
-use crate::registers::Place;
 
 impl Scheduler<'_> {
     /// Removes what stands in the way of an operation; whether that was an instruction.
-    pub(super) fn clear(&mut self, work: &mut Pending<'_>, at: usize, obstacle: &Obstacle) -> bool {
+    pub(super) fn clear(&mut self, work: &mut ReadyList<'_>, at: usize, obstacle: &Obstacle) -> bool {
         let operation = work.operation(at);
         let span = operation.span;
         match *obstacle {
-            Obstacle::R4 => match self.registers.r4 {
-                Some(owner) if self.registers.ready(owner) <= self.now() => self.relocate(owner, span, work),
+            Obstacle::R4 => match self.occupancy.r4 {
+                Some(owner) if self.occupancy.ready(owner) <= self.now() => self.copy(owner, span, work),
                 _ => false,
             },
             Obstacle::Operand(number) => {
@@ -25,9 +26,9 @@ impl Scheduler<'_> {
                 if let Operand::Register(register) = old
                     && !self.pinned[register.index()]
                     && !self.in_file_a[register.index()]
-                    && self.registers.place(register) != Some(Place::R4)
+                    && self.occupancy.bank(register) != Some(Bank::R4)
                 {
-                    return self.relocate(register, span, work);
+                    return self.copy(register, span, work);
                 }
                 let (how, operands) = match old {
                     Operand::Part(..) => (Work::Add(AddOp::Fmax), vec![old, old]),
@@ -53,7 +54,7 @@ impl Scheduler<'_> {
     /// Does an operation whose result another one takes instead of what it took.
     fn substitute(
         &mut self,
-        work: &mut Pending<'_>,
+        work: &mut ReadyList<'_>,
         at: usize,
         how: Work,
         operands: Vec<Operand>,
@@ -73,8 +74,8 @@ impl Scheduler<'_> {
             self.becomes_color[fresh.index()] = self.becomes_color[target.index()];
         }
         work.replace(at, after, fresh);
-        if let Ok((instruction, place)) = self.attempt_operation(work, &made, None, None) {
-            self.execute(&made, instruction, place, None);
+        if let Ok((bundle, choice)) = self.attempt_operation(work, &made, None, None) {
+            self.execute(&made, bundle, choice);
             return true;
         }
         let after = work.take_back(at, before);
@@ -84,45 +85,48 @@ impl Scheduler<'_> {
     }
 
     /// Moves a value to a register file that is not full: out of the accumulators if these are, or out of the other file. Whether that was an instruction.
-    pub(super) fn make_room(&mut self, work: &Pending<'_>) -> bool {
-        let (a, b) = (self.registers.free_in_a(), self.registers.free_in_b());
-        let to_either = if self.registers.is_emptier_b() { b.or(a) } else { a.or(b) };
-        let (values, to): (Vec<Register>, _) = match (self.registers.free_accumulators().next(), a, b) {
-            (None, ..) => (self.registers.in_accumulators().collect(), to_either),
-            (_, None, Some(_)) => (self.registers.in_a().collect(), b),
-            (_, Some(_), None) => (self.registers.in_b().collect(), a),
+    pub(super) fn evict(&mut self, work: &ReadyList<'_>) -> bool {
+        let free = |bank| self.occupancy.has_room(bank).then_some(bank);
+        let (a, b) = (free(Bank::A), free(Bank::B));
+        let to_either = if self.occupancy.is_emptier_b() { b.or(a) } else { a.or(b) };
+        let (from, to) = match (free(Bank::Accumulator), a, b) {
+            (None, ..) => (Bank::Accumulator, to_either),
+            (_, None, Some(_)) => (Bank::A, b),
+            (_, Some(_), None) => (Bank::B, a),
             _ => return false,
         };
+        let values = self.occupancy.in_bank(from);
         let Some(to) = to else { return false };
         let now = self.now();
         let may_move = |register: &Register| {
             let needs_a = is_unpacked(work, *register) || self.in_file_a[register.index()];
             let is_older = self.pinned[register.index()] || !self.is_of_this_loop(*register);
-            let stays = is_older || is_rotated(work, *register) || needs_a && matches!(to, Place::B(_));
-            !stays && self.registers.ready(*register) <= now
+            let stays = is_older || is_rotated(work, *register) || needs_a && to == Bank::B;
+            !stays && self.occupancy.ready(*register) <= now
         };
         // The one that is used last of all.
         let next_use = |register: &Register| work.users(*register).min().unwrap_or(usize::MAX);
-        let furthest = values.into_iter().filter(may_move).max_by_key(next_use);
-        furthest.is_some_and(|register| self.relocate_to(register, Span::default(), to))
+        let furthest = values.iter().copied().filter(may_move).max_by_key(next_use);
+        furthest.is_some_and(|register| self.copy_to(register, Span::default(), to))
     }
 
     /// Moves a value to another place.
-    pub(super) fn relocate(&mut self, register: Register, span: Span, work: &Pending<'_>) -> bool {
-        if self.registers.ready(register) > self.now() {
+    pub(super) fn copy(&mut self, register: Register, span: Span, work: &ReadyList<'_>) -> bool {
+        if self.occupancy.ready(register) > self.now() {
             return false;
         }
-        self.new_place(work, register).is_some_and(|to| self.relocate_to(register, span, to))
+        self.bank_to_copy_to(work, register).is_some_and(|to| self.copy_to(register, span, to))
     }
 
-    /// The same to a certain place.
-    pub(super) fn relocate_to(&mut self, register: Register, span: Span, to: Place) -> bool {
+    /// The same to a certain bank.
+    pub(super) fn copy_to(&mut self, register: Register, span: Span, to: Bank) -> bool {
         let operation = Operation::new(Work::Move, vec![Operand::Register(register)], Target::Register(register), span);
-        let Some(sources) = Sources::of(&operation, |register| self.registers.place(register)) else { return false };
-        let Some(instruction) = encode(&operation, &sources, Some(to)).next() else { return false };
-        let ready = self.now() + to.latency(false);
-        self.registers.put(register, to, ready);
-        self.lines.push(Line { instruction, span, reads: None });
+        let destination = Destination::Range(to, self.occupancy.next_range());
+        let placed = Placed::new(&operation, destination, |register| self.occupancy.place(register));
+        let Some(bundle) = placed.and_then(Bundle::of) else { return false };
+        let now = self.now();
+        self.occupancy.begin(register, to, now, now + latency(to, false));
+        self.slots.push(Slot::Bundle(bundle));
         true
     }
 }

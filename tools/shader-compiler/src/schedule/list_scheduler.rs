@@ -1,61 +1,25 @@
-//! The cycles of a program: what goes into each instruction.
+//! List scheduling of a program: what goes into each instruction.
+//!
+//! In each cycle the operation goes first that the heuristic ranks first of those whose dependences are met, and a second one that fits into the same
+//! instruction goes with it. A result's bank is chosen when it is issued, since latencies and read ports depend on it.
 
 use naga::Span;
 use v3d_hw::control_list::Threading;
-use v3d_hw::qpu::address_map::NOP;
-use v3d_hw::qpu::{Alu, BRANCH_DELAY_SLOTS, BranchCondition, Instruction, SFU_LATENCY, Signal, Unpack};
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, SFU_LATENCY, Signal};
 
-use super::Effort;
-use super::pending::{Pending, Plan};
+use super::bank_choice::Choice;
+use super::heuristic::{Heuristic, MAX_IDLE_CYCLES, MAX_INSTRUCTIONS_PER_OPERATION, PRESSURE_FREE_REGISTERS, Rank};
+use super::occupancy::{Occupancy, latency};
+use super::ready_list::ReadyList;
+use super::{Effort, Scheduled, Slot};
+use crate::bundle::{Bank, Bundle, Destination, Placed};
 use crate::diagnostic::{Result, fault, refuse, refuse_with};
-use crate::encode::{Line, Source, Sources, branch, encode, has_room_for};
 use crate::limit::Limit;
-use crate::machine::{End, Machine, Operand, Operation, Register, Target, Work};
-use crate::registers::{Place, Registers};
+use crate::machine::{Block, End, Machine, Operand, Operation, Register, Target, Work};
+use crate::order::BlockOrder;
 
-/// Instructions for an operation, on the average, at which values only change places.
-const MOST_FOR_EACH: usize = 16;
-/// Cycles in which nothing can be done before something must be wrong.
-const MOST_IDLE: usize = 64;
-
-/// Free registers below which an order that is to need few takes them for what comes next only. With it 17 of 360 random programs needed more than there are;
-/// with 12 they were 38, with 32 20, and with 80 19.
-const SCARCE: usize = 44;
-
-/// Registers of each file that are a thread's own if there are two.
+/// Registers of each file that are a thread's own if there are two [AG p.20].
 const REGISTERS_OF_A_THREAD: u8 = 16;
-
-/// How an order is made. None is the best for all programs.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) struct Policy {
-    pub(super) order: Order,
-    /// Cycles in which a value's last use can come so that it is used soon, and belongs into an accumulator.
-    pub(super) soon: usize,
-    /// Uses that a value has at most which belongs there: others are kept out of the way.
-    pub(super) uses: u32,
-    /// Threads are switched as soon as that costs nothing, instead of when there is nothing else to do.
-    pub(super) early_switch: bool,
-    /// Values are moved where a register of the other file or an accumulator is wanted: takes instructions, and comes to an end with fewer free registers.
-    pub(super) makes_room: bool,
-}
-
-impl Policy {
-    fn differs_in_places_only(self, other: Self) -> bool {
-        let same = |policy: Self| (policy.order, policy.early_switch, policy.makes_room);
-        same(self) == same(other)
-    }
-}
-
-/// Which operation goes first of those that may.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
-    /// The one with the longest chain of others behind it: waits least.
-    Urgency,
-    /// The order of the source, which needs fewer registers.
-    Source,
-    /// What an operation needs comes right before it: often needs the fewest.
-    Late,
-}
 
 /// Why an operation does not go now.
 pub(super) enum Obstacle {
@@ -72,18 +36,17 @@ pub(super) enum Obstacle {
 }
 
 impl Obstacle {
-    /// Which operand is to be moved so that an operation can be encoded.
-    fn in_the_way(operation: &Operation, sources: &[Source]) -> Self {
-        let movable = |at: usize| matches!(operation.operands[at], Operand::Register(_) | Operand::Part(..));
+    /// Which operand is to be copied so that an operation can be encoded.
+    fn in_the_way(operation: &Operation, bank: impl Fn(Register) -> Option<Bank>) -> Self {
+        let operands = &operation.operands;
         // A part that cannot be unpacked on the way is unpacked before.
-        if let Some(at) =
-            sources.iter().position(|source| matches!(source, Source::At(_, unpack) if *unpack != Unpack::None))
-        {
+        if let Some(at) = operands.iter().position(|operand| matches!(operand, Operand::Part(..))) {
             return Self::Operand(at);
         }
-        let at = (0..sources.len())
-            .find(|&at| movable(at) && !matches!(sources[at], Source::At(Place::Accumulator(_) | Place::R4, _)));
-        Self::Operand(at.or_else(|| (0..sources.len()).find(|&at| movable(at))).unwrap_or(0))
+        let in_file = |operand: &Operand| matches!(operand, Operand::Register(register) if matches!(bank(*register), Some(Bank::A | Bank::B)));
+        let at = operands.iter().position(in_file);
+        let at = at.or_else(|| operands.iter().position(|operand| matches!(operand, Operand::Register(_))));
+        Self::Operand(at.unwrap_or(0))
     }
 }
 
@@ -92,7 +55,7 @@ pub(super) struct Scheduler<'m> {
     effort: &'m Effort,
     /// Registers of the machine, and those that were added.
     count: usize,
-    pub(super) registers: Registers,
+    pub(super) occupancy: Occupancy,
     /// Reads of each register that are still to come.
     pub(super) left: Vec<u32>,
     /// Registers that have the same place at both ends of a loop.
@@ -104,14 +67,14 @@ pub(super) struct Scheduler<'m> {
     pub(super) in_file_a: Vec<bool>,
     /// Registers that become the colour by operations that change them in their place.
     pub(super) becomes_color: Vec<bool>,
-    pub(super) lines: Vec<Line>,
-    /// Calls of routines: line and routine.
-    pub(super) calls: Vec<(usize, usize)>,
+    pub(super) slots: Vec<Slot>,
     /// First cycle in which something may come into r4.
     pub(super) r4_free: usize,
-    pub(super) policy: Policy,
-    /// Other policies by which all has been done in the same way so far.
-    pub(super) alike: Vec<Policy>,
+    pub(super) heuristic: Heuristic,
+    /// Other heuristics that have made the same decisions so far.
+    pub(super) alike: Vec<Heuristic>,
+    urgent_uniforms: bool,
+    threading: Threading,
     /// Instructions of the shortest order that is known.
     limit: usize,
     pub(super) threads: Threads,
@@ -133,8 +96,9 @@ impl<'m> Scheduler<'m> {
         machine: &'m Machine,
         effort: &'m Effort,
         threading: Threading,
-        policy: Policy,
-        policies: &[Policy],
+        heuristic: Heuristic,
+        heuristics: &[Heuristic],
+        urgent_uniforms: bool,
         limit: usize,
     ) -> Self {
         let count = machine.registers as usize;
@@ -164,40 +128,38 @@ impl<'m> Scheduler<'m> {
                 becomes_color[base.index()] = true;
             }
         }
-        let reserved_from = match threading {
-            Threading::Single => machine.reserved_from,
-            Threading::Dual => machine.reserved_from.min(REGISTERS_OF_A_THREAD),
-        };
+        let reserved_from = reserved_from(machine, threading);
         Self {
             machine,
             effort,
             count,
-            registers: Registers::new(count, reserved_from),
+            occupancy: Occupancy::new(count, reserved_from),
             left,
             pinned,
             made_in,
             head: 0,
             in_file_a,
             becomes_color,
-            lines: Vec::new(),
-            calls: Vec::new(),
+            slots: Vec::new(),
             r4_free: 0,
-            policy,
-            alike: policies.iter().copied().filter(|other| other.differs_in_places_only(policy)).collect(),
+            heuristic,
+            alike: heuristics.iter().copied().filter(|other| other.differs_in_banks_only(heuristic)).collect(),
+            urgent_uniforms,
+            threading,
             limit,
             threads: Threads::default(),
         }
     }
 
     /// Schedules all blocks; whether the program is shorter than the limit.
-    pub(super) fn run(&mut self, plans: &[Plan<'_>]) -> Result<bool> {
+    pub(super) fn run(&mut self, orders: &[BlockOrder]) -> Result<bool> {
         let mut starts = Vec::new();
-        let mut behind: usize = plans.iter().map(Plan::least).sum();
-        for (at, (block, plan)) in self.machine.blocks.iter().zip(plans).enumerate() {
-            starts.push(self.lines.len());
+        let mut behind: usize = orders.iter().map(BlockOrder::least).sum();
+        for (at, (block, order)) in self.machine.blocks.iter().zip(orders).enumerate() {
+            starts.push(self.slots.len());
             self.head = self.head_of_loop(at);
-            behind -= plan.least();
-            if !self.block(plan, behind)? {
+            behind -= order.least();
+            if !self.block(block, order, behind)? {
                 return Ok(false);
             }
             match block.end {
@@ -205,8 +167,8 @@ impl<'m> Scheduler<'m> {
                 End::Again(head) => self.branch_to(starts[head]),
                 // Where the routine is, is known when all of the program is there.
                 End::Calls(routine) => {
-                    self.calls.push((self.now(), routine));
-                    (0..4).for_each(|_| self.idle());
+                    self.slots.push(Slot::Call { routine });
+                    (0..BRANCH_DELAY_SLOTS).for_each(|_| self.idle());
                 }
             }
             for &register in &block.kept {
@@ -217,6 +179,12 @@ impl<'m> Scheduler<'m> {
             self.set_signal(last, Signal::LastThreadSwitch);
         }
         Ok(self.now() < self.limit)
+    }
+
+    /// The schedule.
+    pub(super) fn finish(self) -> Scheduled {
+        let reserved_from = reserved_from(self.machine, self.threading);
+        Scheduled { slots: self.slots, ranges: self.occupancy.ranges, reserved_from, threading: self.threading }
     }
 
     /// The first block of the innermost loop around a block; 0 if there is none.
@@ -234,19 +202,16 @@ impl<'m> Scheduler<'m> {
     }
 
     pub(super) fn now(&self) -> usize {
-        self.lines.len()
+        self.slots.len()
     }
 
     pub(super) fn idle(&mut self) {
-        let span = self.lines.last().map_or(Span::default(), |line| line.span);
-        self.lines.push(Line { instruction: Instruction::Alu(Alu::NOP), span, reads: None });
+        self.slots.push(Slot::Bundle(Bundle::default()));
     }
 
     /// Back, while an element has Z clear.
-    fn branch_to(&mut self, start: usize) {
-        let instruction = branch(self.now(), start, BranchCondition::AnyZClear, NOP);
-        let span = self.lines.last().map_or(Span::default(), |line| line.span);
-        self.lines.push(Line { instruction, span, reads: None });
+    fn branch_to(&mut self, to: usize) {
+        self.slots.push(Slot::Branch { to });
         (0..BRANCH_DELAY_SLOTS).for_each(|_| self.idle());
     }
 
@@ -255,14 +220,15 @@ impl<'m> Scheduler<'m> {
         let left = &mut self.left[register.index()];
         *left = left.saturating_sub(1);
         if *left == 0 {
-            self.registers.free(register);
+            let now = self.now();
+            self.occupancy.free(register, now);
         }
     }
 
     pub(super) fn new_register(&mut self) -> Register {
         let register = Register(self.count as u32);
         self.count += 1;
-        self.registers.grow(self.count);
+        self.occupancy.grow(self.count);
         self.left.resize(self.count, 0);
         self.pinned.resize(self.count, false);
         self.in_file_a.resize(self.count, false);
@@ -271,11 +237,11 @@ impl<'m> Scheduler<'m> {
     }
 
     /// Schedules a block; whether the program can still be shorter than the limit, if the blocks behind have so many instructions at least.
-    fn block(&mut self, plan: &Plan<'_>, behind: usize) -> Result<bool> {
-        let mut work = Pending::new(plan, self.policy.order);
+    fn block(&mut self, block: &Block, order: &BlockOrder, behind: usize) -> Result<bool> {
+        let mut work = ReadyList::new(&block.operations, order, self.heuristic.rank, self.urgent_uniforms);
         (self.threads.switched, self.threads.first) = (0, self.now());
         let mut idle = 0;
-        let most = self.now() + MOST_FOR_EACH * (work.left + 1);
+        let most = self.now() + MAX_INSTRUCTIONS_PER_OPERATION * (work.left + 1);
         while work.left > 0 {
             if self.now() + work.least() + behind >= self.limit {
                 return Ok(false);
@@ -291,16 +257,16 @@ impl<'m> Scheduler<'m> {
                 continue;
             }
             idle += 1;
-            if idle > MOST_IDLE {
+            if idle > MAX_IDLE_CYCLES {
                 return self.no_room(&work);
             }
             self.idle();
         }
         // What the next block reads must not be in r4.
-        while let Some(register) = self.registers.r4 {
-            if self.now() < self.registers.ready(register) {
+        while let Some(register) = self.occupancy.r4 {
+            if self.now() < self.occupancy.ready(register) {
                 self.idle();
-            } else if !self.relocate(register, Span::default(), &work) {
+            } else if !self.copy(register, Span::default(), &work) {
                 return refuse(Span::default(), &Limit::REGISTERS);
             }
         }
@@ -308,26 +274,28 @@ impl<'m> Scheduler<'m> {
     }
 
     /// The source of the first operation that is left, or of one near it.
-    fn place(&self, work: &Pending<'_>) -> Span {
+    fn place(&self, work: &ReadyList<'_>) -> Span {
         let first = work.first().unwrap_or(0);
         let left = (first..work.count()).map(|at| work.operation(at).span);
-        let mut spans = left.chain(self.lines.iter().rev().map(|line| line.span));
+        let mut spans = left.chain(self.slots.iter().rev().filter_map(Slot::span));
         spans.find(Span::is_defined).unwrap_or_default()
     }
 
     /// Why a block does not come to its end.
-    fn no_room<T>(&self, work: &Pending<'_>) -> Result<T> {
+    fn no_room<T>(&self, work: &ReadyList<'_>) -> Result<T> {
         let span = self.place(work);
-        if self.registers.free_in_a().is_some() && self.registers.free_in_b().is_some() {
+        if self.occupancy.has_room(Bank::A) && self.occupancy.has_room(Bank::B) {
             return fault(span, "registers are free, and no operation can be placed");
         }
-        let (values, registers) = (self.registers.in_use(), self.registers.count());
+        let (values, registers) = (self.occupancy.in_use(), self.occupancy.count());
         refuse_with(span, &Limit::REGISTERS, format_args!("{values} values here, for {registers} registers"))
     }
 
     /// Candidates that would take one of the last registers, where the order is that of the source: all that free none, but for the first operation.
-    fn barred(&self, work: &Pending<'_>, candidates: &[usize]) -> Vec<usize> {
-        if self.policy.order == Order::Urgency || self.registers.count() - self.registers.in_use() >= SCARCE {
+    fn barred(&self, work: &ReadyList<'_>, candidates: &[usize]) -> Vec<usize> {
+        if self.heuristic.rank == Rank::CriticalPath
+            || self.occupancy.count() - self.occupancy.in_use() >= PRESSURE_FREE_REGISTERS
+        {
             return Vec::new();
         }
         let takes = |at: &usize| {
@@ -339,10 +307,10 @@ impl<'m> Scheduler<'m> {
     }
 
     /// Fills one instruction; whether there was something to do.
-    fn cycle(&mut self, work: &mut Pending<'_>) -> bool {
+    fn cycle(&mut self, work: &mut ReadyList<'_>) -> bool {
         let now = self.now();
         let awaits_switch = work.awaits_switch(self.threads.switched);
-        if awaits_switch && self.policy.early_switch && self.can_switch(work, now) {
+        if awaits_switch && self.heuristic.switches_early && self.can_switch(work, now) {
             self.switch_threads();
             return true;
         }
@@ -363,8 +331,8 @@ impl<'m> Scheduler<'m> {
                 continue;
             }
             match self.attempt(work, at, None) {
-                Ok((instruction, place)) => {
-                    self.issue(work, at, instruction, place, None);
+                Ok((bundle, choice)) => {
+                    self.issue(work, at, bundle, choice);
                     self.pair(work, &candidates, &later, &barred);
                     return true;
                 }
@@ -390,8 +358,8 @@ impl<'m> Scheduler<'m> {
         }
         for at in later {
             match self.attempt(work, at, None) {
-                Ok((instruction, place)) => {
-                    self.issue(work, at, instruction, place, None);
+                Ok((bundle, choice)) => {
+                    self.issue(work, at, bundle, choice);
                     return true;
                 }
                 Err(obstacle) => {
@@ -401,12 +369,16 @@ impl<'m> Scheduler<'m> {
                 }
             }
         }
-        self.policy.makes_room && self.make_room(work)
+        self.heuristic.evicts && self.evict(work)
     }
 
     /// Puts another operation into the instruction that was made last.
-    fn pair(&mut self, work: &mut Pending<'_>, candidates: &[usize], later: &[usize], barred: &[usize]) {
-        let Some(line) = self.lines.pop() else { return };
+    fn pair(&mut self, work: &mut ReadyList<'_>, candidates: &[usize], later: &[usize], barred: &[usize]) {
+        let Some(slot) = self.slots.pop() else { return };
+        let Slot::Bundle(bundle) = slot else {
+            self.slots.push(slot);
+            return;
+        };
         let now = self.now();
         // What had to wait only for something in this instruction may go with it.
         let mut known = candidates.to_vec();
@@ -416,47 +388,46 @@ impl<'m> Scheduler<'m> {
         more.sort_unstable();
         self.effort.spend(candidates.len());
         for at in candidates.iter().copied().chain(more) {
-            let may_go =
-                work.may_go(at, now, self.threads.switched) && has_room_for(&line.instruction, work.operation(at));
+            let may_go = work.may_go(at, now, self.threads.switched) && bundle.has_room_for(work.operation(at).work);
             if !may_go || later.contains(&at) || barred.contains(&at) || self.is_early(work, at) {
                 continue;
             }
-            if let Ok((instruction, place)) = self.attempt(work, at, Some(&line)) {
-                self.issue(work, at, instruction, place, Some(line));
+            if let Ok((bundle, choice)) = self.attempt(work, at, Some(&bundle)) {
+                self.issue(work, at, bundle, choice);
                 return;
             }
         }
-        self.lines.push(line);
+        self.slots.push(Slot::Bundle(bundle));
     }
 
     /// The instruction that an operation would be now, alone or with another, and the place of its result.
     fn attempt(
         &mut self,
-        work: &Pending<'_>,
+        work: &ReadyList<'_>,
         at: usize,
-        with: Option<&Line>,
-    ) -> std::result::Result<(Instruction, Option<Place>), Obstacle> {
+        with: Option<&Bundle>,
+    ) -> std::result::Result<(Bundle, Choice), Obstacle> {
         self.attempt_operation(work, work.operation(at), Some(at), with)
     }
 
     /// The same for an operation that need not be one of the block.
     pub(super) fn attempt_operation(
         &mut self,
-        work: &Pending<'_>,
+        work: &ReadyList<'_>,
         operation: &Operation,
         at: Option<usize>,
-        with: Option<&Line>,
-    ) -> std::result::Result<(Instruction, Option<Place>), Obstacle> {
+        with: Option<&Bundle>,
+    ) -> std::result::Result<(Bundle, Choice), Obstacle> {
         self.effort.spend(1);
         let now = self.now();
         // What a result merges with is not read: only what is written of it changes.
         let rotated = usize::from(matches!(operation.work, Work::Rotate(_)));
         for register in operation.operands.iter().filter_map(|operand| operand.register()) {
-            if self.registers.place(register).is_none() || self.registers.ready(register) + rotated > now {
+            if self.occupancy.place(register).is_none() || self.occupancy.ready(register) + rotated > now {
                 return Err(Obstacle::Time);
             }
         }
-        if with.is_some_and(|line| line.reads.is_some()) && operation.uniform().is_some() {
+        if with.is_some_and(|bundle| bundle.uniform().is_some()) && operation.uniform().is_some() {
             return Err(Obstacle::Time);
         }
         let into_r4 = matches!(operation.target, Target::Special(..)) || operation.work == Work::LoadTexture;
@@ -464,81 +435,96 @@ impl<'m> Scheduler<'m> {
             if now < self.r4_free {
                 return Err(Obstacle::Time);
             }
-            if let Some(owner) = self.registers.r4 {
+            if let Some(owner) = self.occupancy.r4 {
                 let own_last = operation.reads().filter(|read| *read == owner).count() as u32;
                 if self.left[owner.index()] > own_last {
                     return Err(Obstacle::R4);
                 }
             }
         }
-        let sources = Sources::of(operation, |register| self.registers.place(register)).ok_or(Obstacle::Time)?;
-        let targets = self.targets(work, operation, at)?;
+        if operation.target == Target::Color
+            && let Some(Operand::Register(color)) = operation.operands.first()
+            && let Some((Bank::Accumulator, range)) = self.occupancy.place(*color)
+        {
+            return Ok((with.cloned().unwrap_or_default(), Choice::IsColor(range)));
+        }
+        let choices = self.choices(work, operation, at)?;
         let mut encodes = false;
-        for target in targets {
-            for alone in encode(operation, &sources, target) {
-                encodes = true;
-                let instruction = match with {
-                    None => Some(alone),
-                    Some(line) => qpu::optimize::merge(&line.instruction, &alone),
-                };
-                if let Some(instruction) = instruction {
-                    return Ok((instruction, target));
+        for choice in choices {
+            let destination = match choice {
+                Choice::Fixed(destination) | Choice::Rewrite(destination) | Choice::TakeOver(_, destination) => {
+                    destination
                 }
+                Choice::New(bank) => Destination::Range(bank, self.occupancy.next_range()),
+                Choice::IsColor(_) => continue,
+            };
+            let placed = Placed::new(operation, destination, |register| self.occupancy.place(register));
+            let placed = placed.ok_or(Obstacle::Time)?;
+            let Some(alone) = Bundle::of(placed) else { continue };
+            encodes = true;
+            let bundle = match with {
+                None => Some(alone),
+                Some(bundle) => bundle.with(placed),
+            };
+            if let Some(bundle) = bundle {
+                return Ok((bundle, choice));
             }
         }
-        Err(if encodes { Obstacle::Time } else { Obstacle::in_the_way(operation, &sources) })
+        Err(if encodes {
+            Obstacle::Time
+        } else {
+            Obstacle::in_the_way(operation, |register| self.occupancy.bank(register))
+        })
     }
 
     /// Makes an operation of the block an instruction, or part of one.
-    fn issue(
-        &mut self,
-        work: &mut Pending<'_>,
-        at: usize,
-        instruction: Instruction,
-        place: Option<Place>,
-        with: Option<Line>,
-    ) {
+    fn issue(&mut self, work: &mut ReadyList<'_>, at: usize, bundle: Bundle, choice: Choice) {
         work.issue(at, self.now());
-        self.execute(work.operation(at), instruction, place, with);
+        self.execute(work.operation(at), bundle, choice);
     }
 
-    /// Adds an instruction, and does what it does to the registers.
-    pub(super) fn execute(
-        &mut self,
-        operation: &Operation,
-        instruction: Instruction,
-        place: Option<Place>,
-        with: Option<Line>,
-    ) {
+    /// Adds an instruction, and does what one of its operations does to the live ranges.
+    pub(super) fn execute(&mut self, operation: &Operation, bundle: Bundle, choice: Choice) {
         let now = self.now();
-        if operation.target == Target::Color {
-            let from = operation.operands.first().and_then(|operand| self.registers.place(operand.register()?));
-            if from == Some(Place::Accumulator(0)) {
-                self.lines.extend(with);
-                return;
+        if let Choice::IsColor(range) = choice {
+            self.occupancy.ranges[range.index()].is_color = true;
+            if !bundle.is_empty() {
+                self.slots.push(Slot::Bundle(bundle));
             }
+            return;
+        }
+        let is_rotated = matches!(operation.work, Work::Rotate(_));
+        // Before the base is released, so that its live range goes on.
+        if let (Some(register), Choice::TakeOver(base, Destination::Range(bank, _))) = (operation.writes(), choice) {
+            self.occupancy.take_over(base, register, now + latency(bank, is_rotated));
         }
         operation.reads().for_each(|register| self.release(register));
-        match operation.target {
-            Target::Special(_, register) => {
+        match (operation.writes(), choice) {
+            (Some(register), Choice::Fixed(_)) => {
                 self.r4_free = now + SFU_LATENCY as usize;
-                self.registers.put(register, Place::R4, self.r4_free);
+                self.occupancy.begin(register, Bank::R4, now, self.r4_free);
             }
-            Target::Register(register) => {
-                if let Some(place) = place {
-                    let is_rotated = matches!(operation.work, Work::Rotate(_));
-                    self.registers.put(register, place, now + place.latency(is_rotated));
-                }
+            (Some(register), Choice::New(bank)) => {
+                self.occupancy.begin(register, bank, now, now + latency(bank, is_rotated));
+            }
+            (Some(register), Choice::Rewrite(Destination::Range(bank, _))) => {
+                self.occupancy.rewrite(register, now + latency(bank, is_rotated));
             }
             _ => {}
         }
         if let Some(register) = operation.writes()
             && self.left[register.index()] == 0
         {
-            self.registers.free(register);
+            self.occupancy.free(register, now);
         }
-        let span = with.as_ref().map_or(operation.span, |line| line.span);
-        let reads = operation.uniform().or(with.and_then(|line| line.reads));
-        self.lines.push(Line { instruction, span, reads });
+        self.slots.push(Slot::Bundle(bundle));
+    }
+}
+
+/// The first register of each file that values cannot have.
+pub(super) fn reserved_from(machine: &Machine, threading: Threading) -> u8 {
+    match threading {
+        Threading::Single => machine.reserved_from,
+        Threading::Dual => machine.reserved_from.min(REGISTERS_OF_A_THREAD),
     }
 }

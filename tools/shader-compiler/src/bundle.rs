@@ -1,0 +1,470 @@
+//! One instruction of the hardware whose registers have no numbers yet: which operation each ALU executes, and which operand comes by which read port.
+//!
+//! A live range has a bank (accumulators, file A, file B or r4), which decides when it can be read and with what; which register of the bank it is makes no
+//! difference to an instruction, since two ranges that are live at the same time never share one. So whether operations fit into one instruction is decided
+//! here, before registers are allocated.
+
+use naga::Span;
+use v3d_hw::qpu::access::Stream;
+use v3d_hw::qpu::address_map::{TmuCoordinate, is_read_in_either_file, is_register, is_written_in_either_file};
+use v3d_hw::qpu::{Condition, File, ReadSource, Signal, Unpack, WriteTarget};
+
+use crate::machine::{Operand, Operation, Pack, Register, Target, Work};
+use crate::ssa::StreamWord;
+
+/// Registers that can be exchanged for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bank {
+    /// r0 to r3: readable in the next instruction, any number of them at once.
+    Accumulator,
+    /// Register file A: one register in each instruction, two instructions after it was written [AG p.17, p.37].
+    A,
+    /// Register file B, likewise.
+    B,
+    /// The result of the special function unit or of a lookup.
+    R4,
+}
+
+impl Bank {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Accumulator => "acc",
+            Self::A => "a",
+            Self::B => "b",
+            Self::R4 => "r4",
+        }
+    }
+}
+
+/// A value from where it is written to its last use, in one bank: an index into the schedule's live ranges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RangeId(pub(crate) u32);
+
+impl RangeId {
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An operand with its bank.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Source {
+    Range(Bank, RangeId, Unpack),
+    /// A small immediate, by its code.
+    Small(u8),
+    /// An address of one file's port.
+    Fixed(File, u8),
+    /// An address that both ports have.
+    Either(u8),
+    R5,
+}
+
+/// Where a result goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Destination {
+    Nothing,
+    Range(Bank, RangeId),
+    /// An address, of one file if the other has another meaning for it.
+    Address(Option<File>, WriteTarget),
+}
+
+impl Destination {
+    /// The file whose write port it takes; `None` if either will do.
+    const fn file(self) -> Option<File> {
+        match self {
+            Self::Range(Bank::A, _) => Some(File::A),
+            Self::Range(Bank::B, _) => Some(File::B),
+            Self::Address(file, _) => file,
+            _ => None,
+        }
+    }
+}
+
+/// An operation whose registers are live ranges.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placed {
+    pub(crate) work: Work,
+    operands: [Source; 2],
+    count: u8,
+    pub(crate) destination: Destination,
+    pub(crate) condition: Condition,
+    pub(crate) sets_flags: bool,
+    pub(crate) pack: Pack,
+    pub(crate) uniform: Option<StreamWord>,
+    pub(crate) span: Span,
+    /// The port by which [`Source::Either`] is read.
+    pub(crate) stream_port: File,
+}
+
+impl Placed {
+    /// `range` says where registers are. `None` if one has no place.
+    pub(crate) fn new(
+        operation: &Operation,
+        destination: Destination,
+        range: impl Fn(Register) -> Option<(Bank, RangeId)>,
+    ) -> Option<Self> {
+        let mut operands = [Source::R5; 2];
+        for (slot, &operand) in operands.iter_mut().zip(&operation.operands) {
+            *slot = match operand {
+                Operand::Register(register) => {
+                    let (bank, range) = range(register)?;
+                    Source::Range(bank, range, Unpack::None)
+                }
+                Operand::Part(register, unpack) => {
+                    let (bank, range) = range(register)?;
+                    Source::Range(bank, range, unpack)
+                }
+                Operand::Small(code) => Source::Small(code),
+                Operand::Uniform(_) => Source::Either(ReadSource::Uniform.address()),
+                Operand::Input(_, source) if is_read_in_either_file(source.address()) => {
+                    Source::Either(source.address())
+                }
+                Operand::Input(file, source) => Source::Fixed(file, source.address()),
+                Operand::Coefficient => Source::R5,
+            };
+        }
+        Some(Self {
+            work: operation.work,
+            operands,
+            count: operation.operands.len() as u8,
+            destination,
+            condition: operation.condition,
+            sets_flags: operation.sets_flags,
+            pack: operation.pack,
+            uniform: operation.uniform(),
+            span: operation.span,
+            stream_port: File::A,
+        })
+    }
+
+    /// The destination of an operation whose result is no register.
+    pub(crate) fn fixed_destination(target: Target) -> Destination {
+        let address = |file, target: WriteTarget| {
+            let is_open = is_written_in_either_file(target.address());
+            Destination::Address((!is_open).then_some(file), target)
+        };
+        match target {
+            Target::Nothing | Target::Register(_) => Destination::Nothing,
+            Target::Special(function, _) => address(File::A, function),
+            Target::Texture(coordinate, _) => address(File::A, WriteTarget::Tmu { unit: 0, coordinate }),
+            Target::Memory => address(File::A, WriteTarget::Tmu { unit: 0, coordinate: TmuCoordinate::S }),
+            Target::Output(file, target) => address(file, target),
+            Target::Color => address(File::A, WriteTarget::Accumulator(0)),
+            Target::BlueAlpha => address(File::A, WriteTarget::Accumulator(1)),
+        }
+    }
+
+    pub(crate) fn operands(&self) -> &[Source] {
+        &self.operands[..usize::from(self.count)]
+    }
+
+    /// Whether it reads or writes a unit outside of the QPU: at most one operation of an instruction may. Uniforms and varyings can be read beside anything.
+    fn accesses_unit(&self) -> bool {
+        let writes = matches!(self.destination, Destination::Address(_, target) if target.is_peripheral());
+        let is_unit = |file, address| {
+            let row = ReadSource::of(file, address).row();
+            row.peripheral.is_some() && !matches!(row.stream, Some(Stream::Uniforms | Stream::Varyings))
+        };
+        let reads = self.operands().iter().any(|operand| match *operand {
+            Source::Fixed(file, address) => is_unit(file, address),
+            Source::Either(address) => is_unit(File::A, address),
+            _ => false,
+        });
+        writes || reads || self.work == Work::LoadTexture
+    }
+
+    fn writes_tmu(&self) -> bool {
+        matches!(self.destination, Destination::Address(_, WriteTarget::Tmu { .. }))
+    }
+
+    fn reads_uniform(&self) -> bool {
+        self.operands().contains(&Source::Either(ReadSource::Uniform.address()))
+    }
+
+    /// What it unpacks, and from where.
+    fn unpacks(&self) -> Option<(Bank, Unpack)> {
+        self.operands().iter().find_map(|operand| match *operand {
+            Source::Range(bank, _, unpack) if unpack != Unpack::None => Some((bank, unpack)),
+            _ => None,
+        })
+    }
+
+    /// Whether it reads r4 or file A as it is.
+    fn reads_whole(&self, bank: Bank) -> bool {
+        self.operands().iter().any(|operand| match *operand {
+            Source::Range(of, _, Unpack::None) => of == bank,
+            Source::Fixed(File::A, _) => bank == Bank::A,
+            Source::Either(_) => bank == Bank::A && self.stream_port == File::A,
+            _ => false,
+        })
+    }
+
+    fn has_stream(&self) -> bool {
+        self.operands().iter().any(|operand| matches!(operand, Source::Either(_)))
+    }
+
+    const fn fits_add(&self) -> bool {
+        matches!(self.work, Work::Add(_) | Work::Move)
+    }
+
+    fn fits_mul(&self) -> bool {
+        match self.work {
+            Work::Mul(_) | Work::Rotate(_) => true,
+            // A move is `or` of the add ALU or `v8min` of the mul ALU: the flags and packs of the two differ.
+            Work::Move => !self.sets_flags && self.pack == Pack::None && self.unpacks().is_none(),
+            _ => false,
+        }
+    }
+}
+
+/// What a read port delivers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Port {
+    Range(RangeId),
+    Address(u8),
+    /// A small immediate in place of file B.
+    Small(u8),
+    /// A rotation in place of file B.
+    Rotation(u8),
+}
+
+impl Port {
+    /// Whether several operations of an instruction can read it: what is no stream, and no unit.
+    const fn is_shared(self) -> bool {
+        match self {
+            Self::Range(_) | Self::Small(_) => true,
+            Self::Address(address) => is_register(address),
+            Self::Rotation(_) => false,
+        }
+    }
+}
+
+/// The operations of one instruction.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bundle {
+    pub(crate) add: Option<Placed>,
+    pub(crate) mul: Option<Placed>,
+    /// A lookup's result goes to r4.
+    pub(crate) load: Option<Placed>,
+    /// A word of 32 bits is loaded, and nothing else.
+    pub(crate) immediate: Option<Placed>,
+    pub(crate) port_a: Option<Port>,
+    pub(crate) port_b: Option<Port>,
+    /// What is unpacked, out of file A or r4.
+    pub(crate) unpack: Option<(Bank, Unpack)>,
+    /// The add ALU writes file B and the mul ALU file A.
+    pub(crate) swaps_writes: bool,
+    /// A switch of threads.
+    pub(crate) thread: Option<Signal>,
+}
+
+impl Bundle {
+    /// The instruction of one operation; `None` if it has no encoding.
+    pub(crate) fn of(operation: Placed) -> Option<Self> {
+        Self::default().with(operation)
+    }
+
+    pub(crate) fn operations(&self) -> impl Iterator<Item = &Placed> {
+        [&self.add, &self.mul, &self.load, &self.immediate].into_iter().flatten()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.operations().next().is_none()
+    }
+
+    /// The word of the uniforms that it reads.
+    pub(crate) fn uniform(&self) -> Option<StreamWord> {
+        self.operations().find_map(|operation| operation.uniform)
+    }
+
+    pub(crate) fn span(&self) -> Option<Span> {
+        self.operations().map(|operation| operation.span).next()
+    }
+
+    /// Whether its signal is free.
+    pub(crate) fn has_signal(&self) -> bool {
+        let is_in_b = matches!(self.port_b, Some(Port::Small(_) | Port::Rotation(_)));
+        self.immediate.is_some() || self.load.is_some() || is_in_b || self.thread.is_some()
+    }
+
+    /// Whether there may be room for an operation: most pairs fail here already.
+    pub(crate) fn has_room_for(&self, work: Work) -> bool {
+        let is_move = |alu: &Option<Placed>| alu.is_none_or(|placed| placed.work == Work::Move);
+        self.immediate.is_none()
+            && match work {
+                Work::Load(_) => false,
+                Work::LoadTexture => !self.has_signal(),
+                Work::Add(_) => is_move(&self.add),
+                Work::Mul(_) | Work::Rotate(_) => is_move(&self.mul),
+                Work::Move => is_move(&self.add) || is_move(&self.mul),
+            }
+    }
+
+    /// The instruction with one more operation. They must not depend on each other.
+    pub(crate) fn with(&self, new: Placed) -> Option<Self> {
+        if matches!(new.work, Work::Load(_)) {
+            let writes_b = new.destination.file() == Some(File::B);
+            let alone = Self { immediate: Some(new), swaps_writes: writes_b, ..Self::default() };
+            return (self.is_empty() && self.thread.is_none()).then_some(alone);
+        }
+        if self.immediate.is_some() || !self.may_join(&new) {
+            return None;
+        }
+        if new.work == Work::LoadTexture {
+            return (!self.has_signal()).then(|| Self { load: Some(new), ..self.clone() });
+        }
+        let fixed = Self { load: self.load, thread: self.thread, ..Self::default() };
+        match (self.add, self.mul) {
+            (None, None) if new.fits_add() => fixed.routed(Some(new), None),
+            (None, None) => fixed.routed(None, Some(new)),
+            (Some(old), None) | (None, Some(old)) => {
+                let ways = [(old, new), (new, old)];
+                let mut ways = ways.into_iter().filter(|(add, mul)| add.fits_add() && mul.fits_mul());
+                ways.find_map(|(add, mul)| fixed.routed(Some(add), Some(mul)))
+            }
+            (Some(_), Some(_)) => None,
+        }
+    }
+
+    /// Whether the units that the operations access let them be in one instruction.
+    fn may_join(&self, new: &Placed) -> bool {
+        self.operations().all(|old| {
+            let uniforms = old.uniform.is_some() && new.uniform.is_some();
+            // A write of a TMU's parameter takes a word of the uniforms itself.
+            let tmu = old.writes_tmu() && new.reads_uniform() || new.writes_tmu() && old.reads_uniform();
+            let both_write = match (old.destination, new.destination) {
+                (Destination::Address(_, a), Destination::Address(_, b)) => {
+                    a.is_same(b) && !matches!(a, WriteTarget::Register(_))
+                }
+                (Destination::Range(_, a), Destination::Range(_, b)) => a == b,
+                _ => false,
+            };
+            !(uniforms || tmu || both_write || old.accesses_unit() && new.accesses_unit())
+        })
+    }
+
+    /// Gives the operands of both operations their ports.
+    fn routed(&self, add: Option<Placed>, mul: Option<Placed>) -> Option<Self> {
+        if add.is_some() && mul.is_some_and(|mul| mul.sets_flags) {
+            // The flags are the add ALU's if it does anything.
+            return None;
+        }
+        let swaps_writes = swaps_writes(add.as_ref(), mul.as_ref())?;
+        let ways = |placed: Option<Placed>| match placed {
+            Some(placed) if placed.has_stream() => &[File::A, File::B][..],
+            _ => &[File::A],
+        };
+        for &add_port in ways(add) {
+            for &mul_port in ways(mul) {
+                let add = add.map(|placed| Placed { stream_port: add_port, ..placed });
+                let mul = mul.map(|placed| Placed { stream_port: mul_port, ..placed });
+                if let Some(bundle) = (Self { add, mul, swaps_writes, ..self.clone() }).with_ports() {
+                    return Some(bundle);
+                }
+            }
+        }
+        None
+    }
+
+    fn with_ports(mut self) -> Option<Self> {
+        let operations = [self.add, self.mul];
+        for (number, placed) in operations.iter().enumerate() {
+            let Some(placed) = placed else { continue };
+            let before = if number == 1 { [self.port_a, self.port_b] } else { [None; 2] };
+            if let Work::Rotate(places) = placed.work {
+                // The place of the small immediate says how far.
+                if !matches!(placed.operands(), [Source::Range(Bank::Accumulator, _, Unpack::None)]) {
+                    return None;
+                }
+                take(&mut self.port_b, Port::Rotation(places), before[1])?;
+            }
+            for &operand in placed.operands() {
+                match operand {
+                    Source::Range(Bank::A, range, _) => take(&mut self.port_a, Port::Range(range), before[0])?,
+                    Source::Range(Bank::B, range, Unpack::None) => {
+                        take(&mut self.port_b, Port::Range(range), before[1])?;
+                    }
+                    Source::Range(Bank::Accumulator | Bank::R4, _, Unpack::None) | Source::Range(Bank::R4, ..) => {}
+                    // Accumulators and file B have no unpacker.
+                    Source::Range(Bank::Accumulator | Bank::B, ..) => return None,
+                    Source::Small(code) => take(&mut self.port_b, Port::Small(code), before[1])?,
+                    Source::Fixed(File::A, address) => take(&mut self.port_a, Port::Address(address), before[0])?,
+                    Source::Fixed(File::B, address) => take(&mut self.port_b, Port::Address(address), before[1])?,
+                    Source::Either(address) => match placed.stream_port {
+                        File::A => take(&mut self.port_a, Port::Address(address), before[0])?,
+                        File::B => take(&mut self.port_b, Port::Address(address), before[1])?,
+                    },
+                    Source::R5 => {}
+                }
+            }
+        }
+        let is_in_b = matches!(self.port_b, Some(Port::Small(_) | Port::Rotation(_)));
+        if is_in_b && (self.load.is_some() || self.thread.is_some()) {
+            return None;
+        }
+        self.with_packs()
+    }
+
+    /// One unpacker and one packer, for file A or for r4 and the mul ALU, are all that an instruction has [AG p.30-32].
+    fn with_packs(mut self) -> Option<Self> {
+        let operations = [self.add, self.mul];
+        let packs = |placed: &Placed| placed.pack != Pack::None || placed.unpacks().is_some();
+        if operations.iter().flatten().filter(|placed| packs(placed)).count() > 1 {
+            return None;
+        }
+        for placed in operations.iter().flatten() {
+            let Some((bank, unpack)) = placed.unpacks() else { continue };
+            // All operands that come this way are unpacked, and in the same way.
+            let differs =
+                |operand: &Source| matches!(*operand, Source::Range(of, _, other) if of == bank && other != unpack);
+            let is_mixed = placed.operands().iter().any(|operand| {
+                differs(operand)
+                    || matches!(*operand, Source::Range(of, _, other) if of != bank && other != Unpack::None)
+            });
+            if is_mixed || operations.iter().flatten().any(|placed| placed.reads_whole(bank)) {
+                return None;
+            }
+            if bank == Bank::A && self.add.is_some() && self.mul.is_some() {
+                return None;
+            }
+            self.unpack = Some((bank, unpack));
+        }
+        for (is_mul, placed) in [(false, self.add), (true, self.mul)] {
+            let Some(placed) = placed else { continue };
+            let fits = match placed.pack {
+                Pack::None => true,
+                Pack::Mul(_) => is_mul && !matches!(self.unpack, Some((Bank::A, _))),
+                Pack::A(_) => {
+                    placed.destination.file() == Some(File::A)
+                        && matches!(placed.destination, Destination::Range(..))
+                        && !matches!(self.unpack, Some((Bank::R4, _)))
+                }
+            };
+            if !fits {
+                return None;
+            }
+        }
+        Some(self)
+    }
+}
+
+/// Whether the add ALU writes file B; `None` if both ALUs would write the same file.
+fn swaps_writes(add: Option<&Placed>, mul: Option<&Placed>) -> Option<bool> {
+    let add = add.and_then(|placed| placed.destination.file()).map(|file| file == File::B);
+    let mul = mul.and_then(|placed| placed.destination.file()).map(|file| file == File::A);
+    match (add, mul) {
+        (Some(add), Some(mul)) if add != mul => None,
+        (Some(swaps), _) | (None, Some(swaps)) => Some(swaps),
+        (None, None) => Some(false),
+    }
+}
+
+/// Gives a port something to read; `before` is what another operation of the instruction reads there.
+fn take(slot: &mut Option<Port>, port: Port, before: Option<Port>) -> Option<()> {
+    match *slot {
+        None => *slot = Some(port),
+        Some(other) if other == port && (before.is_none() || port.is_shared()) => {}
+        Some(_) => return None,
+    }
+    Some(())
+}

@@ -1,0 +1,170 @@
+//! The dependence graph of a basic block: which operations must come after which, and by how many cycles.
+
+use v3d_hw::control_list::Threading;
+use v3d_hw::qpu::{Condition, File, Hazard, ReadSource, SFU_LATENCY, WriteTarget};
+
+use crate::machine::{DEPTH, Operand, Operation, Target, Work};
+
+/// Entries of a TMU's request queue: each parameter takes one. Two threads share them [AG p.39].
+const TMU_ENTRIES: usize = 8;
+/// Cycles from a set-up of VPM reads to the first read. The guide wants a latency of three instructions [AG p.55]; the captured programs of Mesa's driver,
+/// which run on boards, read one to three instructions after the set-up, and tests on boards found that the read waits [vc4asm].
+const VPM_SET_UP: usize = 2;
+/// Cycles until what is written to a register file can be read.
+const FILE_LATENCY: usize = Hazard::ReadAfterWrite.distance() as usize;
+/// Cycles until the special function unit's result can be read.
+const SFU_RESULT_LATENCY: usize = SFU_LATENCY as usize;
+/// Where the code that a pipeline appends reads the depth of a fragment.
+const DEPTH_OUTPUT: Target = Target::Output(File::B, WriteTarget::Register(DEPTH));
+/// Cycles from a texture request to its result, if the TMU's cache has it [vc4cl].
+pub(crate) const LOOKUP_LATENCY: usize = 9;
+
+/// What a dependence is carried by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Carrier {
+    /// A register, or nothing: only the order matters.
+    Register,
+    /// Flags, r5 or the parameters of one lookup: they do not survive a switch of threads, and cannot be copied.
+    Fixed,
+    /// The TMU, from a lookup's last parameter to its result.
+    Lookup,
+}
+
+/// An edge of the graph: an operation comes after another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dependence {
+    /// The earlier operation.
+    pub(crate) on: usize,
+    /// Cycles between the two that the hardware demands; the write latency of a register file comes on top.
+    pub(crate) cycles: usize,
+    /// Cycles after which the later operation does not stall.
+    pub(crate) latency: usize,
+    pub(crate) carrier: Carrier,
+}
+
+/// The dependences of each operation of a block. The operations are in an order in which they could be executed.
+pub(crate) fn dependences(operations: &[Operation], registers: usize, threading: Threading) -> Vec<Vec<Dependence>> {
+    let tmu_entries = if threading == Threading::Dual { TMU_ENTRIES / 2 } else { TMU_ENTRIES };
+    let mut all: Vec<Vec<Dependence>> = Vec::with_capacity(operations.len());
+    let mut writer: Vec<Option<usize>> = vec![None; registers];
+    let mut readers: Vec<Vec<usize>> = vec![Vec::new(); registers];
+    let (mut flags, mut flag_readers): (Option<usize>, Vec<usize>) = (None, Vec::new());
+    let (mut varying, mut coefficient): (Option<usize>, Option<usize>) = (None, None);
+    let (mut read_set_up, mut vpm_read, mut vpm_write) = (None, None, None);
+    let mut texture: Option<usize> = None;
+    let mut loads: Vec<(usize, usize)> = Vec::new();
+    let (mut parameters, mut request): (usize, Option<usize>) = (0, None);
+    let mut depth_readers: Vec<usize> = Vec::new();
+    let mut has_successor = vec![false; operations.len()];
+    for (at, operation) in operations.iter().enumerate() {
+        let mut list: Vec<Dependence> = Vec::new();
+        let mut fixed: Vec<usize> = Vec::new();
+        let mut wait = |on: Option<usize>, cycles: usize, latency: usize| {
+            if let Some(on) = on {
+                list.push(Dependence { on, cycles, latency, carrier: Carrier::Register });
+            }
+        };
+        for register in operation.reads() {
+            let from = writer[register.index()];
+            let latency = from.map_or(1, |from| match (operations[from].target, operations[from].work) {
+                (Target::Special(..), _) => SFU_RESULT_LATENCY,
+                _ => 1,
+            });
+            wait(from, 1, latency);
+            readers[register.index()].push(at);
+        }
+        if let Some(register) = operation.writes() {
+            for &reader in readers[register.index()].iter().filter(|reader| **reader != at) {
+                wait(Some(reader), 0, 0);
+            }
+            wait(writer[register.index()], 1, 1);
+            writer[register.index()] = Some(at);
+            readers[register.index()].clear();
+        }
+        if operation.condition != Condition::Always {
+            wait(flags, 1, 1);
+            fixed.extend(flags);
+            flag_readers.push(at);
+        }
+        if operation.sets_flags {
+            flag_readers.drain(..).filter(|reader| *reader != at).for_each(|reader| wait(Some(reader), 0, 0));
+            wait(flags, 1, 1);
+            flags = Some(at);
+        }
+        for operand in &operation.operands {
+            match operand {
+                Operand::Input(_, ReadSource::Varying) => {
+                    wait(varying, 1, 1);
+                    // r5 has the coefficient of one varying at a time.
+                    wait(coefficient, 0, 0);
+                    varying = Some(at);
+                }
+                Operand::Coefficient => {
+                    wait(varying, 1, 1);
+                    fixed.extend(varying);
+                    coefficient = Some(at);
+                }
+                Operand::Input(_, ReadSource::VpmRead) => {
+                    wait(read_set_up, VPM_SET_UP, VPM_SET_UP);
+                    wait(vpm_read, 1, 1);
+                    vpm_read = Some(at);
+                }
+                Operand::Input(File::B, ReadSource::Register(DEPTH)) => depth_readers.push(at),
+                _ => {}
+            }
+        }
+        match operation.target {
+            Target::Output(_, WriteTarget::VpmVcdRdSetup) => {
+                wait(vpm_read, 1, 1);
+                read_set_up = Some(at);
+            }
+            Target::Output(_, WriteTarget::VpmVcdWrSetup | WriteTarget::VpmWrite) => {
+                wait(vpm_write, 1, 1);
+                vpm_write = Some(at);
+            }
+            Target::Texture(..) | Target::Memory => {
+                wait(texture, 1, 1);
+                if parameters > 0 {
+                    fixed.extend(texture);
+                }
+                // The queue has room again when an older result is loaded.
+                let waiting: usize = loads.iter().map(|(_, entries)| entries).sum();
+                if waiting + parameters + 1 > tmu_entries
+                    && let Some((load, _)) = loads.first().copied()
+                {
+                    wait(Some(load), 1, 1);
+                    loads.remove(0);
+                }
+                parameters += 1;
+                (texture, request) = (Some(at), Some(at));
+            }
+            DEPTH_OUTPUT => depth_readers.drain(..).for_each(|reader| wait(Some(reader), 0, 0)),
+            _ => {}
+        }
+        if operation.work == Work::LoadTexture {
+            wait(request, 1, LOOKUP_LATENCY);
+            wait(loads.last().map(|(load, _)| *load), 1, 1);
+            loads.push((at, std::mem::take(&mut parameters)));
+        }
+        if matches!(operation.target, Target::Color | Target::BlueAlpha) {
+            // The colour comes last, and the depth must be readable when the code that a pipeline appends begins. An operation with a successor has
+            // been executed by then.
+            for (on, operation) in operations[..at].iter().enumerate() {
+                let cycles = if operation.target == DEPTH_OUTPUT { FILE_LATENCY } else { 0 };
+                if cycles > 0 || !has_successor[on] {
+                    wait(Some(on), cycles, cycles);
+                }
+            }
+        }
+        for dependence in &mut list {
+            has_successor[dependence.on] = true;
+            if fixed.contains(&dependence.on) {
+                dependence.carrier = Carrier::Fixed;
+            } else if operation.work == Work::LoadTexture && Some(dependence.on) == request {
+                dependence.carrier = Carrier::Lookup;
+            }
+        }
+        all.push(list);
+    }
+    all
+}

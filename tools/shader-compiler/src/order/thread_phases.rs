@@ -1,0 +1,66 @@
+//! The phases of a block that is for two threads: the code between two switches, by how many switches have come before.
+
+use super::dependences::{Carrier, Dependence};
+use crate::machine::{Operation, Target};
+
+/// In which phases each operation of a block can be.
+#[derive(Clone, Debug)]
+pub(crate) struct ThreadPhases {
+    /// The first phase in which each operation can be, and the last in which it is useful: a lookup is asked for before the switch that waits for it.
+    pub(crate) first: Vec<usize>,
+    pub(crate) last: Vec<usize>,
+    /// Parameters of lookups.
+    pub(crate) requests: Vec<usize>,
+    /// How many operations need flags, r5 or parameters of a lookup as each leaves them, in the same phase; and from how many operations each needs that.
+    pub(crate) kept_for: Vec<usize>,
+    pub(crate) keeps: Vec<usize>,
+}
+
+impl ThreadPhases {
+    /// `None` if there is no order in which flags, r5 and parameters of lookups live within one phase: the threads share them.
+    pub(crate) fn new(operations: &[Operation], dependences: &[Vec<Dependence>]) -> Option<Self> {
+        let count = operations.len();
+        let is_request = |at: &usize| matches!(operations[*at].target, Target::Texture(..) | Target::Memory);
+        let requests: Vec<usize> = (0..count).filter(is_request).collect();
+        let mut first = vec![0; count];
+        loop {
+            let mut is_done = true;
+            for at in 0..count {
+                for edge in &dependences[at] {
+                    first[at] = first[at].max(first[edge.on] + usize::from(edge.carrier == Carrier::Lookup));
+                }
+            }
+            for (at, list) in dependences.iter().enumerate() {
+                for edge in list.iter().filter(|edge| edge.carrier == Carrier::Fixed) {
+                    if first[edge.on] < first[at] {
+                        first[edge.on] = first[at];
+                        is_done = false;
+                    }
+                }
+            }
+            if is_done {
+                break;
+            }
+            // Each iteration moves an operation to a later phase, and there are as many switches as lookups at most.
+            if first.iter().any(|&phase| phase > requests.len()) {
+                return None;
+            }
+        }
+        let end = first.iter().copied().max().unwrap_or(0);
+        let mut last = vec![end; count];
+        let (mut kept_for, mut keeps) = (vec![0; count], vec![0; count]);
+        for (at, list) in dependences.iter().enumerate().rev() {
+            if is_request(&at) {
+                last[at] = first[at];
+            }
+            for edge in list {
+                last[edge.on] = last[edge.on].min(last[at]);
+                if edge.carrier == Carrier::Fixed {
+                    kept_for[edge.on] += 1;
+                    keeps[at] += 1;
+                }
+            }
+        }
+        Some(Self { first, last, requests, kept_for, keeps })
+    }
+}

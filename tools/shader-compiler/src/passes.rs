@@ -1,0 +1,147 @@
+//! The list of passes: what a program goes through from naga's intermediate representation to instruction words.
+//!
+//! Each row is one pass: a file or folder with one entry. Programs of one source go through the list side by side: a coordinate shader together with its vertex
+//! shader. Two loops go around it, both bounded: `schedule` tries the heuristics of `schedule/heuristic.rs` and keeps the shortest schedule, and a program that
+//! needs more registers than there are goes through the list a second time in a frugal way (see [`crate::compile`]).
+
+use crate::diagnostic::Result;
+use crate::unit::{Request, Unit};
+
+/// A step of the compiler, and what there is to see after it.
+#[derive(Debug)]
+pub struct Pass {
+    /// The name that `--emit after=` takes.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub purpose: &'static str,
+    pub(crate) run: Run,
+    /// Its result for people.
+    pub(crate) dump: fn(&Unit) -> String,
+}
+
+/// What a pass works on.
+#[derive(Debug)]
+pub(crate) enum Run {
+    /// It begins with an entry point.
+    Begin(fn(&Request<'_>) -> Result<Unit>),
+    /// The program of one stage.
+    Each(fn(&mut Unit) -> Result<()>),
+    /// The programs that share attributes and uniforms: those of the coordinate and the vertex shader, or one of another stage.
+    Together(fn(&mut [Unit]) -> Result<()>),
+}
+
+/// All passes, in their order.
+pub const PASSES: &[Pass] = &[
+    Pass {
+        name: "lower",
+        purpose: "Makes scalar values in SSA form of functions: inlines calls, unrolls loops, applies the rules of `rewrites.rs`, shares equal values.",
+        run: Run::Begin(Unit::lower),
+        dump: Unit::dump_values,
+    },
+    Pass {
+        name: "eliminate-dead",
+        purpose: "Drops values and loops that no output depends on.",
+        run: Run::Each(Unit::eliminate_dead),
+        dump: Unit::dump_values,
+    },
+    Pass {
+        name: "check-vertex-loops",
+        purpose: "Refuses loops of vertex shaders that elements without a vertex could keep from ending.",
+        run: Run::Each(Unit::check_vertex_loops),
+        dump: Unit::dump_values,
+    },
+    Pass {
+        name: "link-varyings",
+        purpose: "Drops varyings that the fragment shader does not read.",
+        run: Run::Each(Unit::link_varyings),
+        dump: Unit::dump_values,
+    },
+    Pass {
+        name: "place-attributes",
+        purpose: "Gives the attributes that each of coordinate and vertex shader reads their words in the VPM.",
+        run: Run::Together(Unit::place_attributes),
+        dump: Unit::dump_attributes,
+    },
+    Pass {
+        name: "select",
+        purpose: "Chooses operations of the QPU's ALUs and units for values, on virtual registers, in basic blocks.",
+        run: Run::Each(Unit::select),
+        dump: Unit::dump_machine,
+    },
+    Pass {
+        name: "order",
+        purpose: "Builds the dependence graph of each block, and ranks its operations by critical path and by register pressure.",
+        run: Run::Each(Unit::order),
+        dump: Unit::dump_order,
+    },
+    Pass {
+        name: "schedule",
+        purpose: "Packs operations into instructions, and gives each live range a bank: accumulators, file A or file B.",
+        run: Run::Each(Unit::schedule),
+        dump: Unit::dump_schedule,
+    },
+    Pass {
+        name: "share-uniforms",
+        purpose: "Makes the vertex shader read the coordinate shader's uniforms first, so that one stream serves both.",
+        run: Run::Together(Unit::share_uniforms),
+        dump: Unit::dump_schedule,
+    },
+    Pass {
+        name: "allocate",
+        purpose: "Gives each live range a register of its bank, by a linear scan.",
+        run: Run::Each(Unit::allocate),
+        dump: Unit::dump_allocation,
+    },
+    Pass {
+        name: "encode",
+        purpose: "Makes instruction words of instructions whose registers are known.",
+        run: Run::Each(Unit::encode),
+        dump: Unit::dump_lines,
+    },
+    Pass {
+        name: "link",
+        purpose: "Adds the program's end; to compute programs also begin, routines and the branches to them.",
+        run: Run::Each(Unit::link),
+        dump: Unit::dump_lines,
+    },
+];
+
+/// Receives the result of each pass for each stage: the pass, the stage's name, and a function that makes the text.
+pub type Watch<'w> = dyn FnMut(&'static Pass, &'static str, &dyn Fn() -> String) + Send + 'w;
+
+/// Has the programs of these entry points go through all passes.
+pub(crate) fn run_passes(requests: &[Request<'_>], watch: &mut Watch<'_>) -> Result<Vec<Unit>> {
+    let mut units: Vec<Unit> = Vec::new();
+    for pass in PASSES {
+        match pass.run {
+            Run::Begin(begin) => {
+                for request in requests {
+                    units.push(begin(request)?);
+                }
+            }
+            Run::Each(each) => units.iter_mut().try_for_each(each)?,
+            Run::Together(together) => together(&mut units)?,
+        }
+        for unit in &units {
+            watch(pass, unit.stage.name(), &|| (pass.dump)(unit));
+        }
+    }
+    Ok(units)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn each_pass_has_a_name_of_its_own_and_a_sentence() {
+        let names: HashSet<&str> = PASSES.iter().map(|pass| pass.name).collect();
+        assert_eq!(names.len(), PASSES.len());
+        for pass in PASSES {
+            assert!(pass.purpose.ends_with('.') && pass.purpose.len() > 20, "{}", pass.name);
+        }
+        assert!(matches!(PASSES[0].run, Run::Begin(_)));
+        assert_eq!(PASSES.iter().filter(|pass| matches!(pass.run, Run::Begin(_))).count(), 1);
+    }
+}

@@ -1,0 +1,239 @@
+//! In which bank a result goes.
+
+use v3d_hw::qpu::File;
+use v3d_hw::qpu::address_map::is_read_in_either_file;
+
+use super::heuristic::{Heuristic, OPERAND_LEAD_CYCLES};
+use super::list_scheduler::{Obstacle, Scheduler};
+use super::ready_list::ReadyList;
+use crate::bundle::{Bank, Destination, Placed, RangeId};
+use crate::machine::{Operand, Operation, Register, Target, Work};
+
+/// The uses of a result that are still to come.
+#[derive(Clone, Copy)]
+struct Uses {
+    /// All of them come soon.
+    soon: bool,
+    /// They are the next instructions.
+    at_once: bool,
+    /// They read file A, too.
+    prefers_b: bool,
+}
+
+/// Destinations that a result may have, the best first.
+#[derive(Default)]
+pub(super) struct Choices {
+    list: [Option<Choice>; 3],
+}
+
+/// A destination, and what that does to the live ranges.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Choice {
+    /// No register is written.
+    Fixed(Destination),
+    /// A live range begins in a bank.
+    New(Bank),
+    /// The live range that the register has already goes on.
+    Rewrite(Destination),
+    /// The live range of a register that is changed in part goes on as that of the result.
+    TakeOver(Register, Destination),
+    /// Nothing is written: the live range is the colour, and is in r0 at the end.
+    IsColor(RangeId),
+}
+
+impl Choices {
+    fn one(choice: Choice) -> Self {
+        Self { list: [Some(choice), None, None] }
+    }
+
+    fn add(&mut self, bank: Bank) {
+        let choice = Some(Choice::New(bank));
+        if !self.list.contains(&choice)
+            && let Some(slot) = self.list.iter_mut().find(|slot| slot.is_none())
+        {
+            *slot = choice;
+        }
+    }
+}
+
+impl IntoIterator for Choices {
+    type Item = Choice;
+    type IntoIter = std::iter::Flatten<std::array::IntoIter<Option<Choice>, 3>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.into_iter().flatten()
+    }
+}
+
+impl Scheduler<'_> {
+    /// Where a result can go, the best first.
+    pub(super) fn choices(
+        &mut self,
+        work: &ReadyList<'_>,
+        operation: &Operation,
+        at: Option<usize>,
+    ) -> Result<Choices, Obstacle> {
+        let register = match operation.target {
+            Target::Register(register) => register,
+            target => return Ok(Choices::one(Choice::Fixed(Placed::fixed_destination(target)))),
+        };
+        if operation.work == Work::LoadTexture {
+            return Ok(Choices::one(Choice::New(Bank::R4)));
+        }
+        if let Some((bank, range)) = self.occupancy.place(register) {
+            // A carried value's next, in the place that it has; or the rest of one that is made in parts.
+            return Ok(Choices::one(Choice::Rewrite(Destination::Range(bank, range))));
+        }
+        let file_a = self.in_file_a[register.index()];
+        if let Some(base) = operation.merges {
+            return match self.occupancy.place(base) {
+                Some((bank, range))
+                    if bank != Bank::R4 && self.is_last_read(operation, base) && (!file_a || bank == Bank::A) =>
+                {
+                    Ok(Choices::one(Choice::TakeOver(base, Destination::Range(bank, range))))
+                }
+                _ => Err(Obstacle::Merged),
+            };
+        }
+        // Registers that are read here for the last time make room.
+        let mut freed: Vec<Register> = Vec::new();
+        for read in operation.reads() {
+            if self.is_last_read(operation, read) && !freed.contains(&read) {
+                freed.push(read);
+            }
+        }
+        let free = |bank: Bank| {
+            let freed = freed.iter().filter(|register| self.occupancy.bank(**register) == Some(bank)).count();
+            self.occupancy.free_in(bank) + freed
+        };
+        let (a, b, accumulators) = (free(Bank::A) > 0, free(Bank::B) > 0, free(Bank::Accumulator));
+        let mut choices = Choices::default();
+        if file_a {
+            if a {
+                choices.add(Bank::A);
+            }
+        } else {
+            let outlives = self.outlives_switch(work, register);
+            let is_color = self.heuristic.colors_in_accumulator && self.becomes_color[register.index()];
+            if !outlives && is_color && accumulators > 0 {
+                choices.add(Bank::Accumulator);
+            }
+            let Uses { soon, at_once, prefers_b } = self.uses(work, at, register);
+            // The last accumulator is for what is used at once.
+            let soon = !outlives && (soon && (at_once || accumulators > 1) || is_rotated(work, register));
+            let prefers_b = prefers_b || self.heuristic.evicts && self.occupancy.is_emptier_b();
+            let files = if prefers_b { [Bank::B, Bank::A] } else { [Bank::A, Bank::B] };
+            if soon && accumulators > 0 {
+                choices.add(Bank::Accumulator);
+            }
+            for file in files {
+                if if file == Bank::A { a } else { b } {
+                    choices.add(file);
+                }
+            }
+            if accumulators > 0 {
+                choices.add(Bank::Accumulator);
+            }
+        }
+        if choices.list[0].is_none() { Err(Obstacle::Room) } else { Ok(choices) }
+    }
+
+    /// Whether nothing reads a register after an operation.
+    pub(super) fn is_last_read(&self, operation: &Operation, register: Register) -> bool {
+        self.left[register.index()] == operation.reads().filter(|read| *read == register).count() as u32
+    }
+
+    /// The bank to which a value can be copied that must leave its own.
+    pub(super) fn bank_to_copy_to(&mut self, work: &ReadyList<'_>, register: Register) -> Option<Bank> {
+        let from = self.occupancy.bank(register)?;
+        let free =
+            |occupancy: &super::occupancy::Occupancy, bank| (bank != from && occupancy.has_room(bank)).then_some(bank);
+        if is_rotated(work, register) {
+            // Only accumulators can be rotated.
+            return free(&self.occupancy, Bank::Accumulator);
+        }
+        if is_unpacked(work, register) || self.in_file_a[register.index()] {
+            return free(&self.occupancy, Bank::A);
+        }
+        let Uses { soon, prefers_b, .. } = self.uses(work, None, register);
+        let (a, b) = (free(&self.occupancy, Bank::A), free(&self.occupancy, Bank::B));
+        let file = if prefers_b { b.or(a) } else { a.or(b) };
+        let accumulator = free(&self.occupancy, Bank::Accumulator);
+        let outlives = self.outlives_switch(work, register);
+        if !outlives && (soon || self.occupancy.free_in(Bank::Accumulator) > 2 && from != Bank::R4) {
+            accumulator.or(file)
+        } else {
+            file.or(accumulator)
+        }
+    }
+
+    /// The file to which a value can be copied that must not be in an accumulator.
+    pub(super) fn file_to_copy_to(&mut self, work: &ReadyList<'_>, register: Register) -> Option<Bank> {
+        let free = |occupancy: &super::occupancy::Occupancy, bank| occupancy.has_room(bank).then_some(bank);
+        let (a, b) = (free(&self.occupancy, Bank::A), free(&self.occupancy, Bank::B));
+        if is_unpacked(work, register) || self.in_file_a[register.index()] {
+            return a;
+        }
+        if self.uses(work, None, register).prefers_b { b.or(a) } else { a.or(b) }
+    }
+
+    /// Whether a result is used soon, and by what stands beside values of file A.
+    fn uses(&mut self, work: &ReadyList<'_>, at: Option<usize>, register: Register) -> Uses {
+        let (mut deepest, mut prefers_b, mut count, mut reads) = (0, false, 0u32, 0u32);
+        for user in work.users(register).filter(|user| Some(*user) != at) {
+            let operation = work.operation(user);
+            count += 1;
+            reads += operation.reads().filter(|read| *read == register).count() as u32;
+            deepest = deepest.max(work.depth(user));
+            for operand in &operation.operands {
+                match operand {
+                    Operand::Input(File::A, source) => prefers_b |= !is_read_in_either_file(source.address()),
+                    Operand::Register(other) if *other != register => {
+                        prefers_b |= self.occupancy.bank(*other) == Some(Bank::A);
+                    }
+                    _ => {}
+                }
+            }
+            if operation.operands.iter().any(|operand| matches!(operand, Operand::Small(_))) {
+                prefers_b = false;
+            }
+        }
+        let here_only = reads == self.left[register.index()];
+        let is_soon = |heuristic: &Heuristic| {
+            let is_rare = (1..=heuristic.accumulator_uses).contains(&count);
+            is_rare && here_only && deepest <= heuristic.accumulator_cycles
+        };
+        let soon = is_soon(&self.heuristic);
+        self.alike.retain(|other| is_soon(other) == soon);
+        Uses { soon, at_once: soon && deepest <= 1, prefers_b }
+    }
+
+    /// Whether an operation only brings a number or a uniform, for something that is far away.
+    pub(super) fn is_early(&self, work: &ReadyList<'_>, at: usize) -> bool {
+        let operation = work.operation(at);
+        let brings = match operation.work {
+            Work::Move => matches!(operation.operands.as_slice(), [Operand::Small(_) | Operand::Uniform(_)]),
+            Work::Load(_) => true,
+            _ => false,
+        } && operation.merges.is_none();
+        let Target::Register(register) = operation.target else { return false };
+        brings
+            && work
+                .users(register)
+                .filter(|user| *user != at)
+                .map(|user| work.depth(user))
+                .min()
+                .is_some_and(|depth| depth > OPERAND_LEAD_CYCLES)
+    }
+}
+
+/// Whether an operation to come rotates a register.
+pub(super) fn is_rotated(work: &ReadyList<'_>, register: Register) -> bool {
+    work.users(register).any(|user| matches!(work.operation(user).work, Work::Rotate(_)))
+}
+
+/// Whether an operation to come takes a part of a register.
+pub(super) fn is_unpacked(work: &ReadyList<'_>, register: Register) -> bool {
+    let takes_part = |operand: &Operand| matches!(operand, Operand::Part(other, _) if *other == register);
+    work.users(register).any(|user| work.operation(user).operands.iter().any(takes_part))
+}

@@ -1,0 +1,200 @@
+//! What is left of a block during scheduling: which operations are not issued, and when each of them may be.
+
+use std::cmp::Reverse;
+
+use super::heuristic::Rank;
+use crate::machine::{Operation, Register, Work};
+use crate::order::{BlockOrder, MAX_DEPTH};
+
+/// What is left of a block.
+pub(super) struct ReadyList<'p> {
+    operations: &'p [Operation],
+    order: &'p BlockOrder,
+    heights: &'p [usize],
+    /// Operations of which an operand was replaced.
+    changed: Vec<Option<Box<Operation>>>,
+    /// Registers of replaced operands, with the operation that reads each.
+    replaced: Vec<(Register, usize)>,
+    issued: Vec<bool>,
+    /// Operations that are not issued.
+    pub(super) left: usize,
+    /// How many each operation waits for that are not issued.
+    open: Vec<usize>,
+    /// The first cycle in which each operation may go, and the first in which that is good, as far as what it waits for is issued.
+    earliest: Vec<usize>,
+    good: Vec<usize>,
+    /// Operations that wait for nothing that is not issued, the first to be tried first.
+    ready: Vec<usize>,
+    /// For each operation the cycles that what it waits for needs at least, up to [`MAX_DEPTH`].
+    depths: Vec<usize>,
+    rank: Rank,
+    /// For two threads: operations that still need flags, r5 or a TMU as others have left them.
+    bound: usize,
+}
+
+impl<'p> ReadyList<'p> {
+    /// With `urgent_uniforms`, a read of the uniforms is as critical as those that must come after it.
+    pub(super) fn new(operations: &'p [Operation], order: &'p BlockOrder, rank: Rank, urgent_uniforms: bool) -> Self {
+        let count = operations.len();
+        let open: Vec<usize> = order.predecessors.iter().map(Vec::len).collect();
+        let mut list = Self {
+            operations,
+            order,
+            heights: if urgent_uniforms { &order.heights_with_uniforms } else { &order.heights },
+            changed: (0..count).map(|_| None).collect(),
+            replaced: Vec::new(),
+            issued: vec![false; count],
+            left: count,
+            open,
+            earliest: vec![0; count],
+            good: vec![0; count],
+            ready: Vec::new(),
+            depths: order.depths.clone(),
+            rank,
+            bound: 0,
+        };
+        let mut ready: Vec<usize> = (0..count).filter(|&at| list.open[at] == 0).collect();
+        ready.sort_by_key(|&at| list.rank(at));
+        list.ready = ready;
+        list
+    }
+
+    /// What is tried first has the lowest.
+    fn rank(&self, at: usize) -> (Reverse<usize>, usize) {
+        match self.rank {
+            Rank::CriticalPath => (Reverse(self.heights[at]), at),
+            Rank::Source => (Reverse(0), at),
+            Rank::Pressure => (Reverse(0), self.order.pressure_ranks[at]),
+        }
+    }
+
+    pub(super) fn operation(&self, at: usize) -> &Operation {
+        self.changed[at].as_deref().unwrap_or(&self.operations[at])
+    }
+
+    /// How many operations the block has.
+    pub(super) fn count(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// The first operation that is not issued.
+    pub(super) fn first(&self) -> Option<usize> {
+        if self.rank == Rank::Pressure {
+            return (0..self.count()).filter(|&at| !self.issued[at]).min_by_key(|&at| self.order.pressure_ranks[at]);
+        }
+        self.issued.iter().position(|issued| !issued)
+    }
+
+    /// Operations for which everything that they wait for was done long enough ago, after so many switches of threads; the first to be tried first.
+    pub(super) fn candidates(&self, now: usize, switched: usize) -> impl Iterator<Item = usize> {
+        self.ready.iter().copied().filter(move |&at| self.earliest[at] <= now && self.first_phase(at) <= switched)
+    }
+
+    /// Whether an operation may go in this cycle.
+    pub(super) fn may_go(&self, at: usize, now: usize, switched: usize) -> bool {
+        !self.issued[at] && self.open[at] == 0 && self.earliest[at] <= now && self.first_phase(at) <= switched
+    }
+
+    fn first_phase(&self, at: usize) -> usize {
+        self.order.phases.as_ref().map_or(0, |phases| phases.first[at])
+    }
+
+    /// Whether an operation is expected behind the next switch of threads, after so many; with `early`, if it may be.
+    pub(super) fn is_behind_switch(&self, at: usize, switched: usize, early: bool) -> bool {
+        let Some(phases) = &self.order.phases else { return false };
+        phases.first[at] > switched || early && phases.last[at] > switched
+    }
+
+    /// Whether lookups wait for the next switch of threads, after so many, and nothing else is to be looked up before.
+    pub(super) fn awaits_switch(&self, switched: usize) -> bool {
+        let Some(phases) = &self.order.phases else { return false };
+        let is_load = |at: usize| self.operation(at).work == Work::LoadTexture && phases.first[at] > switched;
+        let may_ask = |&at: &usize| !self.issued[at] && phases.first[at] <= switched;
+        self.ready.iter().any(|&at| is_load(at)) && !phases.requests.iter().any(may_ask)
+    }
+
+    /// Whether a switch of threads would lose flags, r5 or parameters of a lookup.
+    pub(super) fn is_bound(&self) -> bool {
+        self.bound > 0
+    }
+
+    /// Whether what a ready operation waits for takes longer than this.
+    pub(super) fn waits_at(&self, at: usize, now: usize) -> bool {
+        self.good[at] > now
+    }
+
+    /// Operations to come that read a register.
+    pub(super) fn users(&self, register: Register) -> impl Iterator<Item = usize> {
+        let users = &self.order.users;
+        let start = users.partition_point(|&(other, _)| other < register);
+        let planned = users[start..].iter().take_while(move |&&(other, _)| other == register);
+        let replaced = self.replaced.iter().filter(move |&&(other, _)| other == register);
+        let reads = move |at: usize| match &self.changed[at] {
+            None => true,
+            Some(operation) => operation.reads().any(|read| read == register),
+        };
+        planned.chain(replaced).map(|&(_, at)| at).filter(move |&at| !self.issued[at] && reads(at))
+    }
+
+    pub(super) fn depth(&self, at: usize) -> usize {
+        self.depths[at]
+    }
+
+    /// Instructions that what is left takes, at least.
+    pub(super) fn least(&self) -> usize {
+        self.ready.iter().map(|&at| self.order.least[at]).max().unwrap_or(0)
+    }
+
+    pub(super) fn issue(&mut self, at: usize, now: usize) {
+        self.issued[at] = true;
+        self.left -= 1;
+        self.ready.retain(|&other| other != at);
+        let order = self.order;
+        if let Some(phases) = &order.phases {
+            self.bound += phases.kept_for[at];
+            self.bound -= phases.keeps[at];
+        }
+        for next in &order.successors[at] {
+            self.earliest[next.at] = self.earliest[next.at].max(now + next.cycles);
+            self.good[next.at] = self.good[next.at].max(now + next.latency);
+            self.open[next.at] -= 1;
+            if self.open[next.at] == 0 {
+                let rank = self.rank(next.at);
+                let place = self.ready.partition_point(|&other| self.rank(other) < rank);
+                self.ready.insert(place, next.at);
+            }
+        }
+        self.lower(at, self.depths[at]);
+    }
+
+    /// Computes depths anew of what waits for an operation that is issued, or whose depth was this before.
+    fn lower(&mut self, at: usize, before: usize) {
+        let order = self.order;
+        for next in &order.successors[at] {
+            let old = self.depths[next.at];
+            if MAX_DEPTH.min(before + next.latency) < old {
+                // Another is deeper.
+                continue;
+            }
+            let open = order.predecessors[next.at].iter().filter(|(on, _)| !self.issued[*on]);
+            let depth = open.map(|&(on, cycles)| self.depths[on] + cycles).max().unwrap_or(0).min(MAX_DEPTH);
+            if depth != old {
+                self.depths[next.at] = depth;
+                self.lower(next.at, old);
+            }
+        }
+    }
+
+    /// Replaces an operation by one that reads another register.
+    pub(super) fn replace(&mut self, at: usize, operation: Operation, register: Register) {
+        self.changed[at] = Some(Box::new(operation));
+        self.replaced.push((register, at));
+    }
+
+    /// Undoes the last replacement; the operation that was there instead.
+    pub(super) fn take_back(&mut self, at: usize, before: Operation) -> Operation {
+        self.replaced.pop();
+        let after = self.changed[at].replace(Box::new(before.clone()));
+        after.map_or(before, |after| *after)
+    }
+}
