@@ -4,8 +4,8 @@
 //! - [`arch`]: the CPU: entry, exception vectors, MMU, caches, the core's clock.
 //! - [`board`]: all other hardware: serial ports, interrupt controller, timers, mailbox and firmware properties, framebuffer, power.
 //! - [`mm`]: memory: the linker script's regions, translation tables, heap, memory shared with the GPU, stack watermarks.
-//! - [`pages`]: pictures in memory; [`bcm283x::swapchain`]: the page into which the next frame is drawn; [`vsync`]: when it is shown; `console` and [`screen`]: input
-//!   and output; `logger` and [`log_ring`]: the log.
+//! - [`pages`]: pictures in memory; [`vsync`]: when one is shown ([`bcm283x::swapchain`] says into which the next frame is drawn); `console` and [`screen`]:
+//!   input and output; `logger` and [`log_ring`]: the log.
 //! - [`boot_trace`]: a record of each boot's progress for the next boot; [`boot_options`]: options on the SD card.
 //! - [`report`]: the text of `selftest board`; [`report_page`]: its parts on the screen, as text and as QR codes.
 //! - [`command`]: the syntax of console commands, which are also the protocol of `cargo xtask`; [`shell`]: their implementation; [`capture`] and [`selftest`]:

@@ -1,10 +1,10 @@
 //! The framebuffer: pages of 32-bit pixels that the display shows in turn
 //!
-//! The firmware allocates it, several times as high as the display, and shows the part at the virtual offset, so a page flip is one property. With three pages,
-//! one is displayed while the GPU works on two. With two, the GPU works on one; with a single page, it draws into the displayed one. Firmware limits the height
-//! (2,560 lines unless config.txt says more [RGBtoHDMI issue 72]) and the memory; [`Allocation::request`] repeats a rejected request with fewer pages, then with smaller
-//! resolutions, and fails if none of them is accepted. Pixels are red, green, blue, unused in rising addresses, which is what the tile
-//! buffer stores for R8G8B8A8.
+//! The firmware allocates it, several times as high as the display, and shows the part at the virtual offset, so a page flip is one property. With three
+//! pages, one is displayed while the GPU works on two. With two, the GPU works on one; with a single page, it draws into the displayed one. Firmware limits
+//! the height (2,560 lines unless config.txt says more [RGBtoHDMI issue 72]) and the memory; [`Allocation::request`] repeats a rejected request with fewer
+//! pages, then with smaller resolutions, and fails if none of them is accepted. Pixels are red, green, blue, unused in rising addresses, which is what the
+//! tile buffer stores for R8G8B8A8.
 //!
 //! # Surprises
 //! - Firmware whose `framebuffer_depth` is 16 has been seen to report the pitch of 16-bit pixels: config.txt sets the depth to 32, and the pitch is compared

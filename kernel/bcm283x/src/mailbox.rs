@@ -376,7 +376,7 @@ mod tests {
     }
 
     /// The answer to a request for the board's revision, and the time that it took in microseconds.
-    fn ask(mailbox: &mut Mailbox<Double>) -> (Result<u32, PropertyError>, u64) {
+    fn ask(mailbox: &mut Mailbox<Double, Words>) -> (Result<u32, PropertyError>, u64) {
         let start_us = mailbox.line.now_us.get();
         let mut message = Message::new();
         let slot = message.push(&GetBoardRevision {}).unwrap();

@@ -226,7 +226,7 @@ impl<R: PowerRegisters> GraphicsPower<R> {
         const MOST_CURRENT: u32 = 3 * grafx::INRUSH;
         self.stop_clock();
         let is_up = (0..=3).any(|level| {
-            self.change(PowerRegister::Grafx, MOST_CURRENT, level * grafx::INRUSH | grafx::POWUP);
+            self.change(PowerRegister::Grafx, MOST_CURRENT, (level * grafx::INRUSH) | grafx::POWUP);
             self.comes_true(POWER_TIMEOUT_US, || self.is_set(PowerRegister::Grafx, grafx::POWOK))
         });
         let open_switch = || self.change(PowerRegister::Grafx, MOST_CURRENT | grafx::POWUP, 0);
@@ -405,7 +405,9 @@ mod tests {
             };
             match register {
                 PowerRegister::Grafx => {
-                    let is_stable = value & 1 != 0 && value >> 13 & 3 >= self.level && self.clock.get() & 0x80 == 0;
+                    let is_enough = value >> 13 & 3 >= self.level && self.clock.get() & 0x80 == 0;
+                    // A voltage that is stable stays so.
+                    let is_stable = value & 1 != 0 && (is_enough || self.grafx.get() & 2 != 0);
                     let is_repaired = value & 8 != 0 && self.repairs;
                     self.grafx.set(value & !0x12 | u32::from(is_stable) << 1 | u32::from(is_repaired) << 4);
                 }

@@ -1,4 +1,4 @@
-//! The assembled programs, one module each, for running them by other means; made of `shaders`, see `tests/own_programs.rs`.
+//! The assembled programs, one module each, for running them by other means; made of `shaders`.
 
 /// `saxpy`, see its source for what it does.
 pub mod saxpy {

@@ -8,6 +8,6 @@ use std::path::Path;
 #[test]
 fn programs_are_made_of_the_folder_shaders() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let about = "The assembled programs, one module each, for running them by other means; made of `shaders`, see `tests/own_programs.rs`.";
+    let about = "The assembled programs, one module each, for running them by other means; made of `shaders`.";
     shader_build::expect_file(&package.join("shaders"), &package.join("src/programs.rs"), about).unwrap();
 }

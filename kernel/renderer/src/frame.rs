@@ -52,6 +52,12 @@ impl<'p, P: Platform> Frame<'p, P> {
         Ok(self.at(index))
     }
 
+    /// The pass that was begun last, for more draws; `None` if there is none.
+    pub fn last_pass(&mut self) -> Option<Pass<'_, 'p, P>> {
+        let index = self.passes.len().checked_sub(1)?;
+        Some(self.at(index))
+    }
+
     fn at(&mut self, index: usize) -> Pass<'_, 'p, P> {
         let Self { device, memory, passes } = self;
         Pass::new(device, memory, &mut passes[index])

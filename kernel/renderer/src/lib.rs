@@ -72,6 +72,7 @@ pub mod rectangle;
 pub mod shaded_vertex;
 pub mod target;
 pub mod texture;
+pub mod untyped;
 
 pub use buffer::Buffer;
 pub use canvas::Canvas;

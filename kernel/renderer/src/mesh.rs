@@ -93,7 +93,7 @@ impl<V: VertexData> Mesh<V> {
         primitive: Primitive,
         vertices: &[V],
     ) -> Result<Self, Error> {
-        Self::place(device, label, primitive, bytes_of(vertices).into(), None)
+        Self::place(device, label, primitive, (bytes_of(vertices).into(), V::BYTES), None)
     }
 
     /// Creates a mesh of vertices that are drawn in the order of 16-bit indices.
@@ -121,7 +121,7 @@ impl<V: VertexData> Mesh<V> {
         vertices: &[V],
         indices: Indices<'_>,
     ) -> Result<Self, Error> {
-        Self::place(device, label, primitive, bytes_of(vertices).into(), Some(indices))
+        Self::place(device, label, primitive, (bytes_of(vertices).into(), V::BYTES), Some(indices))
     }
 
     /// Creates a mesh from vertices in the layout of GPU memory, [`VertexData::BYTES`] each, and optional indices: data
@@ -136,18 +136,18 @@ impl<V: VertexData> Mesh<V> {
         vertices: &[u8],
         indices: Option<Indices<'_>>,
     ) -> Result<Self, Error> {
-        Self::place(device, label, primitive, vertices.into(), indices)
+        Self::place(device, label, primitive, (vertices.into(), V::BYTES), indices)
     }
 
-    fn place<P: Platform>(
+    pub(crate) fn place<P: Platform>(
         device: &Device<'_, P>,
         label: &'static str,
         primitive: Primitive,
-        vertices: Cow<'_, [u8]>,
+        (vertices, stride): (Cow<'_, [u8]>, usize),
         indices: Option<Indices<'_>>,
     ) -> Result<Self, Error> {
-        let layout = layout::<V>(label, primitive, vertices, indices)?;
-        let count = layout.vertices.len() / V::BYTES;
+        let layout = layout(label, primitive, (vertices, stride), indices)?;
+        let count = layout.vertices.len() / stride.max(1);
         let bytes = layout.bytes().ok_or(Error::MeshSize { label, vertices: count })?;
         let mut driver = device.driver()?;
         let memory = driver.allocate(bytes, ALIGNMENT)?;
@@ -191,22 +191,22 @@ impl<V: VertexData> Mesh<V> {
     }
 }
 
-/// Checks vertices and indices, and computes their layout in memory.
-pub(crate) fn layout<'a, V: VertexData>(
+/// Checks vertices of `stride` bytes and indices, and computes their layout in memory.
+pub(crate) fn layout<'a>(
     label: &'static str,
     primitive: Primitive,
-    vertices: Cow<'a, [u8]>,
+    (vertices, stride): (Cow<'a, [u8]>, usize),
     indices: Option<Indices<'a>>,
 ) -> Result<Layout<'a>, Error> {
     let whole = |bytes: usize, unit: usize, what| {
-        if bytes > 0 && bytes.is_multiple_of(unit) {
+        if bytes > 0 && unit > 0 && bytes.is_multiple_of(unit) {
             Ok(())
         } else {
             Err(Error::MeshBytes { label, what, bytes, unit })
         }
     };
-    let count = vertices.len() / V::BYTES;
-    whole(vertices.len(), V::BYTES, "vertices")?;
+    let count = vertices.len() / stride.max(1);
+    whole(vertices.len(), stride, "vertices")?;
     let vertex_count = u32::try_from(count).map_err(|_| Error::MeshSize { label, vertices: count })?;
     if let Some(indices) = &indices {
         whole(indices.bytes(), indices.width(), "indices")?;
@@ -214,7 +214,7 @@ pub(crate) fn layout<'a, V: VertexData>(
             return Err(Error::Index { label, at, index: indices.at(at), vertices: vertex_count });
         }
     }
-    Layout::new(primitive, vertices, V::BYTES, indices).ok_or(Error::MeshSize { label, vertices: count })
+    Layout::new(primitive, vertices, stride, indices).ok_or(Error::MeshSize { label, vertices: count })
 }
 
 /// Vertices in the layout of GPU memory.

@@ -363,7 +363,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         if vertices.is_empty() {
             return Ok(());
         }
-        let layout = layout::<V>(pipeline.label, primitive, bytes_of(vertices).into(), None)?;
+        let layout = layout(pipeline.label, primitive, (bytes_of(vertices).into(), V::BYTES), None)?;
         let start = self.memory.place(&mut *self.device.driver()?, &layout.vertices)?;
         let parts = layout.parts.place(start)?;
         let label = "vertices of the frame";

@@ -158,12 +158,24 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
         device: &Device<'_, P>,
         descriptor: &PipelineDescriptor<'_, V, U, F, N>,
     ) -> Result<Self, Error> {
+        Self::of_sizes(device, descriptor, V::BYTES, N)
+    }
+}
+
+impl<V, U, F> Pipeline<V, U, F> {
+    /// The same for vertices of so many bytes, and so many varyings.
+    pub(crate) fn of_sizes<P: Platform, const N: usize>(
+        device: &Device<'_, P>,
+        descriptor: &PipelineDescriptor<'_, V, U, F, N>,
+        vertex_bytes: usize,
+        varyings: usize,
+    ) -> Result<Self, Error> {
         let PipelineDescriptor { label, ref shading, fragment, .. } = *descriptor;
-        if N > MAX_VARYINGS {
-            return Err(Error::Varyings { label, varyings: N, most: MAX_VARYINGS });
+        if varyings > MAX_VARYINGS {
+            return Err(Error::Varyings { label, varyings, most: MAX_VARYINGS });
         }
-        if V::BYTES > MAX_VERTEX_BYTES {
-            return Err(Error::VertexSize { label, bytes: V::BYTES, most: MAX_VERTEX_BYTES });
+        if vertex_bytes > MAX_VERTEX_BYTES {
+            return Err(Error::VertexSize { label, bytes: vertex_bytes, most: MAX_VERTEX_BYTES });
         }
         state::check(descriptor)?;
         let Tail { words, uniforms: tail_uniforms } = tail(descriptor)?;
@@ -203,8 +215,9 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
         }
         // The addresses of uniforms and vertices are filled in for each draw.
         let program = |offset| Program { code: start + offset, uniforms: BusAddr(0) };
-        let fragment_program = FragmentProgram { program: program(fragment_offset), varyings: N as u8, threading };
-        let stride = V::BYTES as u8;
+        let fragment_program =
+            FragmentProgram { program: program(fragment_offset), varyings: varyings as u8, threading };
+        let stride = vertex_bytes as u8;
         let record = match programs {
             Some((programs, ref arrays, vertex, coordinate)) => {
                 let attribute = |attribute: &shader_interface::Attribute| Attribute {

@@ -1,8 +1,8 @@
-//! A check of the V3D and of the platform around it, for a port's first day: from a register to a program, each step with its verdict.
+//! A check of the V3D and of the platform around it, from a register to a program, for a port.
 //!
-//! [`Driver::check`] runs all steps. They begin with what is as small as possible, so that the first one that fails says what is wrong: an identity, lists without
-//! work, a tile that is cleared and stored to memory, the binner's memory, a triangle, a program. Each step is a function of its own, too, for a report that has
-//! more to say in between. The pictures are small and in the pool; nothing is shown.
+//! [`Driver::check`] runs all steps, each with its verdict. They begin with what is as small as possible, so that the first one that fails says what is
+//! wrong: an identity, lists without work, a tile that is cleared and stored to memory, the binner's memory, a triangle, a program. Each step is a function
+//! of its own, too, for a report that has more to say in between. The pictures are small and in the pool; nothing is shown.
 //!
 //! Where a platform is at fault rather than the V3D, the verdict is mostly of this kind:
 //! - the identity reads 0xdeadbeef: no power; the access never returns: no clock;

@@ -132,7 +132,7 @@ fn the_words_of_the_programs_are_those_of_their_sources() {
          //! `UPDATE_WORDS=1 cargo test -p v3d --test check` writes this file anew.\n",
     );
     for (name, file) in [("ONE_COLOR", "one_color.frag.qasm"), ("ELEMENTS", "elements.user.qasm")] {
-        let source = qpu::Source::read(&folder.join(file)).unwrap();
+        let source = qpu::Source::read(folder.join(file)).unwrap();
         let assembly = qpu::assemble(&[source], &qpu::Options::default()).unwrap();
         assert!(!qpu::check::check_assembly(&assembly).has_errors(), "{file}");
         writeln!(made, "\n/// `{file}`.\npub(super) const {name}: &[u64] = &[").unwrap();

@@ -11,8 +11,8 @@ const LINE_CHARACTERS: usize = 150;
 /// The environment variable with which [`expect_file`] writes the file.
 const UPDATE: &str = "UPDATE_WORDS";
 
-/// Compares the module of the shaders in `folder` with `file`, whose first line is `//! ` and `about`. With UPDATE_WORDS in the environment, the file is written
-/// first. For tests; the crate declares the module with `#[rustfmt::skip]`.
+/// Compares the module of the shaders in `folder` with `file`, whose first line is `//! ` and `about`. With UPDATE_WORDS in the environment, the file is
+/// written first. For tests; the crate declares the module with `#[rustfmt::skip]`.
 ///
 /// # Errors
 /// When the file is not what the shaders become, or a shader has errors.

@@ -45,11 +45,13 @@ use std::{env, fs};
 use qpu::Assembly;
 pub use shader_compiler::Options;
 
+mod c_header;
 mod compiled;
 mod generate;
 mod kept;
 mod origin;
 
+pub use c_header::expect_c_header;
 pub use kept::expect_file;
 
 /// The folder of the crate `qpu-shaders`, whose `operations/` shaders of any crate can include.

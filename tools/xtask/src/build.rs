@@ -93,8 +93,8 @@ pub(crate) const OTHER_TARGETS: [OtherTarget; 3] = [
 impl OtherTarget {
     /// Runs `cargo build --release` for the target with these arguments.
     ///
-    /// There are no compiled libraries for ARMv6 without an operating system, in any release of Rust. They are compiled with the kernel, which is an option that
-    /// a stable cargo only has if it is told to take itself for an unstable one.
+    /// There are no compiled libraries for ARMv6 without an operating system, in any release of Rust. They are compiled with the kernel, which is an option
+    /// that a stable cargo only has if it is told to take itself for an unstable one.
     pub(crate) fn build(self, workspace: &Workspace, arguments: &[&str]) -> Result<PathBuf> {
         let mut all = vec!["--release", "--target", self.target];
         all.extend(arguments);

@@ -8,6 +8,7 @@ mod bench;
 mod board;
 mod board_report;
 mod build;
+mod c_kernel;
 mod capture;
 mod ci;
 mod console;
@@ -55,6 +56,7 @@ cargo xtask TASK [ARGUMENTS]        (cargo xtask TASK --help describes a task)
   replay    run a job folder on a kernel, in QEMU or on a board, and compare the result with the model's
   selftest  compare the V3D, in the model or on a board, with recorded results
   bench     measure the kernel: its size, and the instructions and time per frame
+  c-kernel  build the kernel in C from the header and the library of the C interface
   doc       build the documentation of all crates
   tidy      check rules for sources: dependencies, unsafe code, documentation
   ci        run the steps of continuous integration
@@ -71,7 +73,7 @@ To start:
 type Task = fn(lexopt::Parser) -> Result<()>;
 
 /// All tasks by name.
-const TASKS: [(&str, Task); 15] = [
+const TASKS: [(&str, Task); 16] = [
     ("run", run::task),
     ("test", test::task),
     ("gallery", gallery::task),
@@ -84,6 +86,7 @@ const TASKS: [(&str, Task); 15] = [
     ("replay", replay::task),
     ("selftest", selftest::task),
     ("bench", bench::task),
+    ("c-kernel", c_kernel::task),
     ("doc", documentation::task),
     ("tidy", tidy::task),
     ("ci", ci::task),

@@ -156,6 +156,14 @@ pub(crate) fn has_display() -> bool {
     ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
 
+/// Installs a compiler of Debian if it is missing.
+pub(crate) fn compiler(program: &str, package: &str) -> Result<()> {
+    if succeeds(program, &["--version"]) {
+        return Ok(());
+    }
+    apt_install(&[package]).with_context(|| format!("the compiler {program} is missing"))
+}
+
 /// Installs QEMU's window support if it is missing.
 pub(crate) fn window() -> Result<()> {
     if has_window_part() {

@@ -67,6 +67,7 @@ pub(super) const STEPS: [(&str, Step); 56] = [
     ("QEMU: an interrupt storm", board::interrupt_storm),
     ("QEMU: the V3D of every machine", machines::every_machine),
     ("QEMU: the guide's own kernel on raspi0, raspi2b and raspi3b", other_kernels::guide_kernel),
+    ("QEMU: the kernel in C on raspi2b and raspi3b", other_kernels::kernel_in_c),
     ("QEMU: firmware with a gated V3D clock, a command line of 300 bytes, two pages", firmware::gated_clock),
     ("QEMU: a V3D without a clock is left alone", firmware::no_clock),
     ("QEMU: the watchdog ends an access to the V3D that never ends", firmware::endless_access),

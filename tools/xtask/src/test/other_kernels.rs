@@ -1,10 +1,11 @@
-//! Other kernels than this repository's: the guide's own kernel on three machines.
+//! Other kernels than this repository's: the guide's own kernel on three machines, and a kernel in C on two.
 //!
-//! It is built for a Pi Zero, a Pi 2 and a Pi 3, and draws the same picture on each, which is the guide's: its CRC-32, which the kernel sends to the serial port,
-//! is that of the pixels in the guide's PNG file.
+//! It is built for a Pi Zero, a Pi 2 and a Pi 3, and draws the same picture on each, which is the guide's: its CRC-32, which the kernel sends to the serial
+//! port, is that of the pixels in the guide's PNG file.
 
 use super::Built;
 use crate::build::{OTHER_TARGETS, OtherTarget, own_kernel};
+use crate::c_kernel;
 use crate::machine::Machine;
 use crate::picture::Picture;
 use crate::qemu::{Options, Qemu};
@@ -35,6 +36,21 @@ pub(super) fn guide_kernel(workspace: &Workspace, built: &Built) -> Result<Strin
         done.push(machine);
     }
     Ok(format!("{}: {expected}", done.join(", ")))
+}
+
+/// Boots the kernel in C, which draws the first picture of the scene `textured-cube`.
+pub(super) fn kernel_in_c(workspace: &Workspace, built: &Built) -> Result<String> {
+    let table = workspace.root.join("kernel/src/selftest/pictures.tsv");
+    let table = std::fs::read_to_string(&table).with_context(|| format!("cannot read {}", table.display()))?;
+    let recorded = table.lines().find_map(|line| line.strip_prefix("textured-cube\t"));
+    let expected = format!("c kernel: picture {}", recorded.context("there is no record of textured-cube")?);
+    let mut done = Vec::new();
+    for (machine, image) in c_kernel::build(workspace)? {
+        let said = first_line(workspace, built.plugin()?, Machine::named(machine)?, &image)?;
+        ensure!(said == expected, "{machine}: the kernel says {said:?} instead of {expected:?}");
+        done.push(machine);
+    }
+    Ok(format!("{}: {expected}, as the scene textured-cube", done.join(", ")))
 }
 
 /// The first line that a kernel sends to the serial port.

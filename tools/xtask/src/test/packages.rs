@@ -1,4 +1,4 @@
-//! The packages that another kernel needs, as a registry would have them: packed, unpacked elsewhere, and built without this repository around them.
+//! The packages that another kernel needs: packed, unpacked elsewhere, and built without this repository around them.
 
 use crate::setup;
 use crate::workspace::{KERNEL_TARGET, Workspace, cargo};

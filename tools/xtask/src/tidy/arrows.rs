@@ -37,6 +37,14 @@ const ARROWS: &[Arrows] = &[
         build: &[],
         dev: &["v3d-sim", "v3d-host", "qpu", "qpu-shaders", "shader-build", "guide-shaders", "own-kernel", "bcm283x"],
     },
+    // The same for kernels in C.
+    Arrows {
+        from: "v3d-c",
+        normal: &["bcm283x", "v3d", "renderer", "shader-interface"],
+        optional: &[],
+        build: &[],
+        dev: &["shader-build"],
+    },
     // The kernel of the guide's tenth step, as others would write it.
     Arrows {
         from: "own-kernel",

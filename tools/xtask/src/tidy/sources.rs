@@ -4,14 +4,17 @@ use super::{TextFile, none, text_files};
 use crate::workspace::Workspace;
 use anyhow::Result;
 
-/// Files that may contain unsafe code: CPU, MMIO, memory, the ABIs of QEMU and of Mesa's simulator, a hot loop with special vectors, code that is generated at run time, a test's heap. A
-/// folder ends in `/`.
+/// Files that may contain unsafe code: CPU, MMIO, memory, the ABIs of QEMU, of C and of Mesa's simulator, a hot loop with special vectors, code that is generated
+/// at run time, a test's heap. A folder ends in `/`.
 const UNSAFE_MAY_STAND_IN: &[&str] = &[
     "kernel/src/arch/",
     "kernel/src/mm/",
     "kernel/src/mmio.rs",
     "kernel/src/board/raspberry_pi_3/peripherals.rs",
+    // Pointers and functions of C.
+    "kernel/c-interface/src/",
     "kernel/renderer/guide/own-kernel/src/machine.rs",
+    "kernel/renderer/guide/rpi-hal/src/raw.rs",
     "kernel/renderer/tests/ownership/heap.rs",
     "kernel/v3d/tests/validator/heap.rs",
     "tools/qemu-v3d/src/ffi.rs",
@@ -29,6 +32,8 @@ const UNSAFE_MAY_STAND_IN: &[&str] = &[
 const DENY_INSTEAD_OF_FORBID: &[&str] = &[
     "kernel/src/lib.rs",
     "kernel/renderer/guide/own-kernel/src/main.rs",
+    "kernel/c-interface/src/lib.rs",
+    "kernel/renderer/guide/rpi-hal/src/lib.rs",
     "tools/qemu-v3d/src/lib.rs",
     "tools/simpenrose/src/lib.rs",
     "tools/v3d-sim/src/lib.rs",

@@ -1,7 +1,7 @@
 //! What Rust needs of a bare machine: first instructions, loads and stores, a heap, an end.
 //!
-//! The folder `machine` has the first instructions, which map the memory: code, data and heap below 16 MiB cached; from there to the peripherals not cached; the
-//! peripherals as device memory.
+//! The folder `machine` has the first instructions, which map the memory: code, data and heap below 16 MiB cached; from there to the peripherals not cached;
+//! the peripherals as device memory.
 
 use bcm283x::Bus;
 use core::{

@@ -64,19 +64,6 @@ pub const SHADING: shader_interface::VertexShading<Vertex, Uniforms, 3> = shader
 shader_interface::Attribute { name: "position", bytes: 12, memory_offset: 0, vertex_offset: 0, coordinate_offset: Some(0) },
 shader_interface::Attribute { name: "color", bytes: 12, memory_offset: 12, vertex_offset: 12, coordinate_offset: None },
 ]).with_origins(&VERTEX_ORIGIN, &COORDINATE_ORIGIN);
-const FRAGMENT_CODE: [u64; 7] = [0x100049e1203e303e, 0xd0024860819df37f, 0x100049e2203e303e, 0xd14248a0219e054f, 0x100049e1203e303e,
-0xd1524860219e0357, 0xd16049e0209e000f];
-static FRAGMENT_ORIGIN: shader_interface::Origin = shader_interface::Origin { file: "transformed.wgsl", lines: &[0, 0, 0, 0, 0, 0, 15],
-uniforms: &[] };
-const HALF_FRAGMENT_CODE: [u64; 11] = [0x100049e1203e303e, 0x10024862213e337e, 0x100248a3213e357e, 0x100208e7019e7740, 0x10120027049e7240,
-0x10120067049e76c0, 0x10220027049e7480, 0xd0220067049e0fc0, 0x100009e7009e7000, 0x1002086715067d80, 0x1002082715027d80];
-static HALF_FRAGMENT_ORIGIN: shader_interface::Origin = shader_interface::Origin { file: "transformed.wgsl", lines: &[0, 0, 0, 0, 15, 15, 15, 15, 15,
-15, 15], uniforms: &[] };
-/// The fragment shader.
-pub const FRAGMENT: shader_interface::Fragment<shader_interface::NoUniforms, 3> = shader_interface::Fragment::new(&FRAGMENT_CODE,
-shader_interface::v3d_hw::control_list::Threading::Single,
-shader_interface::Ending::Color).with_origin(&FRAGMENT_ORIGIN).with_half_color(&HALF_FRAGMENT_CODE,
-shader_interface::v3d_hw::control_list::Threading::Single).with_half_origin(&HALF_FRAGMENT_ORIGIN);
 }
 /// `smooth`, see its source for what it does.
 pub mod smooth {

@@ -1,0 +1,151 @@
+//! Programs, vertices and uniforms whose layout is known only at run time: for other languages than Rust.
+//!
+//! The compiler cannot check here that a mesh fits to a pipeline, or uniforms to a program. What can be checked is checked when a draw is recorded: a slot that
+//! refers to a word or a texture that the draw does not have is an error, and nothing is drawn.
+
+use alloc::vec::Vec;
+
+use shader_interface::{Texture2d, UniformData, UniformStream, VertexData, VertexUniforms};
+use v3d::Platform;
+
+use crate::device::Device;
+use crate::error::Error;
+use crate::mesh::{Indices, Mesh, Primitive};
+use crate::pipeline::{Pipeline, PipelineDescriptor};
+
+/// Vertices whose size is known at run time: they are created as bytes only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UntypedVertex;
+
+impl VertexData for UntypedVertex {
+    /// The smallest vertex. Meshes and pipelines of this type are created with the size of their own.
+    const BYTES: usize = 4;
+
+    fn push(&self, words: &mut Vec<u32>) {
+        words.push(0);
+    }
+}
+
+/// One word that a program reads from its uniforms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// This word.
+    Constant(u32),
+    /// The word with this number of those that the draw passes.
+    Word(u32),
+    /// Half of the viewport's width.
+    ViewportHalfWidth,
+    /// Half of its height.
+    ViewportHalfHeight,
+    /// The scale of depths.
+    ViewportZScale,
+    /// The offset of depths.
+    ViewportZOffset,
+    /// A parameter word of a texture of the draw.
+    Texture {
+        /// The texture's number.
+        texture: u32,
+        /// The parameter's, 0 to 3.
+        parameter: u32,
+    },
+}
+
+/// What a draw passes to the programs of its pipeline, and the slots of these.
+#[derive(Clone, Debug)]
+pub struct UntypedUniforms<'a> {
+    /// What the program reads; the vertex shader's, or the fragment shader's.
+    pub slots: &'a [Slot],
+    /// What the coordinate shader reads, beside a vertex shader.
+    pub coordinate_slots: &'a [Slot],
+    /// The draw's words.
+    pub words: &'a [u32],
+    /// The draw's textures.
+    pub textures: &'a [Texture2d],
+}
+
+/// Most words that a program reads; the hardware knows no limit.
+pub const MAX_SLOTS: usize = 256;
+
+impl UntypedUniforms<'_> {
+    /// The first slot that refers to a word or a texture that is not there.
+    pub fn missing(&self) -> Option<Slot> {
+        let is_missing = |slot: &&Slot| match **slot {
+            Slot::Word(number) => number as usize >= self.words.len(),
+            Slot::Texture { texture, parameter } => texture as usize >= self.textures.len() || parameter > 3,
+            _ => false,
+        };
+        self.slots.iter().chain(self.coordinate_slots).find(is_missing).copied()
+    }
+
+    fn push_slots(&self, slots: &[Slot], stream: &mut UniformStream<'_>) {
+        for slot in slots {
+            let viewport = *stream.viewport();
+            match *slot {
+                Slot::Constant(word) => stream.word(word),
+                Slot::Word(number) => stream.word(self.words.get(number as usize).copied().unwrap_or(0)),
+                Slot::ViewportHalfWidth => stream.float(viewport.half_width),
+                Slot::ViewportHalfHeight => stream.float(viewport.half_height),
+                Slot::ViewportZScale => stream.float(viewport.z_scale),
+                Slot::ViewportZOffset => stream.float(viewport.z_offset),
+                Slot::Texture { texture, parameter } => {
+                    let words = self.textures.get(texture as usize).map_or([0; 4], Texture2d::words);
+                    stream.word(words.get(parameter as usize).copied().unwrap_or(0));
+                }
+            }
+        }
+        // Their words are written; this keeps them alive.
+        self.textures.iter().for_each(|texture| texture.push(stream, 0, 0));
+    }
+}
+
+impl UniformData for UntypedUniforms<'_> {
+    const WORDS: usize = MAX_SLOTS;
+
+    fn push(&self, stream: &mut UniformStream<'_>) {
+        self.push_slots(self.slots, stream);
+    }
+}
+
+impl VertexUniforms for UntypedUniforms<'_> {
+    const WORDS: usize = 2 * MAX_SLOTS;
+
+    fn push_vertex(&self, stream: &mut UniformStream<'_>) {
+        self.push_slots(self.slots, stream);
+    }
+
+    fn push_coordinate(&self, stream: &mut UniformStream<'_>) {
+        self.push_slots(self.coordinate_slots, stream);
+    }
+}
+
+impl Mesh<UntypedVertex> {
+    /// Creates a mesh of vertices of `stride` bytes, in the layout that its pipelines expect.
+    ///
+    /// # Errors
+    /// As [`Mesh::from_bytes`].
+    pub fn of_stride<P: Platform>(
+        device: &Device<'_, P>,
+        label: &'static str,
+        primitive: Primitive,
+        vertices: &[u8],
+        stride: usize,
+        indices: Option<Indices<'_>>,
+    ) -> Result<Self, Error> {
+        Self::place(device, label, primitive, (vertices.into(), stride), indices)
+    }
+}
+
+impl<U, F> Pipeline<UntypedVertex, U, F> {
+    /// Creates a pipeline for vertices of so many bytes, and for programs with so many varyings.
+    ///
+    /// # Errors
+    /// As [`Pipeline::new`].
+    pub fn untyped<P: Platform>(
+        device: &Device<'_, P>,
+        descriptor: &PipelineDescriptor<'_, UntypedVertex, U, F, 0>,
+        vertex_bytes: usize,
+        varyings: usize,
+    ) -> Result<Self, Error> {
+        Self::of_sizes(device, descriptor, vertex_bytes, varyings)
+    }
+}
