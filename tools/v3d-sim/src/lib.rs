@@ -34,6 +34,8 @@
 //! | [`memory`] | guest memory as the GPU accesses it |
 //! | [`lanes`] | vectors of 16 elements, the contents of a QPU register |
 //!
+//! There is no module for blending, because the hardware has no unit for it: fragment programs load the colour from the tile buffer, blend, and store.
+//!
 //! # Undefined behaviour is reported
 //! Where the guide calls something undefined, the model goes on with some value, and reports a [`Fault`] with its place. Nothing that guest
 //! memory contains makes the model panic, loop for ever, or access anything but guest memory.
