@@ -54,7 +54,7 @@ fn disc(screen: &Target, middle: Vec2, color: [f32; 4]) -> Vec<ShadedVertex<4>> 
 
 /// Draws four times three discs.
 pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), Error> {
-    let shading = PipelineDescriptor::new("disc", Shading::Done, &smooth_alpha::FRAGMENT);
+    let shading = PipelineDescriptor::new("disc", Shading::PreShaded, &smooth_alpha::FRAGMENT);
     let paint = Pipeline::new(device, &PipelineDescriptor { blend: Blend::ALPHA, ..shading })?;
     // What is drawn times its alpha, plus what is there.
     let add = Blend::both(BlendPart::sum(Factor::SourceAlpha, Factor::One));

@@ -85,7 +85,7 @@ pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), 
     let (format, tiling) = (Format::Rgba8888, Tiling::TFormat);
     let descriptor = TargetDescriptor { label: "card", width_px: SIDE_PX, height_px: SIDE_PX, format, tiling };
     let card = Target::new(device, &descriptor)?;
-    let shading = PipelineDescriptor::new("wheel", Shading::Done, &smooth::FRAGMENT);
+    let shading = PipelineDescriptor::new("wheel", Shading::PreShaded, &smooth::FRAGMENT);
     let wheel_pipeline = Pipeline::new(device, &shading)?;
     let shading = PipelineDescriptor::new("cube", &SHADING, &FRAGMENT);
     let cube_pipeline = Pipeline::new(device, &PipelineDescriptor { depth: Depth::LESS, cull: Cull::Back, ..shading })?;

@@ -89,7 +89,7 @@ impl Buffer {
     /// When they reach beyond the buffer, or it belongs to another device.
     pub fn write<P: Platform>(&self, device: &Device<'_, P>, at: u32, bytes: &[u8]) -> Result<(), Error> {
         device.expect_own(self.label, &self.memory)?;
-        Ok(self.memory.region().store(device.look()?.platform(), at, bytes)?)
+        Ok(self.memory.region().store(device.driver_ref()?.platform(), at, bytes)?)
     }
 
     /// Reads bytes from offset `at` on. What the GPU writes is visible once its job is found to be done.
@@ -98,7 +98,7 @@ impl Buffer {
     /// When they reach beyond the buffer, or it belongs to another device.
     pub fn read<P: Platform>(&self, device: &Device<'_, P>, at: u32, bytes: &mut [u8]) -> Result<(), Error> {
         device.expect_own(self.label, &self.memory)?;
-        Ok(self.memory.region().load(device.look()?.platform(), at, bytes)?)
+        Ok(self.memory.region().load(device.driver_ref()?.platform(), at, bytes)?)
     }
 
     /// Address of the first byte, as the GPU sees it.

@@ -102,21 +102,21 @@ impl Canvas {
                 device,
                 &PipelineDescriptor {
                     blend: Blend::PREMULTIPLIED,
-                    ..PipelineDescriptor::new(label, Shading::Done, &shape_program::FRAGMENT)
+                    ..PipelineDescriptor::new(label, Shading::PreShaded, &shape_program::FRAGMENT)
                 },
             )?,
             image_pipeline: Pipeline::new(
                 device,
                 &PipelineDescriptor {
                     blend: Blend::ALPHA,
-                    ..PipelineDescriptor::new(label, Shading::Done, &tinted::FRAGMENT)
+                    ..PipelineDescriptor::new(label, Shading::PreShaded, &tinted::FRAGMENT)
                 },
             )?,
             glyph_pipeline: Pipeline::new(
                 device,
                 &PipelineDescriptor {
                     blend: Blend::PREMULTIPLIED,
-                    ..PipelineDescriptor::new(label, Shading::Done, &glyph::FRAGMENT)
+                    ..PipelineDescriptor::new(label, Shading::PreShaded, &glyph::FRAGMENT)
                 },
             )?,
             segments: Vec::new(),

@@ -83,7 +83,7 @@ impl<'p, P: Platform> Device<'p, P> {
     ///
     /// # Errors
     /// When the device is closed, or the driver is already borrowed mutably.
-    pub fn look(&self) -> Result<Ref<'_, Driver<'p, P>>, Error> {
+    pub fn driver_ref(&self) -> Result<Ref<'_, Driver<'p, P>>, Error> {
         let driver = self.0.driver.try_borrow().map_err(|_| Error::DeviceInUse)?;
         Ref::filter_map(driver, Option::as_ref).map_err(|_| Error::DeviceClosed)
     }
@@ -155,7 +155,7 @@ impl<'p, P: Platform> Device<'p, P> {
     #[inline(always)]
     pub(crate) fn name(&self, memory: &Buffer, label: &str, kind: &str) -> Result<(), Error> {
         let what = Named::Memory { bytes: memory.region().bytes() };
-        self.look()?.platform().name(memory.address(), what, format_args!("{label}: {kind}"));
+        self.driver_ref()?.platform().name(memory.address(), what, format_args!("{label}: {kind}"));
         Ok(())
     }
 
@@ -169,7 +169,7 @@ impl<'p, P: Platform> Device<'p, P> {
         bytes: u32,
         origin: Option<&Origin>,
     ) -> Result<(), Error> {
-        let platform = self.look()?.platform();
+        let platform = self.driver_ref()?.platform();
         platform.name(start, Named::Program { bytes }, format_args!("{label}: {kind}"));
         let Some(Origin { file, lines, uniforms }) = origin else { return Ok(()) };
         let mut last = 0;

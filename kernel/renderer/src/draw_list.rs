@@ -118,17 +118,17 @@ impl<C> DrawList<C> {
     ) -> Result<Self, Error> {
         // Targets are at most this large.
         let (width_px, height_px) = (width_px.min(2048), height_px.min(2048));
-        let mut flat = Pipeline::new(device, &PipelineDescriptor::new(label, Shading::Done, &flat::FRAGMENT))?;
+        let mut flat = Pipeline::new(device, &PipelineDescriptor::new(label, Shading::PreShaded, &flat::FRAGMENT))?;
         flat.state = flat.state.with_flat_varyings(1)?;
         Ok(Self {
             label,
             size: Size::new(width_px, height_px),
             viewport: Viewport::display(width_px as u16, height_px as u16),
             flat,
-            textured: Pipeline::new(device, &PipelineDescriptor::new(label, Shading::Done, &textured::FRAGMENT))?,
+            textured: Pipeline::new(device, &PipelineDescriptor::new(label, Shading::PreShaded, &textured::FRAGMENT))?,
             points_pipeline: Pipeline::new(
                 device,
-                &PipelineDescriptor::new(label, Shading::Done, &flat_points::FRAGMENT),
+                &PipelineDescriptor::new(label, Shading::PreShaded, &flat_points::FRAGMENT),
             )?,
             segments: Vec::new(),
             rectangles: Pieces::new(),

@@ -31,11 +31,15 @@
 //! | `04_transform` | one mesh in many places, seen through a camera | [`Mesh::indexed`], [`glam`], [`rows`], [`Cull`] |
 //! | `05_depth` | the depth test | [`Depth`] |
 //! | `06_light` | diffuse lighting | `qpu_shaders::model`, `model_colored` |
-//! | `07_blend` | transparency, additive blending, the order of drawing | [`Blend`], [`Shading::Done`], [`Pass::draw_vertices`] |
+//! | `07_blend` | transparency, additive blending, the order of drawing | [`Blend`], [`Shading::PreShaded`], [`Pass::draw_vertices`] |
 //! | `08_render_to_texture` | a pass that reads what the one before has rendered | [`Frame::pass`], [`Texture::of_target`] |
 //! | `09_multisample` | textures, light, mip levels and antialiasing | [`Samples`], [`Texture::generate_mipmaps`] |
 //! | `10_own_kernel` | the traits that a kernel implements, and its `main` | [`v3d::platform`], [`Target::page`] |
 //! | `11_own_shader` | a crate of shaders in WGSL | `shader-build` |
+//!
+//! # Blending is shader code
+//! The V3D has no blending unit: a fragment program loads the colour from the tile buffer, computes, and stores the result. So [`Blend`], logic operations,
+//! colour masks and the stencil set-up are instructions that a [`Pipeline`] appends to its fragment program, and each costs what it computes.
 //!
 //! # The types
 //! - A [`Device`] is a driver that resources share; [`Device::driver`] borrows it.
@@ -83,7 +87,7 @@ pub use error::Error;
 pub use frame::Frame;
 pub use glam;
 pub use mesh::{Indices, Mesh, Primitive};
-pub use pass::{KeptDepth, Pass, PassDescriptor};
+pub use pass::{KeptDepth, LoadOp, Pass, PassDescriptor, StoreOp};
 pub use pipeline::blend::{AlphaTest, Blend, BlendPart, Equation, Factor, Logic};
 pub use pipeline::state::{Compare, Cull, Depth, FrontFace, PolygonOffset, Samples};
 pub use pipeline::stencil::{Stencil, StencilChange, StencilSide};

@@ -65,10 +65,28 @@ pub struct PassDescriptor<'t> {
 pub struct KeptDepth<'t> {
     /// Where they are stored.
     pub target: &'t DepthTarget,
-    /// Whether the pass loads them instead of clearing them.
-    pub load: bool,
-    /// Whether the pass stores them at its end.
-    pub store: bool,
+    /// What the pass begins with.
+    pub load: LoadOp,
+    /// What becomes of them at its end.
+    pub store: StoreOp,
+}
+
+/// What depths and stencils a pass begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadOp {
+    /// The pass's clear values.
+    Clear,
+    /// What an earlier pass has stored.
+    Load,
+}
+
+/// What becomes of depths and stencils at the end of a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreOp {
+    /// They are lost.
+    Discard,
+    /// They are stored, for a later pass to load.
+    Store,
 }
 
 impl<'t> PassDescriptor<'t> {
@@ -101,8 +119,8 @@ impl<'t> PassDescriptor<'t> {
         Self { double_buffer: true, ..self }
     }
 
-    /// Loads the depths that an earlier pass has stored, if `load`, and stores its own, if `store`.
-    pub const fn with_depth(self, target: &'t DepthTarget, load: bool, store: bool) -> Self {
+    /// Loads depths and stencils from a depth target or clears them, and stores or discards them at the end.
+    pub const fn with_depth(self, target: &'t DepthTarget, load: LoadOp, store: StoreOp) -> Self {
         Self { depth: Some(KeptDepth { target, load, store }), ..self }
     }
 }
@@ -239,6 +257,7 @@ impl KeptDepth<'_> {
             });
         }
         owners.push(depth.memory().owner());
+        let (load, store) = (load == LoadOp::Load, store == StoreOp::Store);
         Ok(DepthBuffer { surface: depth.surface(), load, store })
     }
 }

@@ -51,7 +51,7 @@ pub enum Shading<'a, V, U, const VARYINGS: usize> {
     /// From a vertex shader: the GL pipeline.
     Programs(&'a VertexShading<V, U, VARYINGS>),
     /// From memory, in the format of a vertex shader's output: the NV pipeline.
-    Done,
+    PreShaded,
 }
 
 impl<'a, V, U, const N: usize> From<&'a VertexShading<V, U, N>> for Shading<'a, V, U, N> {
@@ -193,7 +193,7 @@ impl<V, U, F> Pipeline<V, U, F> {
                 }
                 Some((*programs, arrays, code.append(programs.vertex()), code.append(programs.coordinate())))
             }
-            Shading::Done => None,
+            Shading::PreShaded => None,
         };
         let memory = device.driver()?.upload(&code.0, CODE_ALIGNMENT)?;
         let start = memory.address();

@@ -196,6 +196,6 @@ impl Target {
         let label = self.label;
         let memory = self.memory.as_ref().ok_or(Error::ForeignDevice { label })?;
         device.expect_own(label, memory)?;
-        Ok(memory.region().load(device.look()?.platform(), 0, bytes)?)
+        Ok(memory.region().load(device.driver_ref()?.platform(), 0, bytes)?)
     }
 }

@@ -38,7 +38,7 @@ struct Stage<'m> {
 }
 
 fn colors() -> Colors {
-    PipelineDescriptor::new("colours", Shading::Done, &smooth::FRAGMENT)
+    PipelineDescriptor::new("colours", Shading::PreShaded, &smooth::FRAGMENT)
 }
 
 fn tested(depth: Depth) -> Colors {
@@ -78,7 +78,7 @@ impl<'m> Stage<'m> {
 
     /// Whether early Z and its updates are on in each configuration of the last binning list.
     fn early_z(&self) -> Vec<(bool, bool)> {
-        let list = self.device.look().unwrap().last_job().unwrap().binning.unwrap();
+        let list = self.device.driver_ref().unwrap().last_job().unwrap().binning.unwrap();
         let mut bytes = vec![0; (list.end_exclusive - list.start) as usize];
         self.model.load(list.start - self.model.base(), &mut bytes);
         let (mut configurations, mut at) = (Vec::new(), 0);

@@ -318,7 +318,7 @@ fn a_v3d_that_is_reset_in_mid_frame() {
         model.reset_before.set(Some(register));
         stage.assert_next_frame_is_right();
         stage.assert_next_frame_is_right();
-        assert_eq!(stage.device.look().unwrap().statistics().jobs_dropped, 0, "{register}");
+        assert_eq!(stage.device.driver_ref().unwrap().statistics().jobs_dropped, 0, "{register}");
     }
 }
 
@@ -386,7 +386,7 @@ fn a_binner_with_4_kib_for_a_frame_that_needs_1_mib() {
         let fence = stage.submit();
         stage.wait(fence).unwrap();
         pictures.push(stage.pixels());
-        let blocks = stage.device.look().unwrap().statistics().overflow_blocks;
+        let blocks = stage.device.driver_ref().unwrap().statistics().overflow_blocks;
         if block == 64 * 1024 {
             assert!(blocks * 64 * 1024 > 1 << 20, "only {blocks} blocks were needed");
         } else {
@@ -418,7 +418,7 @@ fn a_binner_that_gets_no_more_memory() {
         stage.mesh = triangle;
         stage.assert_next_frame_is_right();
         stage.assert_next_frame_is_right();
-        assert_eq!(stage.device.look().unwrap().statistics().jobs_dropped, 1);
+        assert_eq!(stage.device.driver_ref().unwrap().statistics().jobs_dropped, 1);
     }
 }
 
@@ -460,7 +460,7 @@ fn a_hundred_thousand_frames_with_random_faults() {
         model.take_faults();
     }
     assert!(dropped > 500, "too few faults for a test: {dropped}");
-    let statistics = stage.device.look().unwrap().statistics();
+    let statistics = stage.device.driver_ref().unwrap().statistics();
     assert_eq!(statistics.jobs_dropped, dropped);
     assert_eq!(stage.used(), used);
 }

@@ -53,7 +53,7 @@ impl Scene {
         pass.draw(&pipeline, &mesh, &transformed::Uniforms { matrix }, &NoUniforms).unwrap();
         let fence = frame.submit().unwrap();
         device.wait(fence).unwrap();
-        let job = device.look().unwrap().last_job().unwrap();
+        let job = device.driver_ref().unwrap().last_job().unwrap();
         let picture = Span { address: target.surface().address, bytes: 4 * WIDTH * HEIGHT };
         drop((device, target, mesh, pipeline));
         assert_eq!(model.take_faults(), []);
@@ -113,7 +113,7 @@ fn a_frame_of_half_floats_passes_if_all_of_its_picture_may_be_written() {
     let (format, tiling) = (Format::Rgba16Float, Tiling::Raster);
     let descriptor = TargetDescriptor { label: "light", width_px: WIDTH, height_px: HEIGHT, format, tiling };
     let target = Target::new(&device, &descriptor).unwrap();
-    let pipeline = PipelineDescriptor::new("light", Shading::Done, &smooth_half::FRAGMENT);
+    let pipeline = PipelineDescriptor::new("light", Shading::PreShaded, &smooth_half::FRAGMENT);
     let pipeline = Pipeline::new(&device, &pipeline).unwrap();
     let viewport = target.viewport();
     let vertices = [(-0.5, -0.5), (0.5, -0.5), (0.0, 0.5)]
@@ -124,7 +124,7 @@ fn a_frame_of_half_floats_passes_if_all_of_its_picture_may_be_written() {
     let fence = frame.submit().unwrap();
     device.wait(fence).unwrap();
     assert_eq!(model.take_faults(), []);
-    let job = device.look().unwrap().last_job().unwrap();
+    let job = device.driver_ref().unwrap().last_job().unwrap();
     let check = |bytes_per_pixel: u32| {
         let picture = Span { address: target.surface().address, bytes: bytes_per_pixel * WIDTH * HEIGHT };
         validator::check(&model, &rights(&model, &job, picture), &job).map_err(|refusal| refusal.record)

@@ -3,9 +3,9 @@
 use qpu_shaders::{NoUniforms, f16, rings, smooth_alpha, smooth_half, textured, tone_mapped};
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
-    AlphaTest, Blend, BlendPart, Compare, Depth, DepthTarget, Device, Equation, Error, Factor, Format, Logic, Mesh,
-    PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Rectangle, Sampler, Samples, Shading, Target,
-    TargetDescriptor, Texture, TextureDescriptor, glam::Mat4, rows,
+    AlphaTest, Blend, BlendPart, Compare, Depth, DepthTarget, Device, Equation, Error, Factor, Format, LoadOp, Logic,
+    Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Rectangle, Sampler, Samples, Shading, StoreOp,
+    Target, TargetDescriptor, Texture, TextureDescriptor, glam::Mat4, rows,
 };
 use v3d::hw::texture::TextureType;
 use v3d::hw::tiling::{Tiling, pixel_offset_bits};
@@ -26,7 +26,7 @@ struct Stage<'m> {
 }
 
 fn colors() -> Colors {
-    PipelineDescriptor::new("colours", Shading::Done, &smooth_half::FRAGMENT)
+    PipelineDescriptor::new("colours", Shading::PreShaded, &smooth_half::FRAGMENT)
 }
 
 /// Two triangles over a whole picture, with the colours of its corners: top left and right, bottom left and right.
@@ -156,9 +156,10 @@ fn depths_are_tested_and_kept() {
     let deep = Colors { depth: Depth::LESS, ..colors() };
     let near = [[2.0; 4]; 4];
     let pass = PassDescriptor::to(&stage.target).clear([0.0; 4]);
-    stage.draw(&pass.with_depth(&kept, false, true), &[(deep, near, 0.3), (deep, [[9.0; 4]; 4], 0.6)]);
+    stage
+        .draw(&pass.with_depth(&kept, LoadOp::Clear, StoreOp::Store), &[(deep, near, 0.3), (deep, [[9.0; 4]; 4], 0.6)]);
     let pass = PassDescriptor::to(&stage.target);
-    stage.draw(&pass.with_depth(&kept, true, false), &[(deep, [[9.0; 4]; 4], 0.4)]);
+    stage.draw(&pass.with_depth(&kept, LoadOp::Load, StoreOp::Discard), &[(deep, [[9.0; 4]; 4], 0.4)]);
     expect_close(stage.pixels()(75, 40), [2.0; 4], "the nearest");
 }
 
@@ -314,7 +315,7 @@ fn what_cannot_be_is_refused_by_name() {
     let (format, tiling) = (Format::Rgba8888, Tiling::Raster);
     let plain = TargetDescriptor { label: "plain", width_px: 16, height_px: 16, format, tiling };
     let plain = Target::new(&stage.device, &plain).unwrap();
-    let bytes = PipelineDescriptor::new("bytes", Shading::Done, &smooth_alpha::FRAGMENT);
+    let bytes = PipelineDescriptor::new("bytes", Shading::PreShaded, &smooth_alpha::FRAGMENT);
     for (target, descriptor, expected) in [
         (&plain, colors(), "colours: its fragment shader writes half floats, and plain has 32 bits per pixel"),
         (
@@ -380,7 +381,8 @@ fn a_shader_in_wgsl_draws_to_either_kind_of_target() {
 fn a_shader_for_one_kind_of_target_draws_to_no_other() {
     let model = Model::new(8 << 20, Config::default());
     let device = model.device().unwrap();
-    let plain = PipelineDescriptor::<Vertex, NoUniforms, _, 4>::new("plain", Shading::Done, &smooth_alpha::FRAGMENT);
+    let plain =
+        PipelineDescriptor::<Vertex, NoUniforms, _, 4>::new("plain", Shading::PreShaded, &smooth_alpha::FRAGMENT);
     for descriptor in [PipelineDescriptor { half_color: true, ..plain }, Colors { half_color: false, ..colors() }] {
         let error = Pipeline::new(&device, &descriptor).unwrap_err();
         assert!(matches!(error, Error::Impossible { why, .. } if why.contains("half floats")), "{error:?}");

@@ -262,7 +262,7 @@ fn pass(
                 }
             }
             _ => {
-                let shading: Shading<'_, ShadedVertex<2>, NoUniforms, 2> = Shading::Done;
+                let shading: Shading<'_, ShadedVertex<2>, NoUniforms, 2> = Shading::PreShaded;
                 let plain = PipelineDescriptor::new("images", shading, &textured::FRAGMENT);
                 let pipeline = counts.note(Pipeline::new(device, &with_state(plain, samples, random)));
                 let image = counts.note(texture(device, target, random).and_then(|texture| {

@@ -3,8 +3,8 @@
 use qpu_shaders::{NoUniforms, smooth};
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
-    Compare, Depth, DepthTarget, Device, Format, Frame, PassDescriptor, Pipeline, PipelineDescriptor, Primitive,
-    Rectangle, Shading, Stencil, StencilSide, Target, TargetDescriptor, unorm,
+    Compare, Depth, DepthTarget, Device, Format, Frame, LoadOp, PassDescriptor, Pipeline, PipelineDescriptor,
+    Primitive, Rectangle, Shading, Stencil, StencilSide, StoreOp, Target, TargetDescriptor, unorm,
 };
 use v3d::hw::tiling::Tiling;
 use v3d_host::Model;
@@ -27,7 +27,7 @@ type Colors = PipelineDescriptor<'static, ShadedVertex<3>, NoUniforms, NoUniform
 
 /// A draw that passes this depth test, and writes depths.
 fn tested(test: Compare) -> Colors {
-    let descriptor = PipelineDescriptor::new("colours", Shading::Done, &smooth::FRAGMENT);
+    let descriptor = PipelineDescriptor::new("colours", Shading::PreShaded, &smooth::FRAGMENT);
     PipelineDescriptor { depth: Depth { test, write: true }, ..descriptor }
 }
 
@@ -94,13 +94,22 @@ fn depths_outside_of_a_part_stay_when_those_inside_are_cleared() {
         let stage = Stage::new(&model);
         let nearer = tested(Compare::Less);
         let to = PassDescriptor::to(&stage.target);
-        let second = PassDescriptor { clear: clear.map(unorm), ..to.within(part).with_depth(&stage.kept, false, true) };
+        let second = PassDescriptor {
+            clear: clear.map(unorm),
+            ..to.within(part).with_depth(&stage.kept, LoadOp::Clear, StoreOp::Store)
+        };
         let mut frame = stage.device.frame().unwrap();
-        stage.fill(&mut frame, &to.clear(unorm(CLEAR)).with_depth(&stage.kept, false, true), &nearer, 0.25, RED);
+        stage.fill(
+            &mut frame,
+            &to.clear(unorm(CLEAR)).with_depth(&stage.kept, LoadOp::Clear, StoreOp::Store),
+            &nearer,
+            0.25,
+            RED,
+        );
         stage.fill(&mut frame, &second, &nearer, 0.5, BLUE);
         stage.expect(frame, part, [bytes(BLUE), bytes(RED)], "after the part");
         let mut frame = stage.device.frame().unwrap();
-        stage.fill(&mut frame, &to.with_depth(&stage.kept, true, false), &nearer, 0.4, GREEN);
+        stage.fill(&mut frame, &to.with_depth(&stage.kept, LoadOp::Load, StoreOp::Discard), &nearer, 0.4, GREEN);
         stage.expect(frame, part, [bytes(GREEN), bytes(RED)], "after a pass over all of it");
     }
 }
@@ -114,9 +123,21 @@ fn depths_outside_of_a_part_stay_when_those_inside_are_loaded() {
         let nearer = tested(Compare::Less);
         let to = PassDescriptor::to(&stage.target);
         let mut frame = stage.device.frame().unwrap();
-        stage.fill(&mut frame, &to.clear(unorm(CLEAR)).with_depth(&stage.kept, false, true), &nearer, 0.5, RED);
-        stage.fill(&mut frame, &to.within(part).with_depth(&stage.kept, true, true), &nearer, 0.25, BLUE);
-        stage.fill(&mut frame, &to.with_depth(&stage.kept, true, false), &nearer, 0.4, GREEN);
+        stage.fill(
+            &mut frame,
+            &to.clear(unorm(CLEAR)).with_depth(&stage.kept, LoadOp::Clear, StoreOp::Store),
+            &nearer,
+            0.5,
+            RED,
+        );
+        stage.fill(
+            &mut frame,
+            &to.within(part).with_depth(&stage.kept, LoadOp::Load, StoreOp::Store),
+            &nearer,
+            0.25,
+            BLUE,
+        );
+        stage.fill(&mut frame, &to.with_depth(&stage.kept, LoadOp::Load, StoreOp::Discard), &nearer, 0.4, GREEN);
         stage.expect(frame, part, [bytes(BLUE), bytes(GREEN)], "loaded");
     }
 }
@@ -130,11 +151,16 @@ fn a_part_is_cleared_to_the_depths_of_whole_tiles() {
         let to = PassDescriptor { clear_depth: depth, ..PassDescriptor::to(&stage.target) };
         let kept = |load, store| to.with_depth(&stage.kept, load, store);
         let mut frame = stage.device.frame().unwrap();
-        frame.pass(&PassDescriptor { clear_depth: 1.0 - depth, ..kept(false, true).clear(unorm(CLEAR)) }).unwrap();
-        frame.pass(&kept(false, true).within(INSIDE_A_TILE)).unwrap();
-        frame.pass(&kept(false, true).within(WHOLE_TILE)).unwrap();
-        frame.pass(&kept(false, true).within(INSIDE_A_TILE)).unwrap();
-        stage.fill(&mut frame, &kept(true, false), &tested(Compare::Equal), depth, BLUE);
+        frame
+            .pass(&PassDescriptor {
+                clear_depth: 1.0 - depth,
+                ..kept(LoadOp::Clear, StoreOp::Store).clear(unorm(CLEAR))
+            })
+            .unwrap();
+        frame.pass(&kept(LoadOp::Clear, StoreOp::Store).within(INSIDE_A_TILE)).unwrap();
+        frame.pass(&kept(LoadOp::Clear, StoreOp::Store).within(WHOLE_TILE)).unwrap();
+        frame.pass(&kept(LoadOp::Clear, StoreOp::Store).within(INSIDE_A_TILE)).unwrap();
+        stage.fill(&mut frame, &kept(LoadOp::Load, StoreOp::Discard), &tested(Compare::Equal), depth, BLUE);
         stage.expect(frame, WHOLE_TILE, [bytes(BLUE), CLEAR], &format!("depth {depth}"));
     }
 }
@@ -148,11 +174,11 @@ fn stencils_outside_of_a_part_stay_when_those_inside_are_cleared() {
     for part in PARTS {
         let model = Model::new(4 << 20, Config::default());
         let stage = Stage::new(&model);
-        let to = PassDescriptor::to(&stage.target).with_depth(&stage.kept, false, true);
+        let to = PassDescriptor::to(&stage.target).with_depth(&stage.kept, LoadOp::Clear, StoreOp::Store);
         let mut frame = stage.device.frame().unwrap();
         frame.pass(&PassDescriptor { clear_stencil: 5, ..to.clear(unorm(CLEAR)) }).unwrap();
         frame.pass(&PassDescriptor { clear_stencil: 200, ..to.within(part) }).unwrap();
-        let loaded = PassDescriptor::to(&stage.target).with_depth(&stage.kept, true, false);
+        let loaded = PassDescriptor::to(&stage.target).with_depth(&stage.kept, LoadOp::Load, StoreOp::Discard);
         stage.fill(&mut frame, &loaded, &draw_where(5), 0.5, RED);
         stage.fill(&mut frame, &loaded, &draw_where(200), 0.5, BLUE);
         stage.expect(frame, part, [bytes(BLUE), bytes(RED)], "stencils");

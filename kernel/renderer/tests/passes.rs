@@ -3,8 +3,9 @@
 use qpu_shaders::{NoUniforms, smooth};
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
-    Compare, Depth, DepthTarget, Device, Error, Format, Frame, PassDescriptor, Pipeline, PipelineDescriptor, Primitive,
-    Rectangle, Samples, Shading, Stencil, StencilChange, StencilSide, Target, TargetDescriptor, unorm,
+    Compare, Depth, DepthTarget, Device, Error, Format, Frame, LoadOp, PassDescriptor, Pipeline, PipelineDescriptor,
+    Primitive, Rectangle, Samples, Shading, Stencil, StencilChange, StencilSide, StoreOp, Target, TargetDescriptor,
+    unorm,
 };
 use v3d::hw::tiling::Tiling;
 use v3d_host::Model;
@@ -26,7 +27,7 @@ struct Stage<'m> {
 }
 
 fn colors() -> Colors {
-    PipelineDescriptor::new("colours", Shading::Done, &smooth::FRAGMENT)
+    PipelineDescriptor::new("colours", Shading::PreShaded, &smooth::FRAGMENT)
 }
 
 fn rectangle(x_px: u16, y_px: u16, width_px: u16, height_px: u16) -> Rectangle {
@@ -94,12 +95,14 @@ fn depths_are_kept_from_pass_to_pass_if_asked_for() {
     let near = rectangle(20, 30, 70, 80);
     let far = rectangle(10, 10, 130, 120);
     let tested = Colors { depth: Depth::LESS, ..colors() };
-    for (load, double_buffer) in [(true, false), (false, false), (true, true), (false, true)] {
+    for (load, double_buffer) in
+        [(LoadOp::Load, false), (LoadOp::Clear, false), (LoadOp::Load, true), (LoadOp::Clear, true)]
+    {
         let mut frame = stage.device.frame().unwrap();
         let to = PassDescriptor { double_buffer, ..PassDescriptor::to(&stage.target) };
-        let first = to.clear(unorm(CLEAR)).with_depth(&kept, false, true);
+        let first = to.clear(unorm(CLEAR)).with_depth(&kept, LoadOp::Clear, StoreOp::Store);
         stage.fill(&mut frame, &first, &tested, (near, 0.25, RED));
-        let second = to.with_depth(&kept, load, false);
+        let second = to.with_depth(&kept, load, StoreOp::Discard);
         stage.fill(&mut frame, &second, &tested, (far, 0.75, GREEN));
         let pixels = stage.pixels(frame);
         assert_picture(&pixels, |at| match (contains(near, at), contains(far, at)) {
@@ -119,10 +122,10 @@ fn stencils_are_kept_with_depths() {
     let side = |test, pass| StencilSide { test, reference: 9, pass, ..StencilSide::KEEP };
     let with = |side| Colors { stencil: Some(Stencil { front: side, back: side }), ..colors() };
     let mut frame = stage.device.frame().unwrap();
-    let first = PassDescriptor::to(&stage.target).clear(unorm(CLEAR)).with_depth(&kept, false, true);
+    let first = PassDescriptor::to(&stage.target).clear(unorm(CLEAR)).with_depth(&kept, LoadOp::Clear, StoreOp::Store);
     let marking = Colors { color_mask: [0; 4], ..with(side(Compare::Always, StencilChange::Replace)) };
     stage.fill(&mut frame, &first, &marking, (marked, 0.5, RED));
-    let second = PassDescriptor::to(&stage.target).with_depth(&kept, true, false);
+    let second = PassDescriptor::to(&stage.target).with_depth(&kept, LoadOp::Load, StoreOp::Discard);
     stage.fill(&mut frame, &second, &with(side(Compare::Equal, StencilChange::Keep)), (drawn, 0.5, GREEN));
     let pixels = stage.pixels(frame);
     assert_picture(&pixels, |at| if contains(marked, at) && contains(drawn, at) { GREEN } else { CLEAR });
@@ -201,10 +204,16 @@ fn what_passes_cannot_do_has_a_name() {
     let mut frame = stage.device.frame().unwrap();
     let to = PassDescriptor::to(&stage.target);
     let mut refused = |descriptor: PassDescriptor<'_>| frame.pass(&descriptor).map(drop).unwrap_err();
-    let error = refused(to.with_depth(&small, false, true));
+    let error = refused(to.with_depth(&small, LoadOp::Clear, StoreOp::Store));
     assert_eq!(error.to_string(), "small: the depth target has 100 x 140 pixels, and the colour target has 150 x 140");
-    assert_eq!(refused(to.with_depth(&foreign, false, true)), Error::ForeignDevice { label: "foreign" });
-    let four = PassDescriptor { samples: Samples::Four, ..to.clear(unorm(CLEAR)).with_depth(&kept, false, true) };
+    assert_eq!(
+        refused(to.with_depth(&foreign, LoadOp::Clear, StoreOp::Store)),
+        Error::ForeignDevice { label: "foreign" }
+    );
+    let four = PassDescriptor {
+        samples: Samples::Four,
+        ..to.clear(unorm(CLEAR)).with_depth(&kept, LoadOp::Clear, StoreOp::Store)
+    };
     assert_eq!(refused(four).to_string(), "depths: depths are loaded and stored only with one sample per pixel");
     let four = PassDescriptor { samples: Samples::Four, ..to.clear(unorm(CLEAR)).double_buffered() };
     assert_eq!(refused(four).to_string(), "picture: a double tile buffer holds one sample per pixel only");

@@ -150,7 +150,7 @@ fn triangle_of_the_nv_pipeline() -> Picture {
 
 /// What draws shaded vertices with colours.
 fn shaded_pipeline(device: &Device<'_, Model>) -> Pipeline<ShadedVertex<3>, NoUniforms, NoUniforms> {
-    Pipeline::new(device, &PipelineDescriptor::new("shaded", Shading::Done, &smooth::FRAGMENT)).unwrap()
+    Pipeline::new(device, &PipelineDescriptor::new("shaded", Shading::PreShaded, &smooth::FRAGMENT)).unwrap()
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn flat(device: &Device<'_, Model>, pass: &mut Pass<'_, '_, Model>, descriptor: 
 }
 
 fn named(label: &'static str) -> Flat {
-    PipelineDescriptor::new(label, Shading::Done, &smooth_alpha::FRAGMENT)
+    PipelineDescriptor::new(label, Shading::PreShaded, &smooth_alpha::FRAGMENT)
 }
 
 fn record(model: &Model) {

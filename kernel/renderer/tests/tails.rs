@@ -33,7 +33,7 @@ struct Stage<'m> {
 }
 
 fn colors() -> Colors {
-    PipelineDescriptor::new("colors", Shading::Done, &smooth_alpha::FRAGMENT)
+    PipelineDescriptor::new("colors", Shading::PreShaded, &smooth_alpha::FRAGMENT)
 }
 
 /// Two triangles over the whole picture, with the colours of its corners: top left and right, bottom left and right.

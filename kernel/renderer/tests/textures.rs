@@ -280,7 +280,7 @@ fn a_target_is_a_texture() {
         let middle = target(&device, size, tiling);
         let copy = Texture::of_target(&middle).unwrap();
         let last = target(&device, size, Tiling::Raster);
-        let shading: Shading<'_, ShadedVertex<2>, _, 2> = Shading::Done;
+        let shading: Shading<'_, ShadedVertex<2>, _, 2> = Shading::PreShaded;
         let pipeline = Pipeline::new(&device, &PipelineDescriptor::new("copy", shading, &textured::FRAGMENT)).unwrap();
         let mut frame = device.frame().unwrap();
         for (from, to) in [(&original, &middle), (&copy, &last)] {

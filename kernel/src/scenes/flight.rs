@@ -50,8 +50,11 @@ impl Flight {
         let (width_px, height_px) = (context.target.width_px() / ENLARGED, context.target.height_px() / ENLARGED);
         let (format, tiling) = (Format::Rgba8888, Tiling::TFormat);
         Ok(Self {
-            rays: Pipeline::new(device, &PipelineDescriptor::new("rays", Shading::Done, &FRAGMENT))?,
-            enlarge: Pipeline::new(device, &PipelineDescriptor::new("enlarge", Shading::Done, &textured::FRAGMENT))?,
+            rays: Pipeline::new(device, &PipelineDescriptor::new("rays", Shading::PreShaded, &FRAGMENT))?,
+            enlarge: Pipeline::new(
+                device,
+                &PipelineDescriptor::new("enlarge", Shading::PreShaded, &textured::FRAGMENT),
+            )?,
             picture: Target::new(device, &TargetDescriptor { label: "flight", width_px, height_px, format, tiling })?,
         })
     }

@@ -59,7 +59,7 @@ impl Glow {
         let (width_px, height_px) = (screen.width_px(), screen.height_px());
         let (format, tiling) = (Format::Rgba16Float, Tiling::TFormat);
         let lights = PipelineDescriptor::new("lights", &SHADING, &glow::FRAGMENT);
-        let film = PipelineDescriptor::new("film", Shading::Done, &tone_mapped::FRAGMENT);
+        let film = PipelineDescriptor::new("film", Shading::PreShaded, &tone_mapped::FRAGMENT);
         Ok(Self {
             lights: Pipeline::new(device, &PipelineDescriptor { blend: Blend::both(SUM), ..lights })?,
             film: Pipeline::new(device, &film)?,

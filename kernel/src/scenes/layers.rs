@@ -172,7 +172,7 @@ impl Chart<'_, '_> {
 
 /// A pipeline descriptor without blending.
 fn plain(label: &'static str) -> Descriptor {
-    PipelineDescriptor::new(label, Shading::Done, &smooth_alpha::FRAGMENT)
+    PipelineDescriptor::new(label, Shading::PreShaded, &smooth_alpha::FRAGMENT)
 }
 
 impl Layers {

@@ -67,7 +67,7 @@ impl Metal {
         let samples = Samples::Four;
         let model =
             PipelineDescriptor { depth: Depth::LESS, samples, ..PipelineDescriptor::new("model", &SHADING, &FRAGMENT) };
-        let backdrop = PipelineDescriptor::new("backdrop", Shading::Done, &cube_mapped::FRAGMENT);
+        let backdrop = PipelineDescriptor::new("backdrop", Shading::PreShaded, &cube_mapped::FRAGMENT);
         let part = |part: &renderer::asset::ModelPart| {
             let material = VESSELS.materials[part.material];
             let indices = Some(Indices::Bytes16(part.indices));

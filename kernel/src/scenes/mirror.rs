@@ -73,9 +73,9 @@ impl Mirror {
             cull: Cull::Back,
             ..PipelineDescriptor::new("lit", &textured_lit::SHADING, &textured_lit::FRAGMENT)
         };
-        let frame = PipelineDescriptor::new("frame", Shading::Done, &smooth::FRAGMENT);
+        let frame = PipelineDescriptor::new("frame", Shading::PreShaded, &smooth::FRAGMENT);
         let frame = PipelineDescriptor { depth, samples, ..frame };
-        let glass = PipelineDescriptor::new("glass", Shading::Done, &FRAGMENT);
+        let glass = PipelineDescriptor::new("glass", Shading::PreShaded, &FRAGMENT);
         let glass = PipelineDescriptor { depth, samples, ..glass };
         let reflection = TargetDescriptor {
             label: "reflection",

@@ -55,7 +55,8 @@ struct Multisample {
 
 impl Sampled {
     fn new(device: &GpuDevice, label: &'static str, samples: Samples) -> Result<Self, SceneError> {
-        let spokes = PipelineDescriptor { samples, ..PipelineDescriptor::new(label, Shading::Done, &smooth::FRAGMENT) };
+        let spokes =
+            PipelineDescriptor { samples, ..PipelineDescriptor::new(label, Shading::PreShaded, &smooth::FRAGMENT) };
         let (format, tiling) = (Format::Rgba8888, Tiling::TFormat);
         let picture = TargetDescriptor { label, width_px: SIDE_PX, height_px: SIDE_PX, format, tiling };
         Ok(Self { samples, spokes: Pipeline::new(device, &spokes)?, picture: Target::new(device, &picture)? })
@@ -72,7 +73,7 @@ impl Multisample {
         for (x, text) in [(0.25, "one sample a pixel"), (0.75, "four samples a pixel")] {
             labels.text(&font, x * width, 0.955 * height, &style, text)?;
         }
-        let magnify = PipelineDescriptor::new("magnify", Shading::Done, &textured::FRAGMENT);
+        let magnify = PipelineDescriptor::new("magnify", Shading::PreShaded, &textured::FRAGMENT);
         Ok(Self {
             pictures: [
                 Sampled::new(device, "one sample", Samples::One)?,

@@ -35,7 +35,7 @@ impl TriangleNv {
             let depth = z * viewport.z_scale + viewport.z_offset;
             ShadedVertex::flat(x, y, depth, viewport.half_width, viewport.half_height, corner.color)
         });
-        let descriptor = PipelineDescriptor::new("triangle", Shading::Done, &smooth::FRAGMENT);
+        let descriptor = PipelineDescriptor::new("triangle", Shading::PreShaded, &smooth::FRAGMENT);
         Ok(Self {
             mesh: Mesh::new(context.device, "corners", Primitive::Triangles, &corners)?,
             pipeline: Pipeline::new(context.device, &descriptor)?,

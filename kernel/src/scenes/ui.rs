@@ -75,7 +75,7 @@ fn panels(device: &GpuDevice, canvas: &mut Canvas) -> Result<(), Error> {
 
 impl Scene for Ui {
     fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError> {
-        let health = context.device.look()?.statistics();
+        let health = context.device.driver_ref()?.statistics();
         let Self { backdrop, list, cells, corner } = self;
         list.reset();
         let mut dashboard = list.translated(*corner);

@@ -71,7 +71,7 @@ impl Water {
         let (depth, cull, samples) = (Depth::LESS, Cull::Back, Samples::Four);
         let standing =
             PipelineDescriptor { depth, cull, samples, ..PipelineDescriptor::new("shore", &SHADING, &FRAGMENT) };
-        let water = PipelineDescriptor::new("water", Shading::Done, &water::FRAGMENT);
+        let water = PipelineDescriptor::new("water", Shading::PreShaded, &water::FRAGMENT);
         let [width_px, height_px] = MIRRORED_PX;
         let (format, tiling) = (Format::Rgba8888, Tiling::TFormat);
         let reflection = TargetDescriptor { label: "reflection", width_px, height_px, format, tiling };

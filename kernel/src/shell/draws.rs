@@ -38,7 +38,7 @@ pub(super) fn draws(session: &Session, what: Draws, count: u32) -> CommandResult
 
 /// A register read that is visible in the plugin's trace.
 pub(super) fn mark(device: &GpuDevice) -> Result<(), Error> {
-    device.look()?.platform().read(Register::IDENT0);
+    device.driver_ref()?.platform().read(Register::IDENT0);
     Ok(())
 }
 

@@ -234,7 +234,7 @@ impl Canvas {
         }
         let mut shown = framebuffer::show(&BehindMailbox, page, self.pages.height);
         if shown == Err(PropertyError::Timeout)
-            && let Ok(gpu) = device.look()
+            && let Ok(gpu) = device.driver_ref()
             && !gpu.platform().is_polling()
         {
             log::warn!("the firmware has stopped answering; the V3D's interrupts are disabled");
@@ -261,7 +261,7 @@ fn ping_firmware(device: &GpuDevice, number: u64) {
     }
     FRAMES.fetch_add(1, Ordering::Relaxed);
     if firmware::ask(&GetFirmwareRevision {}) == Err(PropertyError::Timeout) {
-        let cause = match device.look().is_ok_and(|gpu| gpu.platform().is_polling()) {
+        let cause = match device.driver_ref().is_ok_and(|gpu| gpu.platform().is_polling()) {
             true => "although the V3D's interrupts are disabled",
             false => "the V3D's interrupts are enabled, which can stop firmware that was started without a device tree",
         };

@@ -153,7 +153,7 @@ impl Recording {
         if F::WORDS != 0 || self.last.drawn != Some(drawn) || self.list.reserve(1).is_err() {
             return None;
         }
-        let platform = device.look().ok()?.platform();
+        let platform = device.driver_ref().ok()?.platform();
         let start = self.owners.len();
         self.last.words.truncate(self.last.record_words);
         let region = memory.take_here(self.last.drawn_bytes)?;

@@ -63,7 +63,7 @@ impl ClearPipelines {
 impl Kind {
     fn pipeline<P: Platform>(self, device: &Device<'_, P>) -> Result<ClearPipeline, Error> {
         let fragment = if self.is_half { &smooth_half::FRAGMENT } else { &smooth_alpha::FRAGMENT };
-        let mut descriptor = PipelineDescriptor::new("clear of a part", Shading::Done, fragment);
+        let mut descriptor = PipelineDescriptor::new("clear of a part", Shading::PreShaded, fragment);
         if !self.has_color {
             descriptor.color_mask = [0; 4];
         }

@@ -127,7 +127,7 @@ mod tests {
 
     /// Early Z and its updates in a pipeline with this depth test, and another change.
     fn check(depth: Depth, change: impl Fn(&mut Descriptor), expected: (bool, bool)) {
-        let mut descriptor = Descriptor::new("early Z", Shading::Done, &smooth::FRAGMENT);
+        let mut descriptor = Descriptor::new("early Z", Shading::PreShaded, &smooth::FRAGMENT);
         descriptor.depth = depth;
         change(&mut descriptor);
         let bits = draw_state(&descriptor).configuration;

@@ -31,7 +31,7 @@ impl Image {
         let layout = layout.map_err(|error| Error::Texture { label, error })?;
         let memory = device.driver()?.allocate(layout.bytes(), ALIGNMENT)?;
         device.name(&memory, label, "texture")?;
-        memory.region().zero(device.look()?.platform());
+        memory.region().zero(device.driver_ref()?.platform());
         Ok(Self { label, layout, memory })
     }
 
@@ -96,7 +96,7 @@ impl Image {
     ) -> Result<(), Error> {
         device.expect_own(self.label, &self.memory)?;
         let (part, region) = self.part(face, level, rectangle)?;
-        let driver = device.look()?;
+        let driver = device.driver_ref()?;
         part.put(&mut GpuImage::new(driver.platform(), region), texels).map_err(|error| self.error(error))
     }
 
@@ -110,7 +110,7 @@ impl Image {
     ) -> Result<(), Error> {
         device.expect_own(self.label, &self.memory)?;
         let (part, region) = self.part(face, level, rectangle)?;
-        let driver = device.look()?;
+        let driver = device.driver_ref()?;
         part.get(&GpuImage::new(driver.platform(), region), texels).map_err(|error| self.error(error))
     }
 

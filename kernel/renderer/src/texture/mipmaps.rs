@@ -43,7 +43,7 @@ impl Texture {
         fragment: &Fragment<F, 2>,
         uniforms: impl Fn(f32) -> F,
     ) -> Result<(), Error> {
-        let descriptor = PipelineDescriptor::new(self.label(), Shading::Done, fragment);
+        let descriptor = PipelineDescriptor::new(self.label(), Shading::PreShaded, fragment);
         let pipeline = Pipeline::new(frame.device(), &descriptor)?;
         for level in 1..self.layout().levels() {
             // The target level is not the one that is read, although the binding holds a reference to the texture of both.

@@ -59,7 +59,7 @@ fn everything(device: &Device<'_, Model>) -> Result<(), Error> {
     let descriptor = PipelineDescriptor::new("colours", &transformed::SHADING, &smooth::FRAGMENT);
     let colors = Pipeline::new(device, &PipelineDescriptor { depth: Depth::LESS, ..descriptor })?;
     let four = Pipeline::new(device, &PipelineDescriptor { samples: Samples::Four, ..descriptor })?;
-    let shading: Shading<'_, ShadedVertex<2>, NoUniforms, 2> = Shading::Done;
+    let shading: Shading<'_, ShadedVertex<2>, NoUniforms, 2> = Shading::PreShaded;
     let images = Pipeline::new(device, &PipelineDescriptor::new("images", shading, &textured::FRAGMENT))?;
     let levels = Pipeline::new(device, &PipelineDescriptor::new("levels", shading, &texture_level::FRAGMENT))?;
     let page = target(device, "page", Tiling::Raster)?;

@@ -64,7 +64,7 @@ impl<'m> Things<'m> {
                 self.colors.push(Pipeline::new(device, &descriptor).unwrap());
             }
             2 => {
-                let descriptor = PipelineDescriptor::new("images", Shading::Done, &textured::FRAGMENT);
+                let descriptor = PipelineDescriptor::new("images", Shading::PreShaded, &textured::FRAGMENT);
                 self.images.push(Pipeline::new(device, &descriptor).unwrap());
             }
             3 => self.targets.push(target(device, "picture", Tiling::TFormat).unwrap()),
@@ -187,7 +187,7 @@ fn live(seed: u32) -> u64 {
     run_and_look(&model, device.pool(), seed);
     device.driver().unwrap().wait_until_idle();
     assert_eq!(device.pool().used(), before, "seed {seed}: bytes of the pool");
-    let drawn = device.look().unwrap().statistics().jobs_done;
+    let drawn = device.driver_ref().unwrap().statistics().jobs_done;
     // The device is dropped before or after its results are read: its clones are the same device.
     drop(device.clone());
     drawn

@@ -74,7 +74,7 @@ fn what_is_of_another_device_is_refused() {
     let mut pass = frame.pass(&PassDescriptor::to(&page).clear(unorm([7; 4]))).unwrap();
     assert_eq!(pass.draw(&its_colors, &own_square, &uniforms(), &NoUniforms), foreign("colours"));
     assert_eq!(pass.draw(&own_colors, &its_square, &uniforms(), &NoUniforms), foreign("square"));
-    let shading: Shading<'_, ShadedVertex<2>, NoUniforms, 2> = Shading::Done;
+    let shading: Shading<'_, ShadedVertex<2>, NoUniforms, 2> = Shading::PreShaded;
     let images = Pipeline::new(&device, &PipelineDescriptor::new("images", shading, &textured::FRAGMENT)).unwrap();
     let image = textured::FragmentUniforms { image: its_texture.bind(&Sampler::NEAREST).unwrap() };
     let drawn = pass.draw_vertices(&images, Primitive::Triangles, &rectangle(), &NoUniforms, &image);
@@ -122,7 +122,7 @@ fn a_target_is_not_read_while_it_is_drawn_to() {
     let mirror = target(&device, "mirror", Tiling::TFormat).unwrap();
     let image =
         textured::FragmentUniforms { image: Texture::of_target(&mirror).unwrap().bind(&Sampler::NEAREST).unwrap() };
-    let shading: Shading<'_, ShadedVertex<2>, NoUniforms, 2> = Shading::Done;
+    let shading: Shading<'_, ShadedVertex<2>, NoUniforms, 2> = Shading::PreShaded;
     let images = Pipeline::new(&device, &PipelineDescriptor::new("images", shading, &textured::FRAGMENT)).unwrap();
     let mut frame = device.frame().unwrap();
     let mut pass = frame.pass(&PassDescriptor::to(&mirror).clear(unorm([5, 6, 7, 8]))).unwrap();

@@ -89,7 +89,7 @@ pub(crate) fn draw_varyings<F: UniformData, const N: usize>(
     target: &Target,
     (first, right, down): ([f32; N], [f32; N], [f32; N]),
 ) -> Vec<[u8; 4]> {
-    let shading: Shading<'_, ShadedVertex<N>, NoUniforms, N> = Shading::Done;
+    let shading: Shading<'_, ShadedVertex<N>, NoUniforms, N> = Shading::PreShaded;
     let descriptor = PipelineDescriptor { depth: Depth::LESS, ..PipelineDescriptor::new("lookup", shading, fragment) };
     let pipeline = Pipeline::new(device, &descriptor).unwrap();
     let vertices = rectangle(target, first, right, down);
