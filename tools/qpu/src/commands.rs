@@ -17,7 +17,6 @@ mod dis;
 mod explain;
 #[cfg(feature = "model")]
 mod run;
-mod whole_file;
 
 /// What `--help` ends with.
 const EXAMPLES: &str = "\

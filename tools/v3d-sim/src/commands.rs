@@ -18,7 +18,6 @@ use v3d_sim::Config;
 use v3d_sim::job::JobFolder;
 use v3d_sim::job::run::FolderOutcome;
 use v3d_sim::render::fep::SamplePositions;
-use v3d_sim::whole_file;
 
 /// The configuration with which the jobs of a folder run: that of their reference, so that all commands show the same. Prints a note where silicon differs.
 fn config(folder: &JobFolder, limits: Limits, silicon_samples: bool, out: &mut impl Write) -> Result<Config> {

@@ -68,8 +68,6 @@ pub mod tmu;
 pub mod vcm;
 pub mod vpm;
 #[cfg(feature = "jobs")]
-pub mod whole_file;
-#[cfg(feature = "jobs")]
 pub mod workload;
 
 pub use device::{Config, V3d};

@@ -11,7 +11,6 @@ use v3d_sim::job::picture::Difference;
 use v3d_sim::job::run::{FolderOutcome, run_folder, run_folder_for_result};
 use v3d_sim::job::{ExpectedDifference, JobFolder};
 use v3d_sim::memory::OwnedMemory;
-use v3d_sim::whole_file;
 
 /// Options of the command.
 #[derive(clap::Args)]
@@ -88,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 fn write_memory(path: &Path, memory: &OwnedMemory, base: u32) -> io::Result<()> {
     let memory = memory.view();
     let mut chunk = [0; 4096];
-    whole_file::write(path, |file| {
+    whole_file::write_with(path, |file| {
         for at in (u64::from(base)..memory.bytes()).step_by(chunk.len()) {
             let chunk = &mut chunk[..(memory.bytes() - at).min(4096) as usize];
             memory.read(BusAddr(at as u32), chunk).map_err(io::Error::other)?;

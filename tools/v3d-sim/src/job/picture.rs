@@ -2,7 +2,6 @@
 
 use super::{BufferTiling, ColorBuffer, ExpectedDifference, JobError, PixelFormat};
 use crate::memory::{Memory, OutOfMemory};
-use crate::whole_file;
 use std::path::Path;
 use v3d_hw::BusAddr;
 use v3d_hw::tiling::{self, Tiling};
@@ -128,8 +127,7 @@ impl Picture {
         let mut writer = encoder.write_header().map_err(bad)?;
         writer.write_image_data(&self.rgba).map_err(bad)?;
         writer.finish().map_err(bad)?;
-        whole_file::write(path, |out| out.write_all(&file))
-            .map_err(|error| JobError::File { path: path.to_owned(), error })
+        whole_file::write(path, &file).map_err(|error| JobError::File { path: path.to_owned(), error })
     }
 
     /// The difference from another picture; `None` if they are of different sizes.

@@ -85,8 +85,9 @@ const ARROWS: &[Arrows] = &[
     // `qpu run` executes programs in the model; the assembler for build scripts does not depend on it.
     // Text of instructions, for the assembler and for the model, which must not depend on each other.
     Arrows { from: "qpu-text", normal: &["v3d-hw"], optional: &[], build: &[], dev: &[] },
-    Arrows { from: "qpu", normal: &["v3d-hw", "qpu-text"], optional: &["v3d-sim"], build: &[], dev: &[] },
-    Arrows { from: "v3d-sim", normal: &["v3d-hw", "qpu-text"], optional: &[], build: &[], dev: &["qpu"] },
+    Arrows { from: "qpu", normal: &["v3d-hw", "qpu-text"], optional: &["v3d-sim", "whole-file"], build: &[], dev: &[] },
+    Arrows { from: "v3d-sim", normal: &["v3d-hw", "qpu-text"], optional: &["whole-file"], build: &[], dev: &["qpu"] },
+    Arrows { from: "whole-file", normal: &[], optional: &[], build: &[], dev: &[] },
     // The model behind the driver's registers, for examples and tests on the host.
     Arrows { from: "v3d-host", normal: &["renderer", "v3d", "v3d-sim"], optional: &[], build: &[], dev: &[] },
     // The library behind the seam for a simulator in Mesa's vc4 driver.
@@ -102,7 +103,7 @@ const ARROWS: &[Arrows] = &[
     },
     // Reads files for build scripts; its output refers to the renderer's types, but it does not depend on them.
     Arrows { from: "asset-build", normal: &[], optional: &[], build: &[], dev: &[] },
-    Arrows { from: "xtask", normal: &[], optional: &[], build: &[], dev: &[] },
+    Arrows { from: "xtask", normal: &["whole-file"], optional: &[], build: &[], dev: &[] },
 ];
 
 /// The crates that run on the Pi.

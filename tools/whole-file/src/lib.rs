@@ -3,12 +3,25 @@
 //! Contents are written to a temporary file, which then takes the file's name, so that a full disk or an interruption leaves the old contents.
 //! Anything but an ordinary file (a terminal, a pipe, `/dev/null`) is written directly.
 
+#![forbid(unsafe_code)]
+
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+/// Writes a file.
+///
+/// # Errors
+/// Those of the file system; the file is then as it was.
+pub fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
+    write_with(path, |file| file.write_all(contents))
+}
+
 /// Writes a file with the output of `fill`.
-pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+///
+/// # Errors
+/// Those of `fill` and of the file system; the file is then as it was.
+pub fn write_with(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let Some((part, file)) = beside(path)? else {
         return fill_file(File::create(path)?, fill).map(drop);
     };
@@ -31,6 +44,9 @@ fn fill_file(file: File, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
 }
 
 /// Checks that [`write`] can write here, as far as that can be known in advance.
+///
+/// # Errors
+/// Those that writing would have now.
 pub fn check(path: &Path) -> io::Result<()> {
     match beside(path)? {
         Some((part, _)) => File::create(&part).and_then(|_| fs::remove_file(part)),
@@ -56,22 +72,53 @@ fn beside(path: &Path) -> io::Result<Option<(PathBuf, PathBuf)>> {
 mod tests {
     use super::*;
 
+    /// A folder of this test's own.
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("whole-file-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
     #[test]
     fn a_failure_leaves_what_was_there() {
-        let folder = std::env::temp_dir().join(format!("v3d-whole-file-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
+        let folder = folder("failure");
         let path = folder.join("a.png");
         check(&path).unwrap();
         assert!(!path.exists());
-        write(&path, |file| file.write_all(b"whole")).unwrap();
+        write(&path, b"whole").unwrap();
         let full = |file: &mut dyn Write| {
             file.write_all(b"half of")?;
             Err(io::ErrorKind::StorageFull.into())
         };
-        assert_eq!(write(&path, full).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(write_with(&path, full).unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(fs::read(&path).unwrap(), b"whole");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing is left beside");
-        assert!(check(&folder).is_err() && check(&folder.join("no/such")).is_err());
+        for impossible in [folder.clone(), folder.join("no/such")] {
+            assert!(check(&impossible).is_err() && write(&impossible, b"contents").is_err());
+        }
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_is_replaced_and_not_written_over() {
+        let folder = folder("replaced");
+        let path = folder.join("shader.bin");
+        write(&path, b"one").unwrap();
+        // Whoever has the old file open keeps it.
+        let mut before = File::open(&path).unwrap();
+        write(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(io::read_to_string(&mut before).unwrap(), "one");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_full_device_is_an_error_and_stays_a_device() {
+        let full = Path::new("/dev/full");
+        if full.exists() {
+            check(full).unwrap();
+            assert_eq!(write(full, b"contents").unwrap_err().kind(), io::ErrorKind::StorageFull);
+            assert!(!fs::metadata(full).unwrap().is_file());
+        }
     }
 }
