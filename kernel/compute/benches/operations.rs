@@ -1,10 +1,10 @@
 //! Measures every operation on the model: instructions, cycles and the ratio to its bound. `cargo bench -p compute`
 //!
 //! Cycles are estimates of the model's clock (`v3d-sim`, `timing/costs.rs`) from the start of programs to their end, without the CPU's work between two runs.
-//! Arguments select operations by parts of their names; without one, the table `src/modelled.tsv` is written anew, from which the kernel takes the figures it
+//! Arguments select operations by parts of their names; without one, the table `workloads/src/modelled.tsv` is written anew, from which the kernel takes the figures it
 //! prints.
 
-use compute::{Compute, Work, workload};
+use compute::{Compute, Work};
 use v3d::{Driver, Limits};
 use v3d_host::{Config, Model};
 
@@ -12,7 +12,7 @@ fn main() {
     let part = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let mut table = String::from("#workload\tinstructions\tcycles of the model's clock\n");
     println!("{:32} {:>12} {:>10} {:>9}  bound", "operation", "instructions", "cycles", "us");
-    for workload in workload::all::<Model>().iter().filter(|workload| workload.name.contains(&part)) {
+    for workload in compute_workloads::all::<Model>().iter().filter(|workload| workload.name.contains(&part)) {
         let machine = Model::new(32 << 20, Config { estimate: true, ..Config::default() });
         let mut driver = Driver::bring_up(&machine, &machine.interrupts, Limits::default()).expect("there is memory");
         let mut compute = Compute::new();
@@ -35,7 +35,7 @@ fn main() {
         }
     }
     if part.is_empty() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/modelled.tsv");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/workloads/src/modelled.tsv");
         std::fs::write(path, table).expect("the table can be written");
     }
 }

@@ -54,7 +54,6 @@ mod sort;
 mod transfer;
 mod twiddle_factors;
 mod work;
-pub mod workload;
 mod yuv;
 
 pub use array::{Array, Element};

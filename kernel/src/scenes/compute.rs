@@ -7,10 +7,8 @@
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
-use compute::{
-    Array, Compute, Image, View, Work,
-    workload::{self, Modelled},
-};
+use compute::{Array, Compute, Image, View, Work};
+use compute_workloads::Modelled;
 use renderer::{
     PassDescriptor,
     canvas::{Canvas, FontAtlas, Shape, TextStyle},
@@ -86,7 +84,7 @@ impl Computation {
 
     /// Runs all operations, and prints a line for each.
     fn run(&mut self, context: &mut SceneContext<'_>) -> Result<(), SceneError> {
-        for workload in workload::all() {
+        for workload in compute_workloads::all() {
             let driver = &mut *context.device.driver()?;
             let platform = driver.platform();
             let before = performance::count_of(platform, CounterSource::QpuInstructionCycles);
@@ -104,7 +102,7 @@ impl Computation {
                 Ok(()) => "correct".into(),
                 Err(problem) => format!("WRONG: {problem}"),
             };
-            let cost = match workload::modelled(workload.name) {
+            let cost = match compute_workloads::modelled(workload.name) {
                 Some(Modelled { cycles, .. }) => format!(
                     "modelled {} us, {} % of what {bound} allows",
                     Work::microseconds(cycles),

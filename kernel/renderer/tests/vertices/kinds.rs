@@ -87,7 +87,7 @@ fn check<C: AttributeComponent>(kind: &str, read: &str, any: impl Fn(u32) -> C, 
         vec![attribute("position", 8, 0, Some(0)), attribute("value", Vertex::<C>::BYTES - 8, 8, None)].leak();
     let shading: VertexShading<Vertex<C>, Viewport, 3> = VertexShading::new(vertex, coordinate, attributes);
 
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let values: Vec<[C; 3]> = (0..BANDS).map(|_| [0; 3].map(|_| any(random.bits()))).collect();
     let vertices: Vec<_> =
         bands(BANDS).into_iter().map(|(position, band)| Vertex { position, value: values[band] }).collect();

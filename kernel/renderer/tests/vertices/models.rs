@@ -65,7 +65,7 @@ fn uniforms() -> lit::Uniforms {
 }
 
 fn normals() -> Vec<Normal> {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     (0..BANDS).map(|_| [0; 3].map(|_| (random.bits() % 129) as i32 - 64)).collect()
 }
 

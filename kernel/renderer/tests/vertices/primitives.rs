@@ -239,7 +239,7 @@ fn instances_are_the_mesh_again_with_other_uniforms() {
         ..PipelineDescriptor::new("squares", &transformed::SHADING, &smooth::FRAGMENT)
     };
     let pipeline = Pipeline::new(&device, &descriptor).unwrap();
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let places: Vec<[u32; 2]> = (0..40).map(|_| [0; 2].map(|_| random.bits() % (SIDE - 3))).collect();
     let clip = Mat4::from_cols_array(&pixels_to_clip()).transpose();
     let instance = |&[x, y]: &[u32; 2]| transformed::Uniforms {

@@ -66,13 +66,16 @@ pub(crate) fn bands(count: usize) -> Vec<([f32; 2], usize)> {
     (0..count).flat_map(band).collect()
 }
 
-/// Numbers that only depend on the seed.
-pub(crate) struct Random(pub(crate) u32);
+/// Random choices.
+pub(crate) struct Random(v3d_sim::random::Random);
 
 impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(v3d_sim::random::Random::new(0, seed))
+    }
+
     /// Any number of 24 bits.
     pub(crate) fn bits(&mut self) -> u32 {
-        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        self.0 >> 8
+        self.0.below(1 << 24)
     }
 }

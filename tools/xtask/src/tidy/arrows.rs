@@ -22,7 +22,7 @@ struct Arrows {
 const ARROWS: &[Arrows] = &[
     Arrows {
         from: "kernel",
-        normal: &["bcm283x", "renderer", "compute", "v3d", "qpu-shaders"],
+        normal: &["bcm283x", "renderer", "compute", "compute-workloads", "v3d", "qpu-shaders"],
         optional: &[],
         build: &["asset-build"],
         dev: &[],
@@ -61,8 +61,9 @@ const ARROWS: &[Arrows] = &[
         normal: &["v3d", "shader-interface"],
         optional: &[],
         build: &[],
-        dev: &["v3d-sim", "v3d-host", "renderer", "shader-build"],
+        dev: &["v3d-sim", "v3d-host", "renderer", "shader-build", "compute-workloads"],
     },
+    Arrows { from: "compute-workloads", normal: &["compute", "v3d"], optional: &[], build: &[], dev: &[] },
     Arrows { from: "v3d", normal: &["v3d-hw"], optional: &[], build: &[], dev: &["v3d-sim", "v3d-host", "qpu"] },
     Arrows { from: "v3d-hw", normal: &[], optional: &[], build: &[], dev: &[] },
     Arrows {
@@ -107,12 +108,13 @@ const ARROWS: &[Arrows] = &[
 ];
 
 /// The crates that run on the Pi.
-const NO_STD: [(&str, &str); 7] = [
+const NO_STD: [(&str, &str); 8] = [
     ("kernel", "kernel/src/lib.rs"),
     ("v3d-hw", "kernel/v3d-hw/src/lib.rs"),
     ("v3d", "kernel/v3d/src/lib.rs"),
     ("renderer", "kernel/renderer/src/lib.rs"),
     ("compute", "kernel/compute/src/lib.rs"),
+    ("compute-workloads", "kernel/compute/workloads/src/lib.rs"),
     ("qpu-shaders", "qpu-shaders/src/lib.rs"),
     ("shader-interface", "qpu-shaders/interface/src/lib.rs"),
 ];

@@ -1,12 +1,16 @@
 //! Every operation once, with a result that the CPU checks: run by the kernel's scene, measured by the benchmark.
 
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
 use alloc::vec::Vec;
 use core::f64::consts::TAU;
 use core::fmt;
 
+use compute::{Error, Image, Neighbour, Session, View, Work};
 use v3d::Platform;
-
-use crate::{Error, Image, Neighbour, Session, View, Work};
 
 /// An operation on data of a certain size.
 #[derive(Clone, Copy, Debug)]
