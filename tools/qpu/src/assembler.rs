@@ -1,8 +1,8 @@
 //! The assembler: sources to words.
 //!
 //! Lines are executed one after the other, as a program whose output is code: directives define names, choose lines and repeat them; instructions
-//! add words. Names are looked up at the moment when they are used. Branches to labels further down are filled in at the end; if the address of
-//! such a label is needed earlier, the whole is gone through again with the addresses of the time before.
+//! append words. Names are resolved when they are used. Branches to later labels are patched at the end. If a later label's address is needed as a number,
+//! the assembler iterates: it repeats the pass with the addresses of the previous pass until they no longer change (a fixed point).
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -39,14 +39,14 @@ use scope::{Macro, Names, ScopeKind};
 pub use budget::MAX_WORDS;
 pub use code_stream::WordInfo;
 
-/// What the assembler is told beside the sources.
+/// Options of the assembler.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Directories for `.include <file>`.
     pub include_dirs: Vec<PathBuf>,
-    /// Names that are defined from the start, with expressions.
+    /// Predefined names, with their expressions.
     pub defines: Vec<(String, String)>,
-    /// Texts for `.include` that are not files; they are looked at first.
+    /// Texts for `.include` that are not files; they are searched first.
     pub includes: Vec<Source>,
 }
 
@@ -63,11 +63,11 @@ pub struct Assembly {
     pub globals: Vec<(String, i64)>,
     /// The declared interface.
     pub interface: Interface,
-    /// Codes of warnings that the source does not want (`.allow`).
+    /// Codes of warnings that the source suppresses (`.allow`).
     pub allowed: Vec<Code>,
     /// Where the address of a label is used as a number, if it is.
     pub addresses_used: Option<Span>,
-    /// The optimizer has moved and merged instructions: none of them is what one line of the sources says.
+    /// The optimizer has moved and merged instructions, so that a word no longer corresponds to one source line.
     pub optimized: bool,
     /// Warnings, and the sources that places refer to.
     pub warnings: Diagnostics,
@@ -87,7 +87,7 @@ impl Assembly {
 
 /// Assembles sources, one after the other into one program.
 ///
-/// The error has everything that was found; warnings of a successful assembly are in [`Assembly::warnings`].
+/// The error contains all diagnostics; warnings of a successful assembly are in [`Assembly::warnings`].
 pub fn assemble(sources: &[Source], options: &Options) -> Result<Assembly, Diagnostics> {
     let mut assembler = Assembler::new(options);
     let mut pass = 0;
@@ -119,15 +119,15 @@ pub fn assemble(sources: &[Source], options: &Options) -> Result<Assembly, Diagn
 const STANDARD_INCLUDE: &str = "vc4.qinc";
 const STANDARD_INCLUDE_TEXT: &str = include_str!("../include/vc4.qinc");
 
-/// Passes over the source before labels are declared not to settle.
+/// Maximum number of passes; after that, label addresses are reported not to converge.
 const MAX_PASSES: u32 = 8;
 
-/// Errors after which the sources are given up.
+/// Number of errors after which assembly stops.
 const MAX_ERRORS: usize = 1000;
-/// Diagnostics after which warnings are not kept.
+/// Number of diagnostics after which warnings are dropped.
 const MAX_WARNINGS: usize = 100_000;
 
-/// A failure; boxed, because success is what usually happens.
+/// An error; boxed, because success is the common case.
 type Failure = Box<Diagnostic>;
 /// Success or failure.
 type Res<T = ()> = Result<T, Failure>;
@@ -177,9 +177,9 @@ struct Assembler<'o> {
     source_bytes: u64,
     /// Errors so far.
     errors: usize,
-    /// A limit is reached: what is left is not looked at.
+    /// A limit is reached: the rest is skipped.
     given_up: bool,
-    /// Codes whose warnings are not wanted.
+    /// Codes whose warnings are suppressed.
     allowed: Vec<Code>,
     diagnostics: Vec<Diagnostic>,
 }

@@ -1,8 +1,8 @@
 //! Checks programs against the rules of the hardware, along every path of execution.
 //!
-//! The QPU has no interlocks for most of what takes time: a value read too early is simply the wrong one. The checker follows all paths,
+//! The QPU has no interlocks for most latencies: an early read returns an old value. The checker follows all paths,
 //! delay slots included, and says where a rule is broken on one of them. Rules about values (what was written, how many uniforms were read) are
-//! reported only if they are broken on *every* path to the place, so that a report is never a guess.
+//! reported only if they are broken on *every* path to the place, so that there are no false positives.
 //!
 //! | file | rules |
 //! |---|---|
@@ -12,10 +12,10 @@
 //! | `sequence` | between instructions a few steps apart |
 //! | `delay_slots` | delay slots that look forgotten |
 //! | `program_end` | around the end of the program |
-//! | `state`, `queue`, `values` | what is there when an instruction is reached |
+//! | `state`, `queue`, `values` | data-flow analysis: registers and FIFOs when an instruction is reached |
 //! | `lookups` | lookups of the TMUs, and how two threads share them |
 //! | `semaphore` | accesses to semaphores, against the interface |
-//! | `doubtful` | what sources disagree about: reported only if asked for |
+//! | `doubtful` | rules on which sources disagree: reported only on request |
 //!
 //! # Sources
 //! [AG p.37] is the list of restrictions; the others are said at each code (`qpu explain CODE`).
@@ -49,7 +49,7 @@ use flow::Flow;
 pub struct Finding {
     /// Code.
     pub code: Code,
-    /// Whether it is surely wrong.
+    /// Error, or warning.
     pub severity: Severity,
     /// Index of the word.
     pub at: usize,
@@ -59,12 +59,12 @@ pub struct Finding {
     pub message: String,
 }
 
-/// Everything the rules look at.
+/// Input of the rules.
 struct Program<'p> {
     facts: &'p [Facts],
     flow: &'p Flow,
     interface: &'p Interface,
-    /// What the source says of each word; nothing, if there is none.
+    /// What the source says of each word; empty without a source.
     info: &'p [WordInfo],
     /// Whether two threads share the register files.
     threaded: bool,
@@ -164,7 +164,7 @@ pub fn check_by(rules: Rules, words: &[u64], info: &[WordInfo], interface: &Inte
         program.check_doubtful(&states, &mut findings);
     }
     for finding in &mut findings.list {
-        // What the end shows is the fault of what stands before it.
+        // The end is appended here: a finding at the end is reported at the program's last instruction.
         finding.at = finding.at.min(words.len().saturating_sub(1));
     }
     findings.list.sort_by_key(|finding| (finding.at, finding.code));

@@ -20,7 +20,7 @@ macro_rules! diagnostic_codes {
                 match self { $( Self::$name => $title, )* }
             }
 
-            /// What lies behind it, and how to mend it.
+            /// What lies behind it, and how to fix it.
             pub const fn explanation(self) -> &'static str {
                 match self { $( Self::$name => $explanation, )* }
             }

@@ -61,7 +61,7 @@ enum What {
     Explain(explain::Explain),
 }
 
-/// What an assembly is made of.
+/// The input of an assembly.
 #[derive(Args)]
 struct Input {
     /// Source files, assembled one after the other
@@ -179,7 +179,7 @@ fn words_of_text(text: &str) -> Option<Vec<u64>> {
     (low.is_none() && !words.is_empty()).then_some(words)
 }
 
-/// A form by its name.
+/// An output format by its name.
 fn format(name: &str) -> Result<Format, String> {
     let names = || Format::NAMED.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     let found = Format::NAMED.iter().find(|(known, _)| *known == name);

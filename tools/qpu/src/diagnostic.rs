@@ -1,4 +1,4 @@
-//! Diagnostics: what is wrong, where, why the hardware minds, and how to mend it.
+//! Diagnostics: what is wrong, where, why, and how to fix it.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use crate::code::Code;
 use crate::source::{Source, Span, line_and_column};
 
-/// How bad it is.
+/// Severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// Probably not what is meant, but it has a meaning.
+    /// Probably unintended, but the program is valid.
     Warning,
-    /// No program comes of it.
+    /// The program is not assembled.
     Error,
 }
 
@@ -29,7 +29,7 @@ pub struct Diagnostic {
     pub span: Option<Span>,
     /// Other places that belong to it, with what they are.
     pub related: Vec<(Span, String)>,
-    /// Why it matters or how to mend it.
+    /// Why it matters or how to fix it.
     pub help: Option<String>,
 }
 
@@ -144,7 +144,7 @@ impl Diagnostics {
             let primary = diagnostic.span.filter(|span| span.file == file);
             let related = || diagnostic.related.iter().filter(|(span, _)| span.file == file);
             let all = primary.into_iter().chain(related().map(|&(span, _)| span));
-            // The renderer goes through all of the text that it is given: it gets the lines that matter and those between them.
+            // The renderer scans all of its text, so it gets only the relevant lines and those between them.
             let (start, end) = lines(all, &source.text);
             let shown = source.text.get(start..end).unwrap_or_default();
             let inside = |span: Span| {

@@ -42,14 +42,14 @@ pub fn disassemble(words: &[u64], style: Style) -> String {
     String::from_utf8(text.bytes).unwrap_or_default()
 }
 
-/// The text as it grows, with room behind it.
+/// The output buffer, with spare capacity.
 struct Text {
     bytes: Vec<u8>,
     length: usize,
 }
 
 impl Text {
-    /// Room for whatever makes one line.
+    /// Capacity that is enough for any line.
     #[inline]
     fn room(&mut self) -> &mut [u8] {
         const ENOUGH: usize = 2 * LINE_BYTES;

@@ -1,4 +1,4 @@
-//! What a shader wants from outside: uniforms, attributes, varyings, textures, threads.
+//! A shader's interface: uniforms, attributes, varyings, textures, threads.
 //!
 //! The hardware has none of these names: a shader reads a stream of uniforms, a number of varyings, rows of the VPM. The directives
 //! `.stage`, `.threads`, `.uniform`, `.attribute`, `.varying` and `.texture` write down what is meant, in the order in which the shader reads it, so
@@ -104,7 +104,7 @@ pub struct Uniform {
     pub name: String,
     /// Type.
     pub ty: UniformType,
-    /// How many values follow each other.
+    /// Array length.
     pub count: u32,
     /// First word in the stream.
     pub offset_words: u32,
@@ -119,7 +119,7 @@ impl Uniform {
     }
 }
 
-/// What the components of an attribute are in memory. A shader finds the words in the VPM as they stand in memory; what it makes of them is its own affair.
+/// Type of an attribute's components in memory. A shader finds the words in the VPM as they stand in memory; their interpretation is up to the shader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AttributeKind {
     /// 32-bit float.
@@ -311,7 +311,7 @@ pub struct Texture {
     pub span: Span,
 }
 
-/// What stands in the stream of uniforms.
+/// An entry of the stream of uniforms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamItem<'i> {
     /// A uniform.
@@ -338,7 +338,7 @@ impl StreamItem<'_> {
     }
 }
 
-/// What a program does to a semaphore on its way from start to end.
+/// A program's accesses to a semaphore from start to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SemaphoreUse {
     /// Number, 0 to 15.

@@ -1,22 +1,22 @@
 //! Makes programs shorter without changing what they do.
 //!
-//! Straight-line code between branches is scheduled anew: operations of the add ALU are paired with operations of the mul ALU, waiting times (register files,
-//! SFU, TMU) are filled with other work, and nops that nothing needs are left out. Nops in the delay slots of branches, program ends and thread switches are
-//! replaced by instructions from before.
+//! Basic blocks are list-scheduled: operations of the add ALU are paired with operations of the mul ALU, latencies (register files, SFU, TMU) are filled with
+//! independent instructions, and unnecessary nops are removed. Nops in the delay slots of branches, program ends and thread switches are replaced by preceding
+//! instructions.
 //!
-//! # What keeps it right
+//! # Correctness
 //! An instruction moves over another only if neither writes what the other reads or writes, and accesses to one kind of peripheral keep their
-//! order. The checker has the last word: a block whose new form breaks a rule that its old form kept stays as it was.
+//! order. The result is checked: a block whose new form breaks a rule that its old form kept is left unchanged.
 //!
-//! Programs that compute with addresses of labels, or have data between their code, are refused: their meaning depends on where things are. Tables of
-//! code behind a call, which an offset chooses from, stay as they are.
+//! Programs that compute with addresses of labels, or have data between their code, are refused: they depend on the layout. Jump tables after a call, which
+//! an offset indexes, are left unchanged.
 //!
 //! | file | what |
 //! |---|---|
 //! | `code_address` | which registers hold addresses of code, and what must stay because of them |
 //! | `effects` | what an instruction depends on and changes |
 //! | `merge` | two instructions in one |
-//! | `refusal` | why a program is left alone |
+//! | `refusal` | why a program cannot be optimized |
 //! | `schedule` | the order of a block |
 
 use v3d_hw::qpu::address_map::NOP as NO_REGISTER;
@@ -59,7 +59,7 @@ struct Line {
     origin: usize,
 }
 
-/// A piece of the program between two places where execution can arrive or leave.
+/// A basic block.
 #[derive(Clone, Debug)]
 struct Block {
     /// First word of the original.
@@ -67,7 +67,7 @@ struct Block {
     lines: Vec<Line>,
     /// A branch, program end or thread switch with its delay slots: the order in it is fixed.
     fixed: bool,
-    /// Part of a table: nothing may come to it or go from it.
+    /// Part of a jump table: no instruction may move into it or out of it.
     in_table: bool,
 }
 
@@ -106,8 +106,8 @@ pub fn optimize(assembly: &Assembly) -> Result<(Assembly, Report), Refused> {
     Ok((Assembly { words, info, labels, globals, optimized: true, ..assembly.clone() }, report))
 }
 
-/// Whether a word reads "nothing" as an operand, or gives the result of no operation a target: both give what was there before [vc4asm]. That does not
-/// matter to an operation that makes 0 of anything.
+/// Whether a word reads the address NOP as an operand, or has a write address without an operation: both yield a previous value [vc4asm]. That is harmless
+/// for an operation whose result is always 0.
 fn takes_left_over(word: u64) -> bool {
     let Instruction::Alu(alu) = Instruction::decode(word) else { return false };
     let nothing = |mux: Mux| match mux {
@@ -128,9 +128,9 @@ struct Program<'a> {
     blocks: Vec<Block>,
     /// Branches of the original with their targets.
     targets: Vec<(usize, usize)>,
-    /// What the checker says of the original: what is broken already may stay so.
+    /// Findings of the checker for the original, which the result may keep.
     findings: Vec<Finding>,
-    /// Rotations of what was just written, with conditions: the checker lets them pass, and only what was there may stay.
+    /// Number of rotations of an accumulator that was just written. With conditions the checker accepts them, but no new ones may appear.
     rotation_risks: usize,
 }
 
@@ -256,14 +256,14 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Gives a block its quickest order that is sound, if there is a quicker one than it has.
+    /// Replaces a block by a faster valid schedule, if one is found.
     fn reschedule(&mut self, at: usize) {
         let old = self.blocks[at].lines.clone();
         let mut best = old.clone();
         let nop = |line: &Line| Line { word: NOP, ..*line };
         for patient in [true, false] {
             let scheduled = schedule::schedule(&old, at == 0, patient);
-            // What follows may need a rest after the last instructions.
+            // The following code may require a distance from the last instructions.
             for rest in 0..4 {
                 let mut lines = scheduled.clone();
                 if let Some(last) = old.last() {
@@ -305,7 +305,7 @@ impl<'a> Program<'a> {
         (self.blocks[at].lines, self.blocks[at + 1].lines) = best;
     }
 
-    /// Takes an order with filled slots, if it is quicker than the best one so far, and sound.
+    /// Accepts a schedule with filled slots, if it is faster than the best so far, and valid.
     fn try_slots(
         &mut self,
         at: usize,
@@ -318,7 +318,7 @@ impl<'a> Program<'a> {
         let mut slots = vec![fixed[0]];
         slots.extend_from_slice(moved);
         slots.extend_from_slice(&fixed[1 + moved.len()..]);
-        // The branch itself may need a rest after what stays.
+        // The branch itself may require a distance from what remains.
         for rest in 0..3 {
             let rest = std::iter::repeat_n(Line { word: NOP, ..fixed[0] }, rest);
             let candidate = (stay.iter().copied().chain(rest).collect(), slots.clone());
@@ -366,7 +366,7 @@ fn sink(lines: &[Line], count: usize, control: u64) -> (Vec<Line>, Vec<Line>) {
     (stay, moved)
 }
 
-/// Whether everything that needs a rest between it and what follows has it.
+/// Whether all distances between it and the following code are kept.
 fn keeps_distances<'l>(lines: impl Iterator<Item = &'l Line>) -> bool {
     let effects: Vec<Effects> = lines.map(|line| Effects::of(line.word)).collect();
     effects.iter().enumerate().all(|(at, first)| {
@@ -375,7 +375,7 @@ fn keeps_distances<'l>(lines: impl Iterator<Item = &'l Line>) -> bool {
     })
 }
 
-/// Number of places where an accumulator is rotated that the instruction before writes, whatever the conditions.
+/// Number of rotations of an accumulator that the preceding instruction writes, under any conditions.
 fn rotation_risks(words: &[u64]) -> usize {
     let facts: Vec<Facts> = words.iter().map(|&word| Facts::of(word)).collect();
     let flow = Flow::of(&facts);

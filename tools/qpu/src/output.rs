@@ -1,4 +1,4 @@
-//! Forms of the output.
+//! Output formats.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -105,7 +105,7 @@ impl Assembly {
         Some((&source.name, line_and_column(&source.text, span.start as usize).0))
     }
 
-    /// What stands beside a word: the text that made it, or, after the optimizer, the instruction's own.
+    /// The text beside a word: its source line, or, after the optimizer, its disassembly.
     fn line_text(&self, at: usize) -> Cow<'_, str> {
         match self.words.get(at) {
             Some(&word) if self.optimized => Cow::Owned(Text(word).to_string()),

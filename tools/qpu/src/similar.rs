@@ -1,8 +1,8 @@
 //! Suggestions for names that may be misspelt.
 
-/// The name that is nearest to a word, if one is near enough to be a slip.
+/// The known name with the smallest edit distance to a word, if it is small enough for a typing error.
 pub(crate) fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    // In short words every change makes another name.
+    // Short names differ by few characters anyway.
     let max_distance = match word.chars().count() {
         0 | 1 => return None,
         2..=3 => 1,
@@ -17,7 +17,7 @@ pub(crate) fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> O
         .map(|(_, name)| name)
 }
 
-/// How many characters must be put in, taken out, changed or exchanged with their neighbour to make one word the other.
+/// Edit distance with transpositions (Damerau-Levenshtein).
 fn distance(from: &str, to: &str) -> usize {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     let mut before = vec![0; to.len() + 1];

@@ -39,7 +39,7 @@ mod unpack;
 pub(crate) use moves::Load;
 pub(crate) use operation::Op;
 
-/// Why a part is refused.
+/// Why a part is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) code: Code,
@@ -61,7 +61,7 @@ impl From<Code> for Box<Refusal> {
     }
 }
 
-/// Success, or why not; boxed, because success is what usually happens.
+/// The result of a part; the error is boxed, because success is the common case.
 pub(crate) type Outcome<T = ()> = Result<T, Box<Refusal>>;
 
 /// A set of the places that an operation or operand can have.
@@ -119,7 +119,7 @@ pub(crate) struct PackMode {
     pub(crate) number: Number,
 }
 
-/// What kind of word it has become.
+/// Kind of the word so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// ALU instruction.
@@ -162,7 +162,7 @@ pub(crate) struct Slot {
     /// The label that a branch goes to, with what is added to it.
     pub(crate) label: Option<(u32, i64)>,
 
-    /// Where the part that is read at the moment belongs.
+    /// The field that the current part belongs to.
     pub(crate) place: Place,
     used_pack: Place,
     used_unpack: Place,
@@ -177,7 +177,7 @@ pub(crate) struct Slot {
     always_add: bool,
     always_mul: bool,
     unary_second: bool,
-    /// Warnings about the part that is read at the moment.
+    /// Warnings about the current part.
     pub(crate) warnings: Vec<Refusal>,
 }
 
@@ -227,7 +227,7 @@ impl Default for Slot {
 }
 
 impl Slot {
-    /// Whether this is an ALU instruction as yet.
+    /// Whether this is an ALU instruction so far.
     pub(crate) fn is_alu(&self) -> bool {
         self.form == Form::Alu
     }
@@ -271,7 +271,7 @@ impl Slot {
         if mul { self.op_mul.gives_floats() } else { self.op_add.gives_floats() }
     }
 
-    /// Starts an operation; gives back how many sources it has. `forced`: it asks for its ALU by name.
+    /// Starts an operation; returns its number of sources. `forced`: it asks for its ALU by name.
     pub(crate) fn operation(&mut self, op: Op, forced: bool) -> Outcome<usize> {
         if !self.is_alu() {
             return Err(Code::NotWithLoadOrBranch.into());

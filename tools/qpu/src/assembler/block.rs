@@ -19,7 +19,7 @@ pub(super) const MAX_NESTING: u32 = 100;
 const MAX_ROUNDS: u64 = 1 << 24;
 
 impl Assembler<'_> {
-    /// The directives that count even where lines do not.
+    /// The directives that are executed even in skipped lines.
     pub(super) fn conditional(&mut self, directive: Directive, token: Token) -> Res<bool> {
         let span = token.span(self.cursor.file);
         let enclosing = self.conditions.len() < 2 || self.conditions[self.conditions.len() - 2].active;
@@ -29,7 +29,7 @@ impl Assembler<'_> {
                 let mut state = IfState { active: false, open: false, span };
                 if active {
                     let holds = if directive == Directive::If { self.condition() } else { self.is_set() };
-                    // The block is there whatever its condition is worth.
+                    // The block's lines must be found even if its condition is wrong.
                     state.active = matches!(holds, Ok(true));
                     state.open = matches!(holds, Ok(false));
                     self.conditions.push(state);

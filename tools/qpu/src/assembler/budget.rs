@@ -1,14 +1,14 @@
-//! What an assembly may take: sources of any kind end, in bounded time and memory.
+//! Limits of an assembly: any source is processed in bounded time and memory.
 //!
 //! | bound | of |
 //! |---|---|
 //! | [`MAX_BYTES`](crate::source::MAX_BYTES) | bytes of a source, and of all together |
 //! | [`MAX_WORDS`] | words of a program |
-//! | [`MAX_STEPS`] | steps: tokens, lines and rounds, counted each time they are gone through, in all passes together |
+//! | [`MAX_STEPS`] | steps: tokens, lines and rounds, counted each time they are processed, in all passes together |
 //! | [`MAX_HINTS`] | names that are compared with misspelt ones |
-//! | `block::MAX_NESTING`, `expression::MAX_DEPTH`, `expression::MAX_CALLS`, `block::MAX_ROUNDS` | what is within each other, and repeated |
+//! | `block::MAX_NESTING`, `expression::MAX_DEPTH`, `expression::MAX_CALLS`, `block::MAX_ROUNDS` | nesting, calls and repetitions |
 //!
-//! What goes beyond one of them is an error at the place where that happens, and the rest is not looked at.
+//! Exceeding a limit is an error at the place where it happens, and the rest is skipped.
 
 use super::{Assembler, Res};
 use crate::code::Code;
@@ -18,7 +18,7 @@ use crate::lexer::Token;
 pub const MAX_WORDS: usize = 1 << 20;
 /// Steps of an assembly.
 const MAX_STEPS: u64 = 1 << 25;
-/// Names compared with misspelt ones. Behind that, errors suggest none.
+/// Number of names compared with misspelt ones; after that, errors suggest none.
 const MAX_HINTS: usize = 1 << 20;
 /// Steps of a repetition's round, which takes memory for the labels in it.
 pub(super) const STEPS_OF_ROUND: u64 = 8;

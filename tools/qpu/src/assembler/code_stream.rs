@@ -1,10 +1,10 @@
-//! The words that come out, with where they come from.
+//! The assembled words, with their origins.
 
 use crate::assembler::label::Labels;
 use crate::slot::Slot;
 use crate::source::Span;
 
-/// Where a word comes from, and what it is.
+/// Origin and kind of a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WordInfo {
     /// The line that made it.
@@ -38,7 +38,7 @@ pub(super) struct CodeStream {
     words: Vec<u64>,
     info: Vec<WordInfo>,
     fixups: Vec<Fixup>,
-    /// Instructions that ended with a semicolon, so that the next can join them.
+    /// Instructions that ended with a semicolon, which the next line may be merged into.
     joinable: Vec<(usize, Slot)>,
     /// Bits of a data word that are filled.
     bit_offset: u32,
@@ -217,7 +217,7 @@ impl CodeStream {
         self.back_span
     }
 
-    /// Fills in the targets of branches; gives back what is out of range.
+    /// Patches the targets of branches; returns those that are out of range.
     pub(super) fn resolve_branches(&mut self, labels: &Labels) -> Vec<(Span, String)> {
         let mut errors = Vec::new();
         for fixup in &self.fixups {

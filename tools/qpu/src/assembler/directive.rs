@@ -11,7 +11,7 @@ use crate::lexer::{Kind, Token};
 use crate::value::Value;
 
 impl Assembler<'_> {
-    /// A directive, after its dot; gives back the line to go on with.
+    /// A directive, after its dot; returns the line to go on with.
     pub(super) fn directive_line(&mut self, line: usize, end: usize) -> Res<usize> {
         let token = self.next();
         let directive = (token.kind == Kind::Word).then(|| self.symbols.meaning(token.symbol).directive).flatten();

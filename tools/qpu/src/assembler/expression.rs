@@ -220,7 +220,7 @@ impl Assembler<'_> {
         Ok(arguments)
     }
 
-    /// Opens a context with arguments; gives back the cursor to return to.
+    /// Opens a context with arguments; returns the cursor to return to.
     pub(super) fn enter_call(&mut self, at: Token, names: &[Symbol], values: &[Value]) -> Res<Cursor> {
         self.check_steps(at)?;
         self.calls += 1;

@@ -1,4 +1,4 @@
-//! What may have been meant, where a name or the number of operands is wrong.
+//! Suggestions where a name or the number of operands is wrong.
 
 use super::{Assembler, STANDARD_INCLUDE, STANDARD_INCLUDE_TEXT};
 use crate::diagnostic::Diagnostic;

@@ -1,4 +1,4 @@
-//! Lines: labels, directives, macros, instructions; and which lines count.
+//! Lines: labels, directives, macros, instructions; and which lines are skipped.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::value::Value;
 /// The state of an `.if`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IfState {
-    /// Lines count at the moment.
+    /// Lines are executed at the moment, not skipped.
     pub(super) active: bool,
     /// No branch was taken yet, and one may be.
     pub(super) open: bool,
@@ -22,7 +22,7 @@ pub(super) struct IfState {
 }
 
 impl Assembler<'_> {
-    /// Whether lines count at the moment.
+    /// Whether lines are executed at the moment, not skipped.
     pub(super) fn active(&self) -> bool {
         self.conditions.last().is_none_or(|state| state.active)
     }
@@ -48,7 +48,7 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    /// Executes one line, and the block that starts with it; gives back the line to go on with.
+    /// Executes one line, and the block that starts with it; returns the line to go on with.
     fn run_line(&mut self, line: usize, end: usize) -> Res<usize> {
         if !self.active() {
             if let Some((directive, at)) = self.directive_of(line) {

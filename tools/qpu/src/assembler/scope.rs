@@ -179,7 +179,7 @@ impl Names {
         self.entries.get(symbol as usize)?.body_function.clone()
     }
 
-    /// Defines a function of several lines; gives back the place of an earlier one.
+    /// Defines a function of several lines; returns the place of an earlier one.
     pub(super) fn set_body_function(&mut self, symbol: Symbol, function: Macro) -> Option<Span> {
         self.entry(symbol).body_function.replace(Rc::new(function)).map(|old| old.span)
     }
@@ -188,7 +188,7 @@ impl Names {
         self.entries.get(symbol as usize)?.code_macro.clone()
     }
 
-    /// Defines a macro; gives back the place of an earlier one.
+    /// Defines a macro; returns the place of an earlier one.
     pub(super) fn set_macro(&mut self, symbol: Symbol, code_macro: Macro) -> Option<Span> {
         self.entry(symbol).code_macro.replace(Rc::new(code_macro)).map(|old| old.span)
     }

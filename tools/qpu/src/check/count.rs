@@ -7,7 +7,7 @@ pub(super) struct Count {
     pub(super) max: u16,
 }
 
-/// Where counting ends, so that a loop is not followed for ever.
+/// Maximum count, so that the analysis of loops terminates.
 const MAX_COUNTED: u16 = 4096;
 
 /// No upper bound is known.
@@ -27,7 +27,7 @@ impl Count {
         Self { min: self.min.saturating_sub(1), max: down(self.max) }
     }
 
-    /// What is known where two paths meet; `widen` ends counting in loops.
+    /// The join of two paths; `widen` makes counts in loops unbounded, so that the analysis reaches a fixed point.
     pub(super) fn join(self, other: Self, widen: bool) -> Self {
         let joined = Self { min: self.min.min(other.min), max: self.max.max(other.max) };
         if widen && joined != self {

@@ -1,6 +1,6 @@
 //! Delay slots that look forgotten, as if the branch were meant to take effect at once.
 //!
-//! Nothing here breaks a rule of the hardware, and instructions in delay slots are good practice. What is reported has no sense if it is meant: an end
+//! Nothing here breaks a rule of the hardware, and instructions in delay slots are good practice. What is reported makes no sense if intended: an end
 //! of the program that comes before the second iteration of a loop, a counter that is set anew in each iteration, a result that is thrown away, a branch to
 //! what was executed just now. `.slots` in the source says that it is meant all the same.
 
@@ -14,7 +14,7 @@ use crate::diagnostic::Severity;
 
 /// Instructions that are executed after a branch before it takes effect [AG p.34].
 const SLOTS: usize = BRANCH_DELAY_SLOTS as usize;
-/// Instructions behind a delay slot among which a second write of a result is looked for.
+/// Number of instructions after a delay slot that are searched for a second write of a result.
 const FAR: u32 = 12;
 
 /// Whether an instruction reads a register.
@@ -25,7 +25,7 @@ fn is_read(register: Register, facts: &Facts) -> bool {
     }
 }
 
-/// Whether an instruction leaves nothing of what was in a register.
+/// Whether an instruction overwrites a register completely.
 fn is_replaced(register: Register, facts: &Facts) -> bool {
     facts.accesses.writes.iter().any(|write| write.replaces() && Register::written(write) == Some(register))
 }

@@ -1,6 +1,6 @@
 //! Rules that one source has and another contradicts, or that programs break which run on boards.
 //!
-//! They are applied only if asked for ([`super::Rules::All`]), and give warnings.
+//! They are applied only on request ([`super::Rules::All`]), and give warnings.
 
 use v3d_hw::qpu::{Condition, Hazard, ReadSource, Signal, WriteTarget};
 
@@ -11,7 +11,7 @@ use super::{Findings, Program};
 use crate::code::Code;
 use crate::diagnostic::Severity;
 
-/// Direct lookups under way at a time that work surely [vc4asm].
+/// Number of outstanding direct lookups that is known to work [vc4asm].
 const DIRECT_LOOKUPS: u8 = 4;
 
 impl Program<'_> {

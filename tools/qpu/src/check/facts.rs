@@ -1,4 +1,4 @@
-//! What the rules look at in one instruction: what it reads, writes and sets off, and where it goes.
+//! Facts about one instruction that the rules use: reads, writes, triggered units, branch target.
 
 use v3d_hw::qpu::accesses::{Accesses, FlagSource, Write, accumulators};
 use v3d_hw::qpu::address_map::TmuCoordinate;
@@ -41,7 +41,7 @@ impl std::fmt::Display for Register {
 /// What is known of an instruction by itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
-    /// Written as data. Where execution comes upon it, it is an instruction all the same.
+    /// Written as data; it is still an instruction where execution reaches it.
     pub data: bool,
     /// What it reads, writes and sets off.
     pub accesses: Accesses,
@@ -51,9 +51,9 @@ pub struct Facts {
     pub reserved: bool,
     /// The word that it loads into all elements.
     pub immediate: Option<u32>,
-    /// Registers whose values count, as [`Accesses::registers_read`] has them: not those that an operation makes zero of, whatever is in them (`xor x, x`).
+    /// Registers that the result depends on, a subset of [`Accesses::registers_read`]: without those of an operation that is always zero (`xor x, x`).
     pub registers_needed: u64,
-    /// Accumulators r0 to r5 whose values count.
+    /// Accumulators r0 to r5 that the result depends on.
     pub accumulators_needed: u8,
 }
 
@@ -154,7 +154,7 @@ impl Facts {
         self.accesses.registers_read() & writer.accesses.registers_written() != 0
     }
 
-    /// Whether no value counts but those of these registers of the files, as [`Accesses::registers_read`] has them, and of these of accumulators r0 to r5.
+    /// Whether the result depends on no registers but these, in the numbering of [`Accesses::registers_read`], and no accumulators but these of r0 to r5.
     #[inline]
     pub fn needs_only(&self, registers: u64, accumulators: u8) -> bool {
         self.registers_needed & !registers == 0 && self.accumulators_needed & !accumulators == 0

@@ -77,7 +77,7 @@ impl Flow {
         };
         let mut reached = vec![false; nodes];
         let mut work = Vec::new();
-        // Data before the code are no instructions.
+        // Data before the code is not executed.
         if let Some(first) = facts.iter().position(|facts| !facts.data) {
             flow.entries.push(Node(first as u32));
             work.push(Node(first as u32));
@@ -98,7 +98,7 @@ impl Flow {
         flow
     }
 
-    /// The first node with a branch or an end pending: the instruction behind the word that makes it so.
+    /// The first node with this branch or end pending: the instruction after that word.
     fn first_slot(&self, word: usize, is_branch: bool) -> Node {
         let rank = |words: &[u32]| words.partition_point(|&other| (other as usize) < word);
         Node(match is_branch {
@@ -126,7 +126,7 @@ impl Flow {
         }
     }
 
-    /// Successors, and the node that a call made here comes back to.
+    /// Successors, and the node that a call returns to.
     fn find(&self, facts: &[Facts], node: Node) -> (Successors, Option<Node>) {
         let at = self.at(node);
         let fact = &facts[at];
@@ -145,7 +145,7 @@ impl Flow {
         (Successors { nodes: [found, None], falls_off: found.is_none() }, None)
     }
 
-    /// Successors of the last delay slot of a branch, and the node that a call comes back to.
+    /// Successors of the last delay slot of a branch, and the node that a call returns to.
     fn behind_slots(&self, facts: &[Facts], branch: usize) -> (Successors, Option<Node>) {
         let Some(what) = facts[branch].branch else { return (Successors::default(), None) };
         let (last, behind) = (branch + 3, branch + 4);

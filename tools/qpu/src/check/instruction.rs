@@ -21,7 +21,7 @@ impl Program<'_> {
                 self.check_instruction(at, facts, findings);
             }
         }
-        // The first of a run of instructions that nothing leads to.
+        // The first of a run of unreachable instructions.
         let one_way_in = self.flow.entries().len() == 1 && !self.has_unknown_targets();
         let mut before = true;
         for (at, facts) in self.facts.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Rules about lookups of the TMUs, over all paths.
 //!
 //! The FIFO between a QPU and a TMU does not know threads [AG p.40]. Each result must therefore be loaded between the first and the second thread
-//! switch after its request: before and after, the other thread's results may stand before it. The parameters of a request go into the same FIFO, so
+//! switch after its request: before and after, the other thread's results may precede it in the FIFO. The parameters of a request use the same FIFO, so
 //! that no switch may come between them.
 
 use v3d_hw::qpu::{ReadSource, WriteTarget};
@@ -12,7 +12,7 @@ use super::{Findings, Program};
 use crate::code::Code;
 use crate::diagnostic::Severity;
 
-/// What a parameter is called where another instruction is at fault.
+/// Label of a parameter's place in findings at another instruction.
 const PARAMETER: &str = "a parameter is written here";
 
 impl Program<'_> {

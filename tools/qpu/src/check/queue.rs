@@ -1,11 +1,11 @@
-//! What waits in a FIFO, over all paths.
+//! Contents of a FIFO, over all paths.
 
 use super::count::UNBOUNDED;
 
 /// Entries of which the state keeps the sizes; of more, the newest.
 const KEPT: u8 = 16;
 
-/// Requests, oldest first, each with a size of 1 to 16: what is there on every path at least, and how many there are on any path at most.
+/// Requests, oldest first, each with a size of 1 to 16: those that are outstanding on every path, and the maximum number over all paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Queue {
     /// Sizes less one, four bits each, the newest lowest.
@@ -48,18 +48,18 @@ impl Queue {
         Self { sizes: self.sizes << 4, min: (self.min + 1).min(KEPT), max }.with_size(0, size)
     }
 
-    /// Something may have been put in: it is not known.
+    /// An unknown request may have been added.
     pub(super) fn maybe_push(self) -> Self {
         Self { max: UNBOUNDED, ..self }
     }
 
-    /// The oldest goes.
+    /// Removes the oldest.
     pub(super) fn pop(self) -> Self {
         let max = if self.max == UNBOUNDED { UNBOUNDED } else { self.max.saturating_sub(1) };
         Self { max, ..self }.keep(self.min.saturating_sub(1))
     }
 
-    /// The oldest becomes smaller by one, and goes when nothing is left of it.
+    /// Decrements the size of the oldest, which is removed at 0.
     pub(super) fn shrink(self) -> Self {
         match self.min.checked_sub(1) {
             Some(oldest) if self.size(oldest) > 1 => self.with_size(oldest, self.size(oldest) - 1),

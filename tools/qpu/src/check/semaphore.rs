@@ -1,6 +1,6 @@
 //! Semaphores: what a program does to them, against what its interface says.
 //!
-//! A semaphore is shared by all QPUs: whether another program releases what one acquires, that one does not show. Therefore only what the source declares
+//! A semaphore is shared by all QPUs, and one program does not show whether another releases what it acquires. Therefore only what the source declares
 //! by `.semaphore` is checked: the accesses on a path from start to end.
 
 use super::count::{Count, UNBOUNDED};
@@ -9,7 +9,7 @@ use super::{Findings, Program};
 use crate::code::Code;
 use crate::interface::SemaphoreUse;
 
-/// Joins at one place after which numbers are taken for endless.
+/// Number of joins at one place after which counts are widened to unbounded.
 const WIDEN_AFTER: u8 = 8;
 
 /// Accesses on all paths to a place: acquires, releases.

@@ -74,7 +74,7 @@ impl Program<'_> {
             }
             for (register, written) in facts.registers_written() {
                 let Register::InFile(..) = register else { continue };
-                // New flags make of the reader's condition another one.
+                // If the first instruction sets flags, the two conditions are not comparable.
                 let meets = |read: Condition| facts.sets_flags() || !written.excludes(read);
                 let clash = |(other, read): (Register, Condition)| other == register && meets(read);
                 if !self.facts[next_at].registers_read().any(clash) {

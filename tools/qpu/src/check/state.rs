@@ -1,4 +1,4 @@
-//! What is known when an instruction is reached, over all paths that lead to it.
+//! The data-flow state when an instruction is reached, over all paths that lead to it.
 
 use v3d_hw::qpu::accesses::accumulators;
 use v3d_hw::qpu::{ReadSource, Signal, WriteTarget, address_sets};
@@ -125,7 +125,7 @@ impl State {
         }
     }
 
-    /// What is known where two paths meet; `widen` ends counting in loops.
+    /// The join of two paths; `widen` makes counts in loops unbounded, so that the analysis reaches a fixed point.
     pub(super) fn join(&self, other: &Self, widen: bool) -> Self {
         let count = |a: Count, b: Count| a.join(b, widen);
         let accumulators = self.accumulators | other.accumulators;
@@ -205,7 +205,7 @@ impl State {
             Signal::LoadTmu1 => state.load(1),
             Signal::ScoreboardUnlock => state.scoreboard = HELD,
             Signal::ThreadSwitch => {
-                // None is the last any more after the last.
+                // After the last switch, none is pending as the last.
                 state.switched =
                     state.switched & LAST | if state.switched & (NOT_YET | NOT_LAST) == 0 { 0 } else { NOT_LAST };
                 state.switch_in = 4;

@@ -1,4 +1,4 @@
-//! Rules about what is there when an instruction is reached.
+//! Rules about the data-flow state when an instruction is reached.
 
 use v3d_hw::qpu::accesses::register_bit;
 use v3d_hw::qpu::{ReadSource, Signal, WriteTarget};
@@ -12,7 +12,7 @@ use crate::code::Code;
 use crate::diagnostic::Severity;
 use crate::interface::Stage;
 
-/// Joins at one place after which numbers are taken for endless.
+/// Number of joins at one place after which counts are widened to unbounded.
 const WIDEN_AFTER: u8 = 8;
 
 impl Program<'_> {
@@ -119,7 +119,7 @@ impl Program<'_> {
         }
     }
 
-    /// How bad it is that a thread switch is not the last: Broadcom's shaders of OpenVG never say which is, and switch equally often in all
+    /// Severity of a missing last thread switch: Broadcom's shaders of OpenVG never say which is, and switch equally often in all
     /// programs that share a QPU.
     fn without_last_switch(&self) -> Severity {
         let says = self.facts.iter().any(|facts| facts.signal() == Signal::LastThreadSwitch);

@@ -19,7 +19,7 @@ pub(crate) struct Dis {
     /// File to write; without it, standard output
     #[arg(short, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Shows offset and word behind each line; of the other forms, those that have text beside the words show both by themselves
+    /// Appends offset and word to each line as a comment; formats with text beside the words always show both
     #[arg(long, conflicts_with = "format")]
     offsets: bool,
     /// Other forms than assembler text: the words, in c, rust and listing with the text beside them

@@ -195,7 +195,7 @@ impl Run {
         Ok(launches)
     }
 
-    /// How the programs ended, and what was wrong; whether all is well.
+    /// Prints exits and faults; returns whether there was no fault.
     fn summary(&self, text: &mut String, machine: &mut Machine<'_>, code: BusAddr) -> bool {
         let mut clean = true;
         for (number, unit) in machine.units.iter_mut().enumerate() {
@@ -223,7 +223,7 @@ impl Run {
 /// Memory as it is filled before the start.
 struct Image<'m> {
     memory: Memory<'m>,
-    /// What stands where: first address, address behind it, name.
+    /// Memory map: first address, end address, name.
     parts: Vec<(u64, u64, String)>,
 }
 
@@ -248,7 +248,7 @@ fn place(pc: BusAddr, code: BusAddr) -> String {
     format!("{:#07x}", pc.0.wrapping_sub(code.0))
 }
 
-/// What went wrong. Faults of an instruction that differ in their numbers only, as those of the rows of a DMA do, are told once.
+/// Prints the faults. Faults of an instruction that differ only in numbers, as those of the rows of a DMA, are printed once.
 fn faults(text: &mut String, log: &FaultLog, code: BusAddr) {
     let kind = |fault: &Fault| match fault {
         Fault::Qpu(fault) => (Some(fault.pc), without_numbers(&fault.error.to_string())),

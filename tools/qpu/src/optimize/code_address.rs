@@ -1,9 +1,9 @@
 //! Which registers hold addresses of code, and what must not move because of them.
 //!
-//! A branch to a register goes where that register says. If it only ever holds what calls put there, it goes behind a call wherever the code lies.
-//! If an offset is added to what one call put there, and that call jumps ahead, what it jumps over is taken to be a table that the offset chooses from, as
-//! in GPU_FFT: the table stays as it is, and a branch by an offset within it, too. Anything else that is computed with such a register depends on
-//! distances in the code, which the optimizer changes.
+//! If a branch target register is only ever written by calls, the branch is a return, which stays correct when code moves. If an offset is added to the return
+//! address of a forward call, the code between the call and its target is treated as a jump table that the offset indexes, as in GPU_FFT: the table, and
+//! branches by an offset within it, are left unchanged. Any other computation with such a register depends on distances in the code, which the optimizer
+//! changes.
 
 use std::ops::Range;
 
@@ -89,7 +89,7 @@ fn is_link_only(words: &[u64], register: usize) -> bool {
     called && !words.iter().any(|&word| results(word).any(|(_, target)| target == register))
 }
 
-/// What a call jumps over that goes ahead.
+/// The words between a forward call and its target.
 fn jumped_over(word: u64, at: usize, length: usize) -> Option<Range<usize>> {
     let Instruction::Branch(branch) = Instruction::decode(word) else { return None };
     let words = usize::try_from(branch.immediate / 8).ok().filter(|&words| words > 0 && branch.rel && !branch.reg)?;

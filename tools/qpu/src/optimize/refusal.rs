@@ -1,4 +1,4 @@
-//! Why a program is left alone, and where.
+//! Why a program cannot be optimized, and where.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::source::Span;
 
-/// A reason to leave a program alone.
+/// A reason not to optimize a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// There are data between the instructions.
@@ -16,9 +16,9 @@ pub enum Reason {
     Addresses,
     /// A branch goes to a place that is not known: an absolute or computed address, or outside of the program.
     UnknownTarget,
-    /// A register that a branch goes to gets something else than the address behind a call.
+    /// A branch target register is written by something other than a call.
     ComputedTarget,
-    /// An instruction takes what another has read or computed before it, through an address where nothing is.
+    /// An instruction reads the previous value of a port or of the mul ALU, through the address NOP.
     LeftOver,
 }
 
@@ -34,7 +34,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Why a program is left alone, and where.
+/// Why a program cannot be optimized, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// Why.

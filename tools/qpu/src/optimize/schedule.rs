@@ -1,7 +1,7 @@
 //! The order of a block.
 //!
-//! A list scheduler: of all instructions that nothing before them holds back, the one with the longest chain of others behind it comes first, and
-//! another that fits into the same word goes with it. A patient one puts what would wait for a TMU behind work that need not.
+//! A list scheduler: of all ready instructions, the one with the longest critical path is placed first, together with another that fits into the same word.
+//! A variant of it prefers instructions that do not wait for a TMU.
 
 use std::collections::VecDeque;
 
@@ -10,13 +10,13 @@ use super::merge::merge_words;
 use super::{Line, NOP};
 use crate::check::facts::Facts;
 
-/// Longest block that is scheduled; the work grows with the square.
+/// Longest block that is scheduled; the time is quadratic in it.
 const MAX_LENGTH: usize = 1024;
 
 /// Instructions from a TMU request to its result, if the TMU's cache has it [vc4cl].
 const TMU_LATENCY: usize = 9;
 
-/// An instruction with what holds it back.
+/// An instruction with its dependences.
 struct Task {
     line: Line,
     effects: Effects,
@@ -24,7 +24,7 @@ struct Task {
     needs: Vec<(usize, usize)>,
     /// The request whose result it loads.
     request: Option<usize>,
-    /// Instructions that must follow it at least, one after the other.
+    /// Length of the critical path from it to the end of the block.
     urgency: usize,
 }
 
@@ -52,7 +52,7 @@ fn requests(words: impl Iterator<Item = u64>) -> Vec<Option<usize>> {
     found
 }
 
-/// Time that lines take, in instructions: one each, and what they wait for TMUs.
+/// Execution time of words in instructions: one each, plus stalls for TMUs.
 pub(super) fn time(lines: &[Line]) -> usize {
     let requests = requests(lines.iter().map(|line| line.word));
     let mut starts = Vec::with_capacity(lines.len());
@@ -101,7 +101,7 @@ pub(super) fn schedule(lines: &[Line], at_start: bool, patient: bool) -> Vec<Lin
     while left > 0 {
         let now = order.len();
         let Some(first) = best(&tasks, &placed, now, at_start, |_| true) else {
-            // Everything waits. The place of a nop is that of what was there.
+            // No instruction is ready: a nop, with the source location of the word before.
             let last = order.last().or(lines.first()).copied();
             order.extend(last.map(|line| Line { word: NOP, ..line }));
             continue;
@@ -124,7 +124,7 @@ pub(super) fn schedule(lines: &[Line], at_start: bool, patient: bool) -> Vec<Lin
     order
 }
 
-/// The most urgent task that can be placed now; one that would wait for a TMU only if there is no other.
+/// The ready task with the longest critical path; one that would stall for a TMU only if there is no other.
 fn best(
     tasks: &[Task],
     placed: &[Option<usize>],

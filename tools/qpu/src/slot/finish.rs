@@ -1,4 +1,4 @@
-//! The last touch to a complete word.
+//! Final adjustments to a complete word.
 //!
 //! A word that only loads a constant becomes a load immediate, results that go nowhere get the condition "never" (which saves power), and
 //! operations with one source have it in both multiplexers.
