@@ -155,8 +155,8 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         Ok(self.driver.run_programs(&programs, LIMIT_US)?)
     }
 
-    /// Adds an operation's least work.
-    pub(crate) fn account(&mut self, work: Work) {
+    /// Adds an operation's least work. Those of [`Session::mandelbrot`] depend on its result, so that its caller adds them.
+    pub fn account(&mut self, work: Work) {
         self.work += work;
     }
 }
