@@ -62,8 +62,13 @@ pub enum Command {
     },
     /// A step of replaying a captured job.
     Replay(ReplayRequest),
-    /// Measures speed.
-    Bench,
+    /// Measures speed: of one scene, or of memory, firmware and all scenes.
+    Bench {
+        /// The scene's name; `None` measures everything.
+        scene: Option<String>,
+        /// Number of frames of each scene, if it is not the usual one.
+        frames: Option<u64>,
+    },
     /// A workload for `cargo xtask bench`.
     Draws(Draws, u32),
     /// Draws primitives of embedded-graphics, for `cargo xtask bench`.
@@ -327,7 +332,7 @@ impl Command {
             Self::Stats(_) => "stats",
             Self::Capture { .. } => "capture",
             Self::Replay(_) => "replay",
-            Self::Bench => "bench",
+            Self::Bench { .. } => "bench",
             Self::Draws(..) => "draws",
             Self::Primitives => "primitives",
             Self::Selftest(_) => "selftest",
@@ -342,9 +347,9 @@ impl Command {
     #[must_use]
     pub fn takes_the_engine(&self) -> bool {
         match self {
-            Self::SceneRun { .. } | Self::SceneStop | Self::Capture { .. } => true,
-            Self::Selftest(_) | Self::Bench => true,
-            Self::Draws(..) | Self::Primitives | Self::Replay(_) | Self::Interrupts(Some(_)) => true,
+            Self::SceneRun { .. } | Self::SceneStop | Self::Capture { .. } | Self::Selftest(_) => true,
+            Self::Bench { .. } | Self::Draws(..) | Self::Primitives | Self::Replay(_) => true,
+            Self::Interrupts(Some(_)) => true,
             Self::V3d(request) => *request != V3dRequest::Show,
             Self::Fail(failure) => matches!(failure, Failure::Job | Failure::Program | Failure::Cached),
             Self::Help | Self::Info | Self::Boot | Self::Interrupts(None) | Self::Clocks | Self::Temp => false,
@@ -378,14 +383,24 @@ impl Command {
             "stop" => (Self::SceneStop, rest),
             "stats" => (Self::Stats(parse_counted(rest)?), rest.get(1..).unwrap_or_default()),
             "capture" => {
-                let (later, left) = number_behind("before", "how many jobs before the last?", rest)?;
+                let (later, left) = number_behind("capture", "before", "how many jobs before the last?", rest)?;
                 (Self::Capture { later: later.unwrap_or(0).try_into().unwrap_or(usize::MAX) }, left)
             }
             "replay" => {
                 let (request, left) = parse_replay(rest)?;
                 (Self::Replay(request), left)
             }
-            "bench" => (Self::Bench, rest),
+            "bench" => {
+                let (scene, left) = match rest {
+                    [name, left @ ..] if *name != "frames" => (Some((*name).into()), left),
+                    _ => (None, rest),
+                };
+                let (frames, left) = number_behind("bench", "frames", "how many frames?", left)?;
+                if frames.is_some_and(|frames| frames < 2) {
+                    return Err(wrong("bench", "a rate needs at least 2 frames"));
+                }
+                (Self::Bench { scene, frames }, left)
+            }
             "draws" => (parse_draws(rest)?, rest.get(2..).unwrap_or_default()),
             "primitives" => (Self::Primitives, rest),
             "selftest" => match rest {
@@ -420,8 +435,8 @@ impl Command {
             ["list", left @ ..] => (Self::SceneList, left),
             ["stop", left @ ..] => (Self::SceneStop, left),
             ["run", name, left @ ..] => {
-                let (first, left) = number_behind("from", "from which frame?", left)?;
-                let (frames, left) = number_behind("frames", "how many frames?", left)?;
+                let (first, left) = number_behind("scene run", "from", "from which frame?", left)?;
+                let (frames, left) = number_behind("scene run", "frames", "how many frames?", left)?;
                 if frames == Some(0) {
                     let message = "0 frames draw nothing; without a number it draws until a key is pressed";
                     return Err(wrong("scene run", message));
@@ -558,6 +573,7 @@ fn parse_failure<'a, 'b>(words: &'a [&'b str]) -> Result<(Failure, &'a [&'b str]
 
 /// The number after a keyword of `scene run`, if the keyword is the next word, and the remaining words.
 fn number_behind<'w>(
+    command: &'static str,
     word: &str,
     question: &'static str,
     words: &'w [&'w str],
@@ -566,9 +582,9 @@ fn number_behind<'w>(
         [first, rest @ ..] if *first == word => match rest {
             [number, left @ ..] => match number.parse() {
                 Ok(number) => Ok((Some(number), left)),
-                Err(_) => Err(wrong("scene run", format!("\"{number}\" is no number of frames"))),
+                Err(_) => Err(wrong(command, format!("\"{number}\" is no number of frames"))),
             },
-            [] => Err(wrong("scene run", question)),
+            [] => Err(wrong(command, question)),
         },
         _ => Ok((None, words)),
     }
@@ -650,6 +666,9 @@ mod tests {
         let from_7 = |frames| Command::SceneRun { name: "cube".into(), first: 7, frames };
         assert_eq!(parsed("scene run cube from 7 frames 12"), from_7(Some(12)));
         assert_eq!(parsed("scene run cube from 7"), from_7(None));
+        assert_eq!(parsed("bench"), Command::Bench { scene: None, frames: None });
+        assert_eq!(parsed("bench frames 9"), Command::Bench { scene: None, frames: Some(9) });
+        assert_eq!(parsed("bench cube frames 9"), Command::Bench { scene: Some("cube".into()), frames: Some(9) });
         assert_eq!(parsed("stop"), Command::SceneStop);
         assert_eq!(parsed("capture"), Command::Capture { later: 0 });
         assert_eq!(parsed("capture before 3"), Command::Capture { later: 3 });
@@ -696,6 +715,9 @@ mod tests {
                 "scene run: 0 frames draw nothing; without a number it draws until a key is pressed",
             ),
             ("scene run cube twice", "scene run: it does not take \"twice\""),
+            ("bench cube frames 1", "bench: a rate needs at least 2 frames"),
+            ("bench frames many", "bench: \"many\" is no number of frames"),
+            ("bench cube quickly", "bench: it does not take \"quickly\""),
             ("temp now", "temp: it does not take \"now\""),
             ("v3d start now", "v3d: it does not take \"now\""),
             ("v3d stop", "v3d: it does not take \"stop\""),

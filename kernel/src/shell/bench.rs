@@ -15,14 +15,22 @@ use crate::{
     scenes::SCENES,
 };
 
-/// Number of frames per scene.
+/// Number of frames per scene, unless the command says another.
 const FRAMES: u64 = 30;
 /// Number of words that are written and read.
 const WORDS: usize = 1 << 20;
 /// Number of messages to the firmware.
 const MESSAGES: u64 = 100;
 
-pub(super) fn bench(session: &mut Session) -> CommandResult {
+/// Measures one scene.
+pub(super) fn scene(session: &mut Session, name: &str, frames: Option<u64>) -> CommandResult {
+    session.gpu()?;
+    let entry = scene::find(name)?;
+    scene::measure(session, entry, frames.unwrap_or(FRAMES))
+}
+
+/// Measures memory, firmware and all scenes.
+pub(super) fn bench(session: &mut Session, frames: Option<u64>) -> CommandResult {
     if let Some(pages) = &session.framebuffer {
         // The next scene overwrites a page that is not displayed, so its contents do not matter.
         let page = pages.words((console::shown_page() + 1) % pages.count);
@@ -51,7 +59,7 @@ pub(super) fn bench(session: &mut Session) -> CommandResult {
     pool_speed(session)?;
     for entry in SCENES {
         println!("scene {}", entry.name);
-        scene::measure(session, entry, FRAMES)?;
+        scene::measure(session, entry, frames.unwrap_or(FRAMES))?;
     }
     Ok(())
 }

@@ -86,13 +86,19 @@ pub(super) fn run(
         Some(frames) => Mode::Counted { frames },
         None => Mode::Interactive { execute_line },
     };
-    print_speed(&show(session, entry, mode, first)?);
+    let Drawn { times: FrameTimes { frames, .. }, elapsed_us, .. } = show(session, entry, mode, first)?;
+    println!("{frames} frames in {} ms, {} a second", elapsed_us / 1000, Rate { frames, us: elapsed_us });
     Ok(())
 }
 
-/// Draws frames as fast as possible, without computing CRCs, and prints the rate.
+/// Draws frames as fast as possible, without computing CRCs, and prints the rate: of all, and of those after the first one, in which scenes prepare what they
+/// keep.
 pub(super) fn measure(session: &mut Session, entry: &'static SceneEntry, frames: u64) -> CommandResult {
-    print_speed(&show(session, entry, Mode::Measured { frames }, 0)?);
+    let drawn = show(session, entry, Mode::Measured { frames }, 0)?;
+    let Drawn { times: FrameTimes { frames, .. }, elapsed_us, first_us, .. } = drawn;
+    println!("{frames} frames in {} ms, {} a second", elapsed_us / 1000, Rate { frames, us: elapsed_us });
+    let later = Rate { frames: frames.saturating_sub(1), us: elapsed_us - first_us };
+    println!("after the first frame {later} a second");
     Ok(())
 }
 
@@ -102,10 +108,18 @@ pub(super) fn first_picture(session: &mut Session, entry: &'static SceneEntry) -
     drawn.crc.ok_or_else(|| "no frame was drawn".to_string())
 }
 
-fn print_speed(drawn: &Drawn) {
-    let Drawn { times: FrameTimes { frames, .. }, elapsed_us, .. } = drawn;
-    let per_second = (frames * 1_000_000_000).checked_div(*elapsed_us).unwrap_or(0);
-    println!("{frames} frames in {} ms, {}.{:03} a second", elapsed_us / 1000, per_second / 1000, per_second % 1000);
+/// A number of frames in a time, shown as frames per second.
+#[derive(Clone, Copy)]
+struct Rate {
+    frames: u64,
+    us: u64,
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let per_second = (self.frames * 1_000_000_000).checked_div(self.us).unwrap_or(0);
+        write!(f, "{}.{:03}", per_second / 1000, per_second % 1000)
+    }
 }
 
 /// The purpose of a run, which determines how its frames are handled.
@@ -136,6 +150,8 @@ impl Mode {
 struct Drawn {
     times: FrameTimes,
     elapsed_us: u64,
+    /// The part of it until the first frame was finished.
+    first_us: u64,
     /// The CRC-32 of the last one, if it was computed.
     crc: Option<u32>,
 }
@@ -429,6 +445,7 @@ fn draw(
     let mut before: Option<Moment> = None;
     // Time since the previous frame was finished.
     let mut frame_us = 0;
+    let mut first_us = None;
     loop {
         let wanted = !context.is_over && mode.frames().is_none_or(|frames| number - first < frames);
         if let (true, Some(page)) = (wanted, swapchain.free_page()) {
@@ -463,6 +480,7 @@ fn draw(
         }
         let frame_us = core::mem::take(&mut frame_us) + clock::now_us() - wait_us;
         finished.add(context.device, &mut swapchain, page, oldest, frame_us);
+        first_us.get_or_insert_with(|| clock::now_us() - start_us);
         if input.ends(session) {
             match mode.frames() {
                 Some(frames) if oldest + 1 - first < frames => {
@@ -474,12 +492,15 @@ fn draw(
         }
     }
     match finished {
-        Finished { dropped: 0, times, crc, .. } => Ok(Drawn { times, elapsed_us: clock::now_us() - start_us, crc }),
+        Finished { dropped: 0, times, crc, .. } => {
+            Ok(Drawn { times, elapsed_us: clock::now_us() - start_us, first_us: first_us.unwrap_or(0), crc })
+        }
         Finished { dropped, .. } => Err(format!("{dropped} of {} frames were dropped", number - first)),
     }
 }
 
-fn find(name: &str) -> Result<&'static SceneEntry, String> {
+/// The scene with a name.
+pub(super) fn find(name: &str) -> Result<&'static SceneEntry, String> {
     SCENES.iter().find(|scene| scene.name == name).ok_or_else(|| {
         let names: Vec<&str> = SCENES.iter().map(|scene| scene.name).collect();
         format!("no scene named \"{name}\"; there are: {}", names.join(", "))

@@ -10,8 +10,10 @@ mod mesa;
 mod primitives;
 
 use crate::build;
+use crate::frame_rate::{FrameRate, Table};
 use crate::interrupt;
 use crate::qemu::{self, Qemu};
+use crate::run;
 use crate::setup;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
@@ -34,6 +36,7 @@ Then it prints:
   instructions of a texture upload, and of a copy of the same bytes
   instructions of 10,000 primitives of embedded-graphics, and with that crate's own framebuffer
   for each scene, the GPU cycles per frame that the model estimates, and what bounds them
+  for each scene, frames per second on this machine over N frames, beside what the chip is estimated to reach
 ";
 
 const DEFAULT_SCENES: [&str; 2] = ["triangle", "cube"];
@@ -66,7 +69,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     interrupt::watch()?;
     setup::qemu()?.check_plugin()?;
     let workspace = Workspace::find()?;
-    let (kernel, plugin) = (build::kernel(&workspace)?, build::plugin(&workspace)?);
+    let (kernel, plugin) = build::kernel_and_plugin(&workspace)?;
     println!("kernel8.img: {} bytes", std::fs::metadata(&kernel.image)?.len());
     for scene in &scenes {
         eprintln!("==> {scene}");
@@ -83,7 +86,21 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     eprintln!("==> primitives");
     primitives::print(&workspace, &kernel.image, &plugin)?;
     eprintln!("==> modelled GPU cycles");
-    gpu::print(&workspace, &kernel.image, &plugin)
+    gpu::print(&workspace, &kernel.image, &plugin)?;
+    eprintln!("==> frames a second");
+    println!("{}", rates(&workspace, &kernel.image, &plugin, frames)?);
+    Ok(())
+}
+
+/// Frames a second of every scene, here and as estimated for the chip.
+fn rates(workspace: &Workspace, image: &Path, plugin: &Path, frames: usize) -> Result<Table> {
+    let machine = Qemu::start(qemu::Options::with_v3d(image, plugin), workspace.scratch()?)?;
+    machine.console.wait_ready(Instant::now() + PATIENCE)?;
+    let scenes = run::list_scenes(&machine.console, Instant::now() + PATIENCE)?;
+    let rate = |scene: &run::SceneLine| FrameRate::of(&machine.console, &scene.name, frames as u64, PATIENCE);
+    let rates = scenes.iter().map(rate).collect::<Result<_>>()?;
+    machine.check_faults()?;
+    Ok(Table(rates))
 }
 
 struct Measured {

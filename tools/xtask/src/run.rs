@@ -3,6 +3,7 @@
 use crate::board;
 use crate::build;
 use crate::console::{Console, FrameLine};
+use crate::frame_rate::{FrameRate, Table};
 use crate::interrupt;
 use crate::qemu::{self, Lens, Qemu};
 use crate::setup;
@@ -22,7 +23,8 @@ const HELP: &str = "\
 cargo xtask run [SCENE] [OPTIONS]
 
 Boots the kernel in QEMU's raspi3b, with the V3D model behind its registers, and runs SCENE (default: water). The kernel's
-command `scene list` prints all scenes; `all` runs them in turn.
+command `scene list` prints all scenes; `all` runs them in turn, and prints a table of their frames a second beside what the
+chip is estimated to reach.
 
 With a display, a window shows the scene until it is closed. The terminal, if there is one, is the kernel's shell: type `help`;
 Ctrl-T saves the screen as a PNG file; Ctrl-C ends the scene, and the run if there is none. Keys are typed there, not in the
@@ -61,6 +63,8 @@ const DEFAULT_FRAMES: u64 = 3;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 const DEFAULT_TIMEOUT_PER_FRAME: Duration = Duration::from_secs(2);
 
+/// At least as many frames for a rate.
+const FRAMES_OF_A_RATE: u64 = 2;
 /// Frames of each scene before memory use is measured.
 const WARM_UP_FRAMES: u64 = 2;
 /// At least as many commands as the shell's history holds.
@@ -237,8 +241,12 @@ fn in_qemu(options: &Options, terminal: bool) -> Result<()> {
         version.check_plugin()?;
     }
     let workspace = Workspace::find()?;
-    let kernel = build::kernel(&workspace)?;
-    let plugin = if options.no_v3d { None } else { Some(build::plugin(&workspace)?) };
+    let (kernel, plugin) = if options.no_v3d {
+        (build::kernel(&workspace)?, None)
+    } else {
+        let (kernel, plugin) = build::kernel_and_plugin(&workspace)?;
+        (kernel, Some(plugin))
+    };
     let window = !options.headless && setup::has_display() && can_show_window();
     eprintln!("==> starting QEMU");
     let machine = Qemu::start(
@@ -343,17 +351,23 @@ fn shell(console: &Console, camera: Option<Camera>) -> Result<()> {
 /// Draws a number of frames of one scene, or of every scene.
 fn finite(console: &Console, options: &Options) -> Result<()> {
     let (frames, patience) = (options.frames(), options.patience());
-    let reports = match options.scene() {
-        EVERY_SCENE => every_scene(console, frames, patience)?,
-        one => vec![timed_scene(console, one, frames, patience)?],
-    };
-    eprintln!("\n{}", reports.join("\n"));
+    if options.scene() == EVERY_SCENE {
+        let rate = |scene: &str| FrameRate::of(console, scene, frames.max(FRAMES_OF_A_RATE), patience);
+        let (rates, in_use) = every_scene(console, patience, rate)?;
+        eprintln!("\n{}\n{in_use}", Table(rates));
+    } else {
+        eprintln!("\n{}", timed_scene(console, options.scene(), frames, patience)?);
+    }
     Ok(())
 }
 
-/// Draws frames of every scene in turn, each within the time limit `patience`, and checks that memory use is the same afterwards. Returns a line for each
-/// scene.
-pub(crate) fn every_scene(console: &Console, frames: u64, patience: Duration) -> Result<Vec<String>> {
+/// Draws frames of every scene in turn by `draw`, and checks that memory use is the same afterwards. `patience` is the time limit of everything else. Returns
+/// what `draw` has returned, and a line about memory.
+pub(crate) fn every_scene<T>(
+    console: &Console,
+    patience: Duration,
+    draw: impl Fn(&str) -> Result<T>,
+) -> Result<(Vec<T>, String)> {
     let scenes = list_scenes(console, Instant::now() + patience)?;
     // The driver's tables grow with the first frames and keep their size.
     for SceneLine { name, .. } in &scenes {
@@ -361,19 +375,19 @@ pub(crate) fn every_scene(console: &Console, frames: u64, patience: Duration) ->
             .with_context(|| format!("scene {name}"))?;
     }
     let before = memory_in_use(console, Instant::now() + patience)?;
-    let mut reports = Vec::new();
-    for scene in &scenes {
-        reports.push(timed_scene(console, &scene.name, frames, patience)?);
+    let mut drawn = Vec::new();
+    for SceneLine { name, .. } in &scenes {
+        drawn.push(draw(name).with_context(|| format!("scene {name}"))?);
     }
     let after = memory_in_use(console, Instant::now() + patience)?;
     if before != after {
         bail!("memory is lost: {before:?} bytes of heap and GPU pool were in use before the scenes, {after:?} after");
     }
-    reports.push(format!("heap and GPU pool are as full as before: {after:?} bytes in use"));
-    Ok(reports)
+    Ok((drawn, format!("heap and GPU pool are as full as before: {after:?} bytes in use")))
 }
 
-fn timed_scene(console: &Console, scene: &str, frames: u64, patience: Duration) -> Result<String> {
+/// Draws frames of a scene within the time limit `patience`; returns a line about them.
+pub(crate) fn timed_scene(console: &Console, scene: &str, frames: u64, patience: Duration) -> Result<String> {
     let start = Instant::now();
     run_scene(console, scene, 0..frames, start + patience).with_context(|| format!("scene {scene}"))?;
     Ok(format!("{scene}: {frames} frames done in {:.2} s", start.elapsed().as_secs_f64()))

@@ -250,7 +250,12 @@ fn vpm(workspace: &Workspace, built: &Built) -> Result<String> {
 
 /// Every scene of `scene list`, in one machine; afterwards the kernel has as much memory as before.
 fn every_scene(workspace: &Workspace, built: &Built) -> Result<String> {
-    with_v3d(workspace, built, |machine, _, _| Ok(run::every_scene(&machine.console, 5, PATIENCE)?.join("; ")))
+    with_v3d(workspace, built, |machine, _, _| {
+        let console = &machine.console;
+        let (times, in_use) =
+            run::every_scene(console, PATIENCE, |scene| run::timed_scene(console, scene, 5, PATIENCE))?;
+        Ok(format!("{}; {in_use}", times.join("; ")))
+    })
 }
 
 /// Replays a job folder on the model; returns its picture and its memory. Fails if the job does not end.
