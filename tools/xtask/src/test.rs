@@ -9,6 +9,7 @@ mod coherence;
 mod firmware;
 mod guest;
 mod machines;
+mod other_hosts;
 mod other_kernels;
 mod packages;
 mod report;
@@ -50,10 +51,11 @@ const KERNEL_CRATES: [&str; 8] =
 type HostStep = fn(&Workspace) -> Result<String>;
 
 /// Steps on the host after the rules of tidy, by name.
-const HOST_STEPS: [(&str, HostStep); 6] = [
+const HOST_STEPS: &[(&str, HostStep)] = &[
     ("formatting", formatting),
     ("lints on the host", host_lints),
     ("lints on the target", target_lints),
+    ("types on Windows and macOS", other_hosts::check),
     ("documentation", documentation::build),
     ("host tests", host_tests),
     ("packages build alone", packages::build_alone),
@@ -65,8 +67,8 @@ const BUILDS: [&str; 3] = ["kernel builds", "kernel: no errata of the Cortex-A53
 /// Names of all steps, in the order in which they run.
 fn names() -> impl Iterator<Item = &'static str> {
     let rules = tidy::RULES.into_iter().map(|(name, _)| name);
-    let host = HOST_STEPS.into_iter().map(|(name, _)| name);
-    rules.chain(host).chain(BUILDS).chain(guest::STEPS.into_iter().map(|(name, _)| name))
+    let host = HOST_STEPS.iter().map(|&(name, _)| name);
+    rules.chain(host).chain(BUILDS).chain(guest::STEPS.iter().map(|&(name, _)| name))
 }
 
 /// Runs the task.
@@ -98,7 +100,7 @@ fn host(steps: &mut Steps, workspace: &Workspace) {
     for (name, rule) in tidy::RULES {
         steps.run(name, || rule(workspace).map(|()| String::new()));
     }
-    for (name, step) in HOST_STEPS {
+    for &(name, step) in HOST_STEPS {
         steps.run(name, || step(workspace));
     }
 }
@@ -121,7 +123,8 @@ fn target_lints(workspace: &Workspace) -> Result<String> {
 
 /// Runs the steps in QEMU.
 fn in_qemu(steps: &mut Steps, workspace: &Workspace) {
-    if !steps.any(&[&BUILDS, &guest::STEPS.map(|(name, _)| name)[..]].concat()) {
+    let names: Vec<&str> = BUILDS.into_iter().chain(guest::STEPS.iter().map(|&(name, _)| name)).collect();
+    if !steps.any(&names) {
         return;
     }
     let mut built = Built::default();
@@ -149,7 +152,7 @@ fn in_qemu(steps: &mut Steps, workspace: &Workspace) {
         built.plugin = Some(build::plugin(workspace)?);
         Ok(format!("for QEMU {version}"))
     });
-    for (name, step) in guest::STEPS {
+    for &(name, step) in guest::STEPS {
         steps.run(name, || step(workspace, &built));
     }
 }

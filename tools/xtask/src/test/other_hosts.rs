@@ -1,0 +1,34 @@
+//! Type checks of the tools, examples and templates for Windows and macOS. Nothing is linked or run.
+
+use crate::setup;
+use crate::workspace::{Workspace, cargo};
+use anyhow::{Context, Result, ensure};
+use std::process::{Command, Stdio};
+
+/// The compiler's targets. cargo and the crate `cc` name the variables of a target with underlines.
+const TARGETS: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
+
+/// What works on these hosts: everything except for the tasks of `cargo xtask` and QEMU's plugin.
+const PACKAGES: [&str; 7] =
+    ["qpu", "shader-compiler", "v3d-sim", "v3d-host", "renderer", "guide-shaders", "scene-template"];
+
+/// Programs in place of a C compiler and an archiver, which do nothing: one dependency has a window's code in Objective-C, and a type check needs none of it.
+const NO_C: [(&str, &str); 2] = [("CC", "true"), ("AR", "true")];
+
+/// Checks all packages for all targets.
+pub(super) fn check(workspace: &Workspace) -> Result<String> {
+    for target in TARGETS {
+        setup::rust_target(target)?;
+        let suffix = target.replace('-', "_");
+        let status = Command::new(cargo())
+            .args(["check", "--quiet", "--target", target, "--lib", "--bins", "--examples"])
+            .args(PACKAGES.iter().flat_map(|name| ["--package", name]))
+            .envs(NO_C.map(|(name, program)| (format!("{name}_{suffix}"), program)))
+            .current_dir(&workspace.root)
+            .stdin(Stdio::null())
+            .status()
+            .context("cargo cannot be started")?;
+        ensure!(status.success(), "the type check for {target} failed");
+    }
+    Ok(format!("{} packages for {}", PACKAGES.len(), TARGETS.join(" and ")))
+}
