@@ -6,6 +6,8 @@
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
 pub(crate) mod vectors;
 
@@ -69,7 +71,7 @@ impl SimdDispatch {
             SimdLevel::Avx512 => unsafe { avx512::work(work) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2 => unsafe { work_avx2(work) },
+            SimdLevel::Avx2 => unsafe { avx2::work(work) },
             _ => work.run::<Portable<{ cfg!(target_arch = "aarch64") }>>(),
         }
     }
@@ -94,12 +96,6 @@ pub(crate) fn has_avx512() -> bool {
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl")
     })
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn work_avx2<W: SimdTask>(work: W) -> W::Output {
-    work.run::<Portable<true>>()
 }
 
 /// Says in the output of the tests, once, which of them this host cannot do as they are meant.

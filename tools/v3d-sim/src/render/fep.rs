@@ -171,20 +171,21 @@ impl Rasterising<'_> {
     #[inline(always)]
     pub fn run<V: Vectors>(&mut self) {
         match self.sampling {
-            Sampling::Centre => self.rasterise::<V, 1>(&CENTRE),
-            Sampling::Four(positions) => self.rasterise::<V, 4>(&positions.positions()),
-            Sampling::Sixteen(positions) => self.rasterise::<V, 16>(&sixteen_positions(positions)),
+            Sampling::Centre => self.rasterise::<V, true>(&CENTRE),
+            Sampling::Four(positions) => self.rasterise::<V, false>(&positions.positions()),
+            Sampling::Sixteen(positions) => self.rasterise::<V, false>(&sixteen_positions(positions)),
         }
     }
 
+    /// `CENTRE_ALONE`: there is one position, that of the centre.
     #[inline(always)]
-    fn rasterise<V: Vectors, const SAMPLES: usize>(&mut self, positions: &[(i64, i64); SAMPLES]) {
+    fn rasterise<V: Vectors, const CENTRE_ALONE: bool>(&mut self, positions: &[(i64, i64)]) {
         let primitive = self.primitive;
         let window = primitive.bounds.intersect(self.window);
         if window.is_empty() {
             return;
         }
-        let range = if SAMPLES == 1 { (positions[0].0, positions[0].0) } else { (0, i64::from(STEPS)) };
+        let range = if CENTRE_ALONE { CENTRE[0] } else { (0, i64::from(STEPS)) };
         let mut edges = [BlockEdge::default(); MAX_EDGES];
         let count = primitive.edges().len();
         for (prepared, &edge) in edges.iter_mut().zip(primitive.edges()) {
@@ -206,12 +207,12 @@ impl Rasterising<'_> {
                         distance: primitive.centre_distance((x, y)),
                         pixels: pixels_inside(window, x, y),
                         within_limits: 0,
-                        samples: Lanes::splat(if SAMPLES == 1 { 0xf } else { (1 << SAMPLES) - 1 }),
+                        samples: Lanes::splat(if CENTRE_ALONE { 0xf } else { (1 << positions.len()) - 1 }),
                         z: Lanes::default(),
                         w: Lanes::default(),
                     };
                     if crossed >> number & 1 == 1 {
-                        test_samples::<V, SAMPLES>(edges, &mut block, positions);
+                        test_samples::<V, CENTRE_ALONE>(edges, &mut block, positions);
                     }
                     if block.pixels != 0 {
                         V::blend(&mut block.samples, &Lanes::default(), !block.pixels);
@@ -244,10 +245,10 @@ fn test_row<V: Vectors>(edges: &[BlockEdge], window: PixelRect, x: i32, y: i32) 
 
 /// Tests the samples of a block's pixels one by one.
 #[inline(always)]
-fn test_samples<V: Vectors, const SAMPLES: usize>(
+fn test_samples<V: Vectors, const CENTRE_ALONE: bool>(
     edges: &[BlockEdge],
     block: &mut CoveredBlock,
-    positions: &[(i64, i64); SAMPLES],
+    positions: &[(i64, i64)],
 ) {
     let mut samples = Lanes::default();
     for (sample, &position) in positions.iter().enumerate() {
@@ -256,7 +257,7 @@ fn test_samples<V: Vectors, const SAMPLES: usize>(
             let at = edge.at(block.x, block.y).wrapping_add(edge.sample(position));
             outside = outside.zip(edge.pixels, |outside, pixel| outside | pixel.wrapping_add_signed(at));
         }
-        let covered = if SAMPLES == 1 { 0xf } else { 1 << sample };
+        let covered = if CENTRE_ALONE { 0xf } else { 1 << sample };
         samples = samples.zip(outside, |samples, outside| samples | covered & !((outside as i32 >> 31) as u32));
     }
     block.pixels &= !V::zero(&samples);

@@ -348,13 +348,19 @@ impl Stored {
             self.run(run.address, (run.rows * run.pixels * 4) as usize);
             let pixels = run.pixels as usize;
             let first = (run.y - rect.y0 as u32) as usize * width + (run.x - rect.x0 as u32) as usize;
-            for row in rows[first..].chunks(width).take(run.rows as usize) {
-                let words = &row[..pixels];
-                match <&[u32; 4]>::try_from(words) {
-                    // A micro-tile's row is too short for a call.
-                    Ok(four) => self.bytes.extend_from_slice(bytemuck::bytes_of(four)),
-                    Err(_) => self.bytes.extend_from_slice(bytemuck::cast_slice(words)),
+            if (run.pixels, run.rows) == (4, 4)
+                && let Some(from) = rows.get(first..first + 3 * width + 4)
+            {
+                // A micro-tile, whose rows are too short for a call each.
+                let mut micro_tile = [0; 16];
+                for (to, from) in micro_tile.chunks_exact_mut(4).zip(from.chunks(width)) {
+                    to.copy_from_slice(&from[..4]);
                 }
+                self.bytes.extend_from_slice(bytemuck::bytes_of(&micro_tile));
+                return;
+            }
+            for row in rows[first..].chunks(width).take(run.rows as usize) {
+                self.bytes.extend_from_slice(bytemuck::cast_slice(&row[..pixels]));
             }
         });
     }
