@@ -21,8 +21,11 @@ pub(crate) struct Device {
 impl Device {
     /// A V3D after power-on. Fails if a file of `options` cannot be created.
     pub(crate) fn new(options: &Options) -> io::Result<Self> {
+        let default = Config::default();
+        let instruction_budget = options.budget.unwrap_or(default.instruction_budget);
+        let config = Config { check_coherence: options.coherence, instruction_budget, ..default };
         Ok(Self {
-            v3d: V3d::new(Config { check_coherence: options.coherence, ..Config::default() }),
+            v3d: V3d::new(config),
             faults: match &options.faults {
                 Some(path) => Box::new(File::create(path)?),
                 None => Box::new(io::stderr()),

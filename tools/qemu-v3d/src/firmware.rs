@@ -1,7 +1,8 @@
 //! The firmware of a board: properties that QEMU's does not answer, and behaviours that were seen on boards.
 //!
 //! QEMU's own firmware answers a message first. Then the answers of some properties are replaced: those about the V3D's clock and power, which QEMU does not
-//! know, and those that one of the [behaviours](Behaviour) concerns.
+//! know, those of other power domains, the GPIO expander and the list of clocks, without which Linux' vc4 does not come up, and those that one of the
+//! [behaviours](Behaviour) concerns.
 //!
 //! # Sources
 //! raspberrypi/firmware wiki, "Mailbox property interface"; `include/soc/bcm2835/raspberrypi-firmware.h` of Linux. Each behaviour names its own.
@@ -19,6 +20,8 @@ const ANSWERED: u32 = 0x8000_0000;
 
 /// Number of the V3D's clock in properties.
 const V3D_CLOCK: u32 = 5;
+/// Most clocks that the firmware lists, with numbers from 1 on.
+const MOST_CLOCKS: u32 = 15;
 /// Number of the V3D's power domain in properties.
 const V3D_DOMAIN: u32 = 11;
 /// Of the answer to SET_CLOCK_STATE: the clock is on.
@@ -132,12 +135,14 @@ pub(crate) struct Firmware {
     is_untouched: bool,
     /// Lines of the display.
     height: u32,
+    /// Power domains that are on, by their numbers.
+    domains: u32,
 }
 
 impl Firmware {
     /// The firmware after power-on.
     pub(crate) fn new(behaviours: Behaviours) -> Self {
-        Self { behaviours, is_untouched: true, height: u32::MAX / 2 }
+        Self { behaviours, is_untouched: true, height: u32::MAX / 2, domains: 0 }
     }
 
     /// How long the firmware works on this message before it answers.
@@ -176,6 +181,7 @@ impl Firmware {
         effects: &mut Effects,
     ) -> Option<u32> {
         let has = |behaviour| self.behaviours.has(behaviour);
+        let bytes = 4 * value.len() as u32;
         match (tag, value) {
             // GET_CLOCK_STATE and SET_CLOCK_STATE.
             (0x0003_0001, [V3D_CLOCK, state]) => *state = u32::from(power.clock_is_on()),
@@ -195,8 +201,31 @@ impl Firmware {
                 *enable = 0;
                 return Some(4);
             }
-            // SET_DOMAIN_STATE.
-            (0x0003_8030, [V3D_DOMAIN, on]) => power.request_by_firmware(*on != 0),
+            // GET_DOMAIN_STATE and SET_DOMAIN_STATE: a V3D that loses its power loses its state.
+            (0x0003_0030, [domain, on]) => *on = self.domains >> (*domain % u32::BITS) & 1,
+            (0x0003_8030, [domain, on]) => {
+                let bit = 1 << (*domain % u32::BITS);
+                *on &= 1;
+                self.domains = if *on == 0 { self.domains & !bit } else { self.domains | bit };
+                if *domain == V3D_DOMAIN {
+                    effects.resets_v3d |= *on == 0;
+                    power.request_by_firmware(*on != 0);
+                }
+            }
+            // GET_GPIO_STATE, SET_GPIO_STATE, GET_GPIO_CONFIG, SET_GPIO_CONFIG: 0 in place of the pin's number is success.
+            (0x0003_0041 | 0x0003_8041 | 0x0003_0043 | 0x0003_8043, [pin, ..]) => {
+                *pin = 0;
+                return Some(bytes);
+            }
+            // GET_CLOCKS: pairs of a parent and a number; the number 0 ends them.
+            (0x0001_0007, value) => {
+                value.fill(0);
+                let pairs = (value.len() / 2).saturating_sub(1);
+                for (pair, number) in value.chunks_exact_mut(2).take(pairs).zip(1..=MOST_CLOCKS) {
+                    pair[1] = number;
+                }
+                return Some(bytes);
+            }
             // The physical and the virtual size, and the pitch.
             (0x0004_8003, [_, height]) => self.height = *height,
             (0x0004_8004, [_, height]) if has(Behaviour::TwoPages) => *height = (*height).min(2 * self.height),
@@ -355,6 +384,32 @@ mod tests {
         assert!(ask(&mut machine, 0x0003_0012, 0x8000_0000, &[0]).2.resets_v3d);
         let (code, value, effects) = ask(&mut machine, 0x0003_0012, 0x8000_0000, &[1]);
         assert_eq!((code, value, effects.resets_v3d), (0x8000_0004, vec![0], false));
+    }
+
+    /// Values by `raspberrypi-power.c`, `gpio-raspberrypi-exp.c` and `clk-raspberrypi.c` of Linux.
+    #[test]
+    fn linux_finds_domains_an_expander_and_clocks() {
+        let mut machine = firmware("");
+        let mut domain = |tag, number, on| {
+            let (code, value, effects) = ask(&mut machine, tag, 0x8000_0000, &[number, on]);
+            assert_eq!((code, value[0]), (0x8000_0008, number));
+            (value[1], effects.resets_v3d)
+        };
+        assert_eq!(domain(0x0003_0030, 11, 7), (0, false));
+        assert_eq!(domain(0x0003_8030, 11, 1), (1, false));
+        assert_eq!((domain(0x0003_0030, 11, 7), domain(0x0003_0030, 4, 7)), ((1, false), (0, false)));
+        assert_eq!(domain(0x0003_8030, 4, 0), (0, false));
+        assert_eq!(domain(0x0003_8030, 11, 0), (0, true), "without power the V3D loses its state");
+        assert_eq!(domain(0x0003_0030, 11, 7), (0, false));
+        for (tag, words) in [(0x0003_0041, 2), (0x0003_8041, 2), (0x0003_0043, 5), (0x0003_8043, 6)] {
+            let value = vec![132; words];
+            let (code, answer, _) = ask(&mut machine, tag, 0x8000_0000, &value);
+            assert_eq!((code, answer[0], &answer[1..]), (0x8000_0000 + 4 * words as u32, 0, &value[1..]), "{tag:#x}");
+        }
+        let (code, clocks, _) = ask(&mut machine, 0x0001_0007, 0x8000_0000, &[9; 8]);
+        assert_eq!((code, clocks), (0x8000_0020, vec![0, 1, 0, 2, 0, 3, 0, 0]));
+        let (_, clocks, _) = ask(&mut machine, 0x0001_0007, 0x8000_0000, &[9; 64]);
+        assert_eq!((clocks[29], &clocks[30..]), (15, &[0; 34][..]));
     }
 
     /// Messages that end early, and tags that reach beyond the end.

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! qemu-system-aarch64 -M raspi3b -kernel kernel8.img \
-//!     -plugin libqemu_v3d.so[,machine=NAME][,faults=FILE][,trace=FILE][,mailbox=silent|dies][,firmware=WORD+WORD][,stuck-uart=KEYS][,coherence=check]
+//!     -plugin libqemu_v3d.so[,machine=NAME][,faults=FILE][,trace=FILE][,mailbox=silent|dies][,firmware=WORD+WORD][,stuck-uart=KEYS][,coherence=check][,budget=N]
 //! ```
 //!
 //! * `machine=NAME`: the [machine](machine), one of `raspi0`, `raspi1ap`, `raspi2b`, `raspi3ap` and `raspi3b`, which tells where the registers are.
@@ -38,6 +38,8 @@
 //! * `coherence=check`: the plugin reports what works in QEMU, which has no caches, and fails on a board. These are reads of what a cache of the V3D may
 //!   hold in an older state, because the guest has not cleared it; accesses to memory that the guest's translation tables map as cached; and starts or
 //!   results without a barrier between the CPU's accesses to memory and to registers. Guest and V3D are then several times slower.
+//! * `budget=N`: how many instructions the shaders of a list, or a user program, may execute before it counts as hung; the default is 5 billion for a list and
+//!   1 billion for a program. The guest waits meanwhile: for a guest that resets the V3D after a time-out, as Linux does, 50 million are enough.
 //!
 //! QEMU's plugin interface alone cannot add a device, so the plugin calls QEMU's internal device functions. Debian builds QEMU with loadable modules, and such
 //! a binary exports its whole symbol table. All functions are looked up when the plugin is installed; if one is missing, the plugin reports it and QEMU ends.

@@ -31,6 +31,8 @@ pub(crate) struct Options {
     pub(crate) stuck_uart: Option<String>,
     /// Whether the model checks caches.
     pub(crate) coherence: bool,
+    /// Maximum number of instructions of a list or program before it counts as hung; the model's own if absent.
+    pub(crate) budget: Option<u64>,
 }
 
 /// An argument that the plugin does not have.
@@ -48,7 +50,7 @@ impl fmt::Display for UnknownArgument {
             Self::Argument(argument) => write!(
                 f,
                 "no argument \"{argument}\"; there are machine=auto, machine={}, faults=FILE, trace=FILE, mailbox=silent, mailbox=dies, \
-                 firmware=WORD+WORD, stuck-uart=KEYS and coherence=check",
+                 firmware=WORD+WORD, stuck-uart=KEYS, coherence=check and budget=INSTRUCTIONS",
                 MACHINES.map(|(name, _)| name).join("|"),
             ),
             Self::Behaviour(unknown) => unknown.fmt(f),
@@ -75,6 +77,9 @@ impl Options {
                 }
                 Some(("stuck-uart", keys)) => options.stuck_uart = Some(keys.to_owned()),
                 Some(("coherence", "check")) => options.coherence = true,
+                Some(("budget", number)) if let Some(budget) = number.parse().ok().filter(|&budget| budget > 0) => {
+                    options.budget = Some(budget);
+                }
                 _ => return Err(UnknownArgument::Argument(argument.to_owned())),
             }
         }
@@ -108,16 +113,17 @@ mod tests {
         );
         assert_eq!(Options::parse(["stuck-uart=fail panic"]).unwrap().stuck_uart.as_deref(), Some("fail panic"));
         assert!(Options::parse(["coherence=check"]).unwrap().coherence);
+        assert_eq!(Options::parse(["budget=20000000"]).unwrap().budget, Some(20_000_000));
         assert_eq!(Options::parse::<&str>([]).unwrap(), Options::default());
     }
 
     #[test]
     fn unknown_argument_is_named() {
-        for argument in ["ram=x", "mailbox=x", "machine=raspi4b", "coherence=x"] {
+        for argument in ["ram=x", "mailbox=x", "machine=raspi4b", "coherence=x", "budget=0", "budget=1M"] {
             let error = Options::parse([argument]).unwrap_err();
             let expected = format!(
                 "no argument \"{argument}\"; there are machine=auto, machine=raspi0|raspi1ap|raspi2b|raspi3ap|raspi3b, faults=FILE, \
-                 trace=FILE, mailbox=silent, mailbox=dies, firmware=WORD+WORD, stuck-uart=KEYS and coherence=check"
+                 trace=FILE, mailbox=silent, mailbox=dies, firmware=WORD+WORD, stuck-uart=KEYS, coherence=check and budget=INSTRUCTIONS"
             );
             assert_eq!(error.to_string(), expected);
         }

@@ -40,6 +40,7 @@ use crate::qpu::CodeCache;
 use crate::render::pixel_trace::PixelTrace;
 use crate::render::{self, Renderer};
 use crate::state::PipelineState;
+use crate::supervision::Supervision;
 use crate::vcm::{self, Stage, VertexShader};
 use crate::vpm::allocator::{AllocationError, Allocator};
 use index_data::IndexData;
@@ -90,6 +91,8 @@ struct ListThread {
     indices: Option<IndexData>,
     run: Run,
     error: bool,
+    /// A program that has not ended keeps its QPU, until the V3D is reset as a whole.
+    is_stuck: bool,
     semaphore: u8,
     /// Increments of the other thread's semaphore that are delayed to the end of the frame.
     increments: u8,
@@ -110,6 +113,7 @@ impl ListThread {
             indices: None,
             run: Run::StoppedAtEnd,
             error: false,
+            is_stuck: false,
             semaphore: 0,
             increments: 0,
             flushes: 0,
@@ -135,6 +139,8 @@ pub struct Context<'a> {
     pub counters: &'a mut Counters,
     /// Faults are reported here.
     pub faults: &'a mut FaultLog,
+    /// How far the lists are, and whether one is to stop.
+    pub supervision: &'a Supervision,
 }
 
 /// The budget of one start of a list.
@@ -272,6 +278,15 @@ impl Cle {
         self.out_of_memory = false;
     }
 
+    /// Whether a thread has something to execute, at this moment.
+    pub fn is_runnable(&self) -> bool {
+        [Thread::Binning, Thread::Rendering].into_iter().any(|thread| match self.thread(thread).run {
+            Run::Running => thread == Thread::Rendering || !self.out_of_memory,
+            Run::Waiting => self.thread(thread).semaphore > 0,
+            Run::StoppedAtEnd | Run::StoppedAtHalt | Run::Hung => false,
+        })
+    }
+
     /// Runs both threads as far as they can.
     pub fn run(&mut self, context: &mut Context<'_>) {
         loop {
@@ -294,6 +309,11 @@ impl Cle {
     }
 
     fn step(&mut self, thread: Thread, context: &mut Context<'_>) -> Step {
+        context.supervision.reach(thread, self.thread(thread).current);
+        if context.supervision.is_stopped(thread) {
+            self.thread_mut(thread).run = Run::Hung;
+            return Step::Blocked;
+        }
         if thread == Thread::Binning && self.ptb.is_working() && !self.advance_ptb(context) {
             return Step::Blocked;
         }
@@ -308,7 +328,9 @@ impl Cle {
         }
         if list.records_left == 0 || list.instructions_left == 0 {
             list.run = Run::Hung;
-            context.faults.report(CleFault { thread, at, error: CleError::Endless });
+            let error = if list.is_stuck { CleError::Stuck } else { CleError::Endless };
+            list.is_stuck |= list.instructions_left == 0;
+            context.faults.report(CleFault { thread, at, error });
             return Step::Blocked;
         }
         list.records_left -= 1;
@@ -348,6 +370,7 @@ impl Cle {
             faults: context.faults,
             instructions: &mut list.instructions_left,
             vertices: &mut list.records_left,
+            supervision: context.supervision,
             parallel: self.render.parallel,
             undefined: self.render.undefined,
             watched: self.render.watched,
@@ -378,6 +401,7 @@ impl Cle {
             counters: context.counters,
             faults: context.faults,
             budget: &mut list.instructions_left,
+            supervision: context.supervision,
         };
         let result = f(&mut self.renderer, &mut render_context);
         self.pixel_trace.append(self.renderer.take_pixel_trace());
@@ -385,6 +409,7 @@ impl Cle {
         if list.instructions_left == 0 {
             // A QPU that does not end keeps its tile, so the frame does not end.
             list.run = Run::Hung;
+            list.is_stuck = true;
             return result;
         }
         if frames > 0 {

@@ -28,6 +28,8 @@
 //! lost with their vertices [bm reports]; that frames without primitives read the same is a guess. FWDDISA of BXCF can be written and read; forwarding in
 //! the state cache only changes how long binning takes.
 
+pub mod beside;
+
 pub use crate::fault::register::RegisterFault;
 
 use crate::cle::{self, Budget, Cle};
@@ -40,10 +42,12 @@ use crate::qpu::CodeCache;
 use crate::qpu::qps::Qps;
 use crate::render::pixel_trace::PixelTrace;
 use crate::render::{self, fep::SamplePositions};
+use crate::supervision::Supervision;
 use crate::timing::Machine;
 use crate::timing::caches::{Caches, Level1};
 use crate::vcm::UndefinedElements;
 use crate::vpm::allocator::{AllocationError, Allocator};
+use beside::Beside;
 use std::ops::Range;
 use v3d_hw::registers::cache::{L2cactl, Slcactl};
 use v3d_hw::registers::cle::{Ctncs, Ctnlc};
@@ -169,12 +173,10 @@ struct PerformanceCounter {
 #[derive(Debug)]
 pub struct V3d {
     config: Config,
-    cle: Cle,
-    qps: Qps,
-    /// Decoded user programs.
-    code: CodeCache,
-    counters: Counters,
-    faults: FaultLog,
+    /// Replaced by others, and not to be used, while a job runs beside software.
+    units: Units,
+    /// The job that runs beside software.
+    beside: Option<Beside>,
     /// Latched interrupts of the pipeline: INTCTL.
     interrupts: Intctl,
     /// INTENA and INTDIS.
@@ -196,13 +198,28 @@ pub struct V3d {
     qpu_interrupt_enables: u16,
     scheduler_control: u32,
     vpm_base: u8,
-    /// Absent while memory is accessed, and if there is no check.
-    coherence: Option<Box<Coherence>>,
+    /// Latched interrupts of QPUs: DBQITC.
+    qpu_interrupts: u16,
 }
 
-impl V3d {
-    /// A V3D just after reset.
-    pub fn new(config: Config) -> Self {
+/// The units that execute lists and programs, with what they report.
+#[derive(Debug)]
+struct Units {
+    cle: Cle,
+    qps: Qps,
+    /// Decoded user programs.
+    code: CodeCache,
+    counters: Counters,
+    faults: FaultLog,
+    /// Absent while memory is accessed, and if there is no check.
+    coherence: Option<Box<Coherence>>,
+    /// Maximum number of instructions of a user program.
+    program_budget: u64,
+}
+
+impl Units {
+    /// The units just after reset.
+    fn new(config: &Config) -> Self {
         let budget = Budget { records: config.record_budget, instructions: config.instruction_budget };
         let render = render::Config {
             parallel: config.parallel,
@@ -212,13 +229,40 @@ impl V3d {
         };
         let mut cle = Cle::new(budget, render);
         cle.allocator = Allocator { kib: config.vpm_kib, ..Allocator::default() };
-        let mut device = Self {
-            config,
+        Self {
             cle,
             qps: Qps::new(config.slices.saturating_mul(config.qpus_per_slice), config.vpm_kib),
             code: CodeCache::new(),
             counters: Counters::default(),
             faults: FaultLog::default(),
+            coherence: config.check_coherence.then(|| Box::new(Coherence::new(config.slices))),
+            program_budget: config.instruction_budget.min(PROGRAM_BUDGET),
+        }
+    }
+
+    /// Whether there is something to execute, at this moment.
+    fn are_runnable(&self) -> bool {
+        self.qps.is_waiting() || self.cle.is_runnable()
+    }
+
+    /// Runs everything as far as possible.
+    fn run(&mut self, memory: Memory<'_>, supervision: &Supervision) {
+        if self.qps.is_waiting() {
+            self.qps.record = self.counters.has_timing();
+            self.qps.run(memory, &self.code, self.program_budget, &mut self.faults, &mut self.counters, supervision);
+        }
+        let (counters, faults) = (&mut self.counters, &mut self.faults);
+        self.cle.run(&mut cle::Context { memory, counters, faults, supervision });
+    }
+}
+
+impl V3d {
+    /// A V3D just after reset.
+    pub fn new(config: Config) -> Self {
+        let mut device = Self {
+            config,
+            units: Units::new(&config),
+            beside: None,
             interrupts: Intctl::default(),
             interrupt_enables: 0,
             flushes: 0,
@@ -236,7 +280,7 @@ impl V3d {
             qpu_interrupt_enables: 0,
             scheduler_control: 0,
             vpm_base: 0,
-            coherence: config.check_coherence.then(|| Box::new(Coherence::new(config.slices))),
+            qpu_interrupts: 0,
         };
         device.set_timing();
         device
@@ -244,31 +288,44 @@ impl V3d {
 
     /// Resets the V3D, as a power cycle does. Faults that were not taken remain.
     pub fn reset(&mut self) {
-        let mut faults = std::mem::take(&mut self.faults);
+        let mut faults = std::mem::take(&mut self.units.faults);
         faults.signals = Signals::default();
-        *self = Self { faults, ..Self::new(self.config) };
+        *self = Self::new(self.config);
+        self.units.faults = faults;
     }
 
     /// Reads the register at a byte offset; offsets without a register read 0. Memory is only read to report what user programs wait for, once
     /// software has read their status so often that they count as hung.
     pub fn read(&mut self, memory: &Memory<'_>, offset: u32) -> u32 {
         let Some(register) = Register::from_offset(offset) else { return 0 };
-        self.read_register(*memory, register)
+        if let Some(value) = self.read_beside(register) {
+            return value;
+        }
+        if register == Register::SRQCS {
+            return self.units.qps.read_status(*memory, &mut self.units.faults);
+        }
+        self.read_register(register)
     }
 
-    /// Writes the register at a byte offset and executes what the write starts.
+    /// Writes the register at a byte offset and executes what the write starts. While a job runs [beside](beside), this is [`Self::post`].
     pub fn write(&mut self, memory: &Memory<'_>, offset: u32, value: u32) {
         let Some(register) = Register::from_offset(offset) else { return };
-        let Some(mut coherence) = self.coherence.take() else { return self.write_register(*memory, register, value) };
+        if self.beside.is_some() {
+            self.post(memory, offset, value);
+            return;
+        }
+        let Some(mut coherence) = self.units.coherence.take() else {
+            return self.write_register(*memory, register, value);
+        };
         coherence.register_written(register, value);
         self.write_register(Memory::limited(&Limits::watched(*memory, &*coherence)), register, value);
-        coherence.report(&mut self.faults);
-        self.coherence = Some(coherence);
+        coherence.report(&mut self.units.faults);
+        self.units.coherence = Some(coherence);
     }
 
     /// Sets the physical address ranges that the CPU caches, for [`Config::check_coherence`].
     pub fn set_cpu_cached(&mut self, ranges: impl IntoIterator<Item = Range<u64>>) {
-        if let Some(coherence) = &mut self.coherence {
+        if let Some(coherence) = &mut self.units.coherence {
             coherence.set_cpu_cached(ranges);
         }
     }
@@ -276,32 +333,33 @@ impl V3d {
     /// The level of the interrupt line.
     pub fn interrupt(&self) -> bool {
         let pipeline = word(&self.interrupts) & self.interrupt_enables != 0;
-        let programs = self.qps.shared.interrupts & self.qpu_interrupt_enables != 0;
+        let programs = self.qpu_interrupts & self.qpu_interrupt_enables != 0;
         pipeline || (programs && self.debug_configuration.qpu_interrupts)
     }
 
-    /// What has been started and makes no progress, in words: threads of the control list executor and QPUs with user programs, each with its address
+    /// What has been started and makes no supervision, in words: threads of the control list executor and QPUs with user programs, each with its address
     /// and what it waits for.
     pub fn stalls(&self, memory: &Memory<'_>) -> Vec<String> {
-        let threads = [Thread::Binning, Thread::Rendering].into_iter().filter_map(|thread| self.cle.stall(thread));
-        threads.chain(self.qps.stalls(*memory)).collect()
+        let threads =
+            [Thread::Binning, Thread::Rendering].into_iter().filter_map(|thread| self.units.cle.stall(thread));
+        threads.chain(self.units.qps.stalls(*memory)).collect()
     }
 
     /// Takes the trace of the watched pixel since the last call.
     pub fn take_pixel_trace(&mut self) -> PixelTrace {
-        std::mem::take(&mut self.cle.pixel_trace)
+        std::mem::take(&mut self.units.cle.pixel_trace)
     }
 
     /// Takes the faults that have been reported since the last call.
     pub fn take_faults(&mut self) -> Vec<Fault> {
-        self.faults.take()
+        self.units.faults.take()
     }
 
     /// All counts since reset, whether or not a performance counter is mapped to them. Cycles, stalls and cache hits are counted while an enabled
     /// performance counter is mapped to one of them, or if [`Config::estimate`] is set.
     pub fn counters(&mut self) -> &Counters {
-        self.counters.settle();
-        &self.counters
+        self.units.counters.settle();
+        &self.units.counters
     }
 
     /// Starts or stops the timing model, depending on what is counted.
@@ -311,24 +369,25 @@ impl V3d {
             enable && cten >> n & 1 == 1 && needs_timing(CounterSource::from_code(counter.source as u8))
         };
         let needed = self.config.estimate || self.performance.iter().enumerate().any(asks);
-        if needed && !self.counters.has_timing() {
+        if needed && !self.units.counters.has_timing() {
             let Config { slices, qpus_per_slice, clock_mhz, .. } = self.config;
-            self.counters.start_timing(Machine { slices, qpus_per_slice, clock_mhz });
+            self.units.counters.start_timing(Machine { slices, qpus_per_slice, clock_mhz });
             self.with_caches(|caches, enabled| caches.l2_enabled = enabled);
         } else if !needed {
-            self.counters.stop_timing();
+            self.units.counters.stop_timing();
         }
     }
 
     /// Applies a function to the timing model's caches, if it runs.
     fn with_caches(&mut self, f: impl FnOnce(&mut Caches, bool)) {
         let enabled = self.l2_enabled;
-        if let Some(timing) = self.counters.timing_mut() {
+        if let Some(timing) = self.units.counters.timing_mut() {
             f(timing.caches_mut(), enabled);
         }
     }
 
-    fn read_register(&mut self, memory: Memory<'_>, register: Register) -> u32 {
+    /// Reads a register, and does not count software's fruitless reads.
+    fn read_register(&mut self, register: Register) -> u32 {
         match register {
             Register::IDENT0 => IDENT0_VALUE,
             Register::IDENT1 => word(&self.ident1()),
@@ -337,38 +396,38 @@ impl V3d {
             Register::L2CACTL => word(&L2cactl { l2cena: self.l2_enabled, ..L2cactl::default() }),
             Register::INTCTL => word(&self.interrupts),
             Register::INTENA | Register::INTDIS => self.interrupt_enables,
-            Register::CT0CS => word(&self.cle.status(Thread::Binning)),
-            Register::CT1CS => word(&self.cle.status(Thread::Rendering)),
-            Register::CT0EA => self.cle.end(Thread::Binning).0,
-            Register::CT1EA => self.cle.end(Thread::Rendering).0,
-            Register::CT0CA => self.cle.current(Thread::Binning).0,
-            Register::CT1CA => self.cle.current(Thread::Rendering).0,
-            Register::CT00RA0 => self.cle.return_address(Thread::Binning).0,
-            Register::CT01RA0 => self.cle.return_address(Thread::Rendering).0,
+            Register::CT0CS => word(&self.units.cle.status(Thread::Binning)),
+            Register::CT1CS => word(&self.units.cle.status(Thread::Rendering)),
+            Register::CT0EA => self.units.cle.end(Thread::Binning).0,
+            Register::CT1EA => self.units.cle.end(Thread::Rendering).0,
+            Register::CT0CA => self.units.cle.current(Thread::Binning).0,
+            Register::CT1CA => self.units.cle.current(Thread::Rendering).0,
+            Register::CT00RA0 => self.units.cle.return_address(Thread::Binning).0,
+            Register::CT01RA0 => self.units.cle.return_address(Thread::Rendering).0,
             Register::CT0LC => self.list_counters(Thread::Binning),
             Register::CT1LC => self.list_counters(Thread::Rendering),
-            Register::CT0PC => self.cle.primitives_left(Thread::Binning),
-            Register::CT1PC => self.cle.primitives_left(Thread::Rendering),
+            Register::CT0PC => self.units.cle.primitives_left(Thread::Binning),
+            Register::CT1PC => self.units.cle.primitives_left(Thread::Rendering),
             Register::PCS => word(&self.pipeline_status()),
             Register::BFC => u32::from(self.flushes),
             Register::RFC => u32::from(self.frames),
-            Register::BPCA => self.cle.ptb.pool_address(),
-            Register::BPCS => self.cle.ptb.pool_remaining(),
-            Register::BPOA => self.cle.ptb.overspill.address,
-            Register::BPOS => self.cle.ptb.overspill.bytes,
+            Register::BPCA => self.units.cle.ptb.pool_address(),
+            Register::BPCS => self.units.cle.ptb.pool_remaining(),
+            Register::BPOA => self.units.cle.ptb.overspill.address,
+            Register::BPOS => self.units.cle.ptb.overspill.bytes,
             Register::BXCF => word(&self.bxcf),
-            Register::SQRSV0 => self.qps.reservations(0),
-            Register::SQRSV1 => self.qps.reservations(1),
+            Register::SQRSV0 => self.units.qps.reservations(0),
+            Register::SQRSV1 => self.units.qps.reservations(1),
             Register::SQCNTL => self.scheduler_control,
-            Register::SRQUA => self.qps.uniforms().0,
-            Register::SRQUL => self.qps.length(),
-            Register::SRQCS => self.qps.read_status(memory, &mut self.faults),
+            Register::SRQUA => self.units.qps.uniforms().0,
+            Register::SRQUL => self.units.qps.length(),
+            Register::SRQCS => self.units.qps.status(),
             Register::VPACNTL => self.vpacntl,
             Register::VPMBASE => u32::from(self.vpm_base),
             Register::PCTRE => word(&self.performance_enables),
             Register::DBCFG => word(&self.debug_configuration),
             Register::DBQITE => u32::from(self.qpu_interrupt_enables),
-            Register::DBQITC => u32::from(self.qps.shared.interrupts),
+            Register::DBQITC => u32::from(self.qpu_interrupts),
             Register::ERRSTAT => word(&self.error_status()),
             Register::FDBGO => word(&Fdbgo { xyrelz_fifo_full: self.last_frame.is_some(), ..Fdbgo::default() }),
             Register::FDBGB => word(&Fdbgb { edges_ctrlid: self.last_frame.map_or(0, |_| 3), ..Fdbgb::default() }),
@@ -385,6 +444,12 @@ impl V3d {
     }
 
     fn write_register(&mut self, memory: Memory<'_>, register: Register, value: u32) {
+        self.store_register(register, value);
+        self.run(memory);
+    }
+
+    /// Does what a write does to the registers, and executes nothing.
+    fn store_register(&mut self, register: Register, value: u32) {
         match register {
             Register::SCRATCH => self.scratch = value,
             Register::L2CACTL => self.write_l2_control(L2cactl::from_word(value)),
@@ -392,45 +457,45 @@ impl V3d {
             Register::INTCTL => self.acknowledge(value),
             Register::INTENA => self.interrupt_enables |= value & PIPELINE_INTERRUPTS,
             Register::INTDIS => self.interrupt_enables &= !value,
-            Register::CT0CS => self.cle.control(Thread::Binning, Ctncs::from_word(value)),
-            Register::CT1CS => self.cle.control(Thread::Rendering, Ctncs::from_word(value)),
-            Register::CT0EA => self.cle.set_end(Thread::Binning, BusAddr(value)),
-            Register::CT1EA => self.cle.set_end(Thread::Rendering, BusAddr(value)),
+            Register::CT0CS => self.units.cle.control(Thread::Binning, Ctncs::from_word(value)),
+            Register::CT1CS => self.units.cle.control(Thread::Rendering, Ctncs::from_word(value)),
+            Register::CT0EA => self.units.cle.set_end(Thread::Binning, BusAddr(value)),
+            Register::CT1EA => self.units.cle.set_end(Thread::Rendering, BusAddr(value)),
             Register::CT0CA => self.set_current(Thread::Binning, register, value),
             Register::CT1CA => self.set_current(Thread::Rendering, register, value),
             Register::CT0LC => self.clear_list_counters(Thread::Binning, value),
             Register::CT1LC => self.clear_list_counters(Thread::Rendering, value),
             Register::BFC => self.flushes = if value & 1 == 1 { 0 } else { self.flushes },
             Register::RFC => self.frames = if value & 1 == 1 { 0 } else { self.frames },
-            Register::BPOA => self.cle.ptb.overspill.address = value,
+            Register::BPOA => self.units.cle.ptb.overspill.address = value,
             Register::BPOS => {
-                let address = self.cle.ptb.overspill.address;
-                self.cle.ptb.overspill = Overspill { address, bytes: value };
-                self.cle.memory_offered();
-                self.cle.ptb.note_memory(value);
+                let address = self.units.cle.ptb.overspill.address;
+                self.units.cle.ptb.overspill = Overspill { address, bytes: value };
+                self.units.cle.memory_offered();
+                self.units.cle.ptb.note_memory(value);
             }
             Register::BXCF => {
                 self.bxcf = Bxcf::from_word(value);
-                self.cle.ptb.clipping_disabled = self.bxcf.clipdisa;
+                self.units.cle.ptb.clipping_disabled = self.bxcf.clipdisa;
             }
             Register::VPACNTL => {
                 self.vpacntl = value;
-                self.cle.allocator.control = Vpacntl::from_word(value);
+                self.units.cle.allocator.control = Vpacntl::from_word(value);
                 if value == 0 {
                     self.errors.vpaerrgl = true;
-                    self.faults.report(RegisterFault::VpmLimit);
+                    self.units.faults.report(RegisterFault::VpmLimit);
                 }
             }
             Register::VPMBASE => self.write_vpm_base(value),
-            Register::SQRSV0 => self.qps.set_reservations(0, value),
-            Register::SQRSV1 => self.qps.set_reservations(1, value),
+            Register::SQRSV0 => self.units.qps.set_reservations(0, value),
+            Register::SQRSV1 => self.units.qps.set_reservations(1, value),
             Register::SQCNTL => self.scheduler_control = value & 0xf,
-            Register::SRQUA => self.qps.set_uniforms(BusAddr(value)),
-            Register::SRQUL => self.qps.set_length(value),
+            Register::SRQUA => self.units.qps.set_uniforms(BusAddr(value)),
+            Register::SRQUL => self.units.qps.set_length(value),
             Register::SRQPC => self.request_program(BusAddr(value)),
-            Register::SRQCS => self.qps.write_status(value),
+            Register::SRQCS => self.units.qps.write_status(value),
             Register::DBQITE => self.qpu_interrupt_enables = value as u16,
-            Register::DBQITC => self.qps.shared.interrupts &= !(value as u16),
+            Register::DBQITC => self.qpu_interrupts &= !(value as u16),
             Register::PCTRC => {
                 self.update_performance();
                 for (n, counter) in self.performance.iter_mut().enumerate() {
@@ -445,10 +510,7 @@ impl V3d {
                 self.set_timing();
             }
             Register::DBCFG => self.debug_configuration = Dbcfg::from_word(value),
-            performance_counters!() => {
-                self.write_performance(register, value);
-                return;
-            }
+            performance_counters!() => self.write_performance(register, value),
             // They are read only.
             Register::IDENT0
             | Register::IDENT1
@@ -467,7 +529,6 @@ impl V3d {
             | Register::FDBGS
             | Register::ERRSTAT => {}
         }
-        self.run(memory);
     }
 
     /// Writes the count or the source of a performance counter.
@@ -477,7 +538,7 @@ impl V3d {
         if let Some(counter) = self.performance.get_mut(n) {
             if is_source {
                 counter.source = value & 0x1f;
-                counter.seen = self.counters.get(CounterSource::from_code(counter.source as u8));
+                counter.seen = self.units.counters.get(CounterSource::from_code(counter.source as u8));
             } else {
                 counter.count = value;
             }
@@ -487,25 +548,25 @@ impl V3d {
 
     /// Runs everything as far as possible, and latches the events.
     fn run(&mut self, memory: Memory<'_>) {
-        if self.qps.is_waiting() {
-            self.qps.record = self.counters.has_timing();
-            let budget = self.config.instruction_budget.min(PROGRAM_BUDGET);
-            self.qps.run(memory, &self.code, budget, &mut self.faults, &mut self.counters);
-        }
-        let mut context = cle::Context { memory, counters: &mut self.counters, faults: &mut self.faults };
-        self.cle.run(&mut context);
-        let events = self.cle.take_events();
+        self.units.run(memory, &Supervision::default());
+        self.latch_events();
+    }
+
+    /// Latches the events that the units have reported.
+    fn latch_events(&mut self) {
+        self.qpu_interrupts |= std::mem::take(&mut self.units.qps.shared.interrupts);
+        let events = self.units.cle.take_events();
         self.flushes = self.flushes.wrapping_add(events.flushes as u8);
         self.frames = self.frames.wrapping_add(events.frames as u8);
         if events.frames > 0 {
-            let quads = self.counters.get(CounterSource::FepQuads);
+            let quads = self.units.counters.get(CounterSource::FepQuads);
             let drew = std::mem::replace(&mut self.quads, quads) != quads;
             self.last_frame = Some(if drew { FrameTraces::Quads } else { FrameTraces::Nothing });
         }
         self.interrupts.int_fldone |= events.flushes > 0;
         self.interrupts.int_frdone |= events.frames > 0;
         self.interrupts.int_spilluse |= events.spill_used;
-        self.interrupts.int_outomem |= self.cle.is_out_of_memory();
+        self.interrupts.int_outomem |= self.units.cle.is_out_of_memory();
         match events.refused {
             Some(AllocationError::TooBig { .. }) => self.errors.vpaergs = true,
             Some(AllocationError::BinningLimit { .. }) => self.errors.vpaebrgl = true,
@@ -528,46 +589,49 @@ impl V3d {
     }
 
     fn list_counters(&self, thread: Thread) -> u32 {
-        let (ctllcm, ctlslcs) = self.cle.list_counters(thread);
+        let (ctllcm, ctlslcs) = self.units.cle.list_counters(thread);
         word(&Ctnlc { ctllcm, ctlslcs })
     }
 
     fn clear_list_counters(&mut self, thread: Thread, value: u32) {
-        self.cle.clear_list_counters(thread, value >> 16 & 1 == 1, value & 1 == 1);
+        self.units.cle.clear_list_counters(thread, value >> 16 & 1 == 1, value & 1 == 1);
     }
 
     fn set_current(&mut self, thread: Thread, register: Register, value: u32) {
-        if !self.cle.set_current(thread, BusAddr(value)) {
-            self.faults.report(RegisterFault::ThreadRunning(register));
+        if !self.units.cle.set_current(thread, BusAddr(value)) {
+            self.units.faults.report(RegisterFault::ThreadRunning(register));
         }
     }
 
     /// Writes VPMBASE. While lists run the allocator refuses, and the write is lost.
     fn write_vpm_base(&mut self, value: u32) {
-        let running = [Thread::Binning, Thread::Rendering].into_iter().any(|thread| self.cle.status(thread).ctrun);
+        let running =
+            [Thread::Binning, Thread::Rendering].into_iter().any(|thread| self.units.cle.status(thread).ctrun);
         if running {
             self.errors.vpaeabb = true;
             return;
         }
-        if self.counters.get(CounterSource::QpuVertexCycles) > 0 {
-            self.faults.report(RegisterFault::VpmBaseAfterShading);
+        let base = (value & 0x1f) as u8;
+        // Linux writes its value again whenever it resumes the V3D, whether or not that was without power.
+        if base != self.vpm_base && self.units.counters.get(CounterSource::QpuVertexCycles) > 0 {
+            self.units.faults.report(RegisterFault::VpmBaseAfterShading);
         }
-        self.vpm_base = (value & 0x1f) as u8;
-        self.cle.allocator.reserved_units = self.vpm_base;
-        self.qps.reserve_vpm(self.vpm_base);
+        self.vpm_base = base;
+        self.units.cle.allocator.reserved_units = self.vpm_base;
+        self.units.qps.reserve_vpm(self.vpm_base);
     }
 
     fn request_program(&mut self, address: BusAddr) {
-        if !self.qps.is_waiting() {
+        if !self.units.qps.is_waiting() {
             // Memory may have changed since programs ran last.
-            self.code.clear();
+            self.units.code.clear();
         }
-        self.qps.request(address);
+        self.units.qps.request(address);
     }
 
     fn clear_code(&mut self) {
-        self.cle.clear_code();
-        self.code.clear();
+        self.units.cle.clear_code();
+        self.units.code.clear();
     }
 
     fn clear_slices(&mut self, word: Slcactl) {
@@ -582,8 +646,8 @@ impl V3d {
     }
 
     fn error_status(&self) -> Errstat {
-        let shared = &self.qps.shared;
-        let signals = self.faults.signals;
+        let shared = &self.units.qps.shared;
+        let signals = self.units.faults.signals;
         Errstat {
             vcmbe: signals.vcm_binner,
             vcmre: signals.vcm_renderer,
@@ -595,9 +659,9 @@ impl V3d {
     }
 
     fn pipeline_status(&self) -> Pcs {
-        let (bmactive, bmbusy) = self.cle.activity(Thread::Binning);
-        let (rmactive, rmbusy) = self.cle.activity(Thread::Rendering);
-        let bmoom = self.cle.is_out_of_memory() || !self.cle.ptb.has_had_memory();
+        let (bmactive, bmbusy) = self.units.cle.activity(Thread::Binning);
+        let (rmactive, rmbusy) = self.units.cle.activity(Thread::Rendering);
+        let bmoom = self.units.cle.is_out_of_memory() || !self.units.cle.ptb.has_had_memory();
         Pcs { bmoom, rmbusy, rmactive, bmbusy, bmactive }
     }
 
@@ -627,9 +691,9 @@ impl V3d {
     /// Adds the new counts of its source to each enabled performance counter.
     fn update_performance(&mut self) {
         let Pctre { enable, cten } = self.performance_enables;
-        self.counters.settle();
+        self.units.counters.settle();
         for (n, counter) in self.performance.iter_mut().enumerate() {
-            let total = self.counters.get(CounterSource::from_code(counter.source as u8));
+            let total = self.units.counters.get(CounterSource::from_code(counter.source as u8));
             if enable && cten >> n & 1 == 1 {
                 counter.count = counter.count.wrapping_add(total.wrapping_sub(counter.seen) as u32);
             }

@@ -24,6 +24,7 @@
 //! | [`primitive_list`] | compressed primitive lists, read and written |
 //! | [`primitive_assembly`] | vertex indices to points, lines, triangles and RHTs |
 //! | [`state`] | pipeline state, as state records set it |
+//! | [`supervision`] | how far lists and programs are, for other threads, and a request to stop them |
 //! | [`counters`] | performance counters, and counts for each program and tile |
 //! | [`coherence`] | the check of the V3D's and the CPU's caches |
 //! | [`timing`] | the timing model: caches, queues, stalls, and traces of programs |
@@ -63,6 +64,7 @@ pub mod random;
 pub mod render;
 pub(crate) mod simd;
 pub mod state;
+pub mod supervision;
 pub mod timing;
 pub mod tmu;
 pub mod vcm;

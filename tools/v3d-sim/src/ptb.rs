@@ -36,6 +36,7 @@ use crate::primitive_list::vertices_of;
 use crate::qpu::CodeCache;
 use crate::render::pixel_trace::PixelTrace;
 use crate::state::PipelineState;
+use crate::supervision::Supervision;
 use crate::timing::trace::{Binned, Work};
 use crate::vcm::UndefinedElements;
 use clip::{Clipped, CutVertex};
@@ -68,6 +69,8 @@ pub struct Context<'a> {
     pub instructions: &'a mut u64,
     /// Vertices that may still be taken from primitive records, and primitives that may still be written to tile lists.
     pub vertices: &'a mut u64,
+    /// How far the list is, and whether it is to stop.
+    pub supervision: &'a Supervision,
     /// Shade batches on several host threads.
     pub parallel: bool,
     /// What elements of a batch without a vertex contain.

@@ -21,7 +21,7 @@
 //!
 //! # Surprises
 //! A tile is cleared only when it is stored. After Clear Colors the first tile still has the old values, unless a dummy tile (Tile Coordinates and a
-//! store of kind "none") comes first [linux vc4_render_cl.c] [asurati].
+//! store of kind "none") comes first [linux vc4_render_cl.c] [asurati]. Linux' dummy tile even precedes the first Tile Rendering Mode Configuration.
 //!
 //! With double buffering a store clears the half that it stores, and the next tile is drawn to the other half: what a store does not clear comes back
 //! with the tile after the next, unless the store says "disable swap" [AG p.67]. The guide does not say what the second half contains at first; here
@@ -54,19 +54,21 @@ use crate::memory::Memory;
 use crate::primitive_list::Primitive;
 use crate::qpu::CodeCache;
 use crate::state::PipelineState;
+use crate::supervision::Supervision;
 use crate::vcm::UndefinedElements;
 use fep::SamplePositions;
 use load::Load;
 use pixel_trace::PixelTrace;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
-use store::{MoveError, Store};
+use store::{Clears, MoveError, Store};
 use surface::Surface;
 use tlb::ClearValues;
 use unit::{Draw, Op, Start, ThreadUse, Unit};
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{PrimitiveListFormat, TileRecord, TileRenderingMode};
 use v3d_hw::primitive_list::ListPrimitive;
+use v3d_hw::registers::Thread;
 use vertices::Vertices;
 use worker::Worker;
 
@@ -94,6 +96,8 @@ pub struct Context<'a> {
     pub faults: &'a mut FaultLog,
     /// Instructions that may still be executed.
     pub budget: &'a mut u64,
+    /// How far the list is, and whether it is to stop.
+    pub supervision: &'a Supervision,
 }
 
 /// Options of rendering.
@@ -282,11 +286,14 @@ impl Renderer {
     }
 
     fn begin_tile(&mut self, at: BusAddr, tile: (u8, u8), context: &mut Context<'_>) {
+        let load = self.pending_load.take();
         let Some(mode) = self.mode else {
-            context.faults.report(RenderFault { at, error: RenderError::NoMode });
+            if load.is_some() {
+                context.faults.report(RenderFault { at, error: RenderError::NoMode });
+            }
+            self.open.in_tile = true;
             return;
         };
-        let load = self.pending_load.take();
         if let Some((_, load)) = &load
             && self.wave_writes(load, tile, &mode)
         {
@@ -322,11 +329,21 @@ impl Renderer {
     }
 
     fn store(&mut self, at: BusAddr, store: Store, context: &mut Context<'_>) {
-        if let Err(error) = self.check_tile() {
+        let checked = match self.check_tile() {
+            Err(RenderError::NoMode) if self.open.in_tile && store.is_none() => Ok(()),
+            checked => checked,
+        };
+        if let Err(error) = checked {
             context.faults.report(RenderFault { at, error });
             return;
         }
-        let Some(mode) = self.mode else { return };
+        let Some(mode) = self.mode else {
+            self.open = Unit::new(self.start_without_mode(&store));
+            if store.ends_frame() {
+                self.end_frame(at, context.faults);
+            }
+            return;
+        };
         if store.dithers(&mode) && !std::mem::replace(&mut self.dithering_reported, true) {
             context.faults.report(RenderFault { at, error: RenderError::Dithered });
         }
@@ -354,6 +371,12 @@ impl Renderer {
         } else {
             self.finish_if_large(context);
         }
+    }
+
+    /// The content of the tile buffer after a store of nothing, before it is known how the buffer is divided. Every buffer that there may be must be cleared.
+    fn start_without_mode(&self, store: &Store) -> Start {
+        let Clears { color, zs, vg_mask } = store.clears();
+        if color && zs && vg_mask { Start::Cleared { values: self.clear, other: self.clear } } else { Start::Undefined }
     }
 
     /// Ends a frame with the store at `at`.
@@ -391,6 +414,7 @@ impl Renderer {
             sample_positions: self.config.sample_positions,
             watched: self.config.watched,
             record: context.counters.has_timing(),
+            supervision: context.supervision,
         };
         let workers = &self.workers;
         let execute = |unit: Unit| {
@@ -420,6 +444,11 @@ impl Renderer {
             context.faults.merge(result.faults);
             self.thread_use.merge(result.thread_use);
             self.pixel_trace.append(result.pixel_trace);
+            if context.supervision.is_stopped(Thread::Rendering) {
+                // What had been stored at this moment depends on the host's speed: nothing is.
+                *context.budget = 0;
+                continue;
+            }
             for (at, stored) in result.stored {
                 if let Err(error) = stored.apply(context.memory) {
                     let error = RenderError::Move(MoveError::Memory(error));
@@ -482,6 +511,8 @@ pub struct WaveJob<'a> {
     pub watched: Option<(u32, u32)>,
     /// Programs leave traces for the timing model.
     pub record: bool,
+    /// How far the list is, and whether it is to stop.
+    pub supervision: &'a Supervision,
 }
 
 /// Locks, even if another thread has panicked.

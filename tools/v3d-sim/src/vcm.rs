@@ -27,9 +27,11 @@ use crate::lanes::{ALL, Lanes, Mask};
 use crate::memory::Memory;
 use crate::qpu::{CodeCache, Exit, INSTRUCTION_CYCLES, Launch, Qpu};
 use crate::state::{GlShader, NvShader, Shader};
+use crate::supervision::Supervision;
 use crate::timing::trace::Invocation;
 use rayon::prelude::*;
 use v3d_hw::qpu::LANES;
+use v3d_hw::registers::Thread;
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::shaded_vertex::Format;
 
@@ -120,6 +122,8 @@ pub struct Shading<'a> {
     pub undefined: UndefinedElements,
     /// Programs leave traces for the timing model.
     pub record: bool,
+    /// How far the list is, and whether it is to stop.
+    pub supervision: &'a Supervision,
 }
 
 /// Batches from which on several host threads are worth their start.
@@ -203,13 +207,22 @@ impl Shading<'_> {
         let record = self.record.then(work);
         let (pc, uniforms) = (program.code, program.uniforms);
         qpu.start(&Launch { pc, uniforms, undefined_elements, record, ..Launch::default() });
-        let exit = qpu.run(io, self.memory, self.code, reports.instructions);
+        let thread = match stage {
+            Stage::Coordinate => Thread::Binning,
+            Stage::Vertex => Thread::Rendering,
+        };
+        let exit = self.supervision.run(thread, qpu, io, self.memory, self.code, reports.instructions);
         reports.counters.merge(std::mem::take(&mut qpu.counters));
         reports.counters.add(CounterSource::QpuVertexCycles, qpu.executed() * INSTRUCTION_CYCLES);
         reports.faults.merge(qpu.take_faults());
         reports.faults.signals.raise(io.signals());
         if exit != Exit::Ended {
-            reports.faults.report(VcdFault::Endless { code: program.code });
+            let code = program.code;
+            reports.faults.report(if self.supervision.is_stopped(thread) {
+                VcdFault::Stopped { code }
+            } else {
+                VcdFault::Endless { code }
+            });
         }
         ShadedBatch { format, rows: io.outputs().rows().to_vec(), overrun: io.signals().vpm_write_range }
     }

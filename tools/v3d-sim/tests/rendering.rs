@@ -20,6 +20,7 @@ use v3d_sim::memory::{Memory, OwnedMemory};
 use v3d_sim::primitive_list::Primitive;
 use v3d_sim::render::{Config, Context, RenderError, RenderFault, Renderer};
 use v3d_sim::state::{Fragment, NvShader, PipelineState, Shader, VgShader};
+use v3d_sim::supervision::Supervision;
 use v3d_sim::timing;
 
 const CODE: BusAddr = BusAddr(0x1000);
@@ -61,7 +62,8 @@ impl Machine {
     fn run<R>(&mut self, f: impl FnOnce(&mut Renderer, BusAddr, &mut Context<'_>) -> R) -> R {
         self.next_record += 1;
         let Self { owned, renderer, counters, faults, budget, next_record } = self;
-        let mut context = Context { memory: owned.view(), counters, faults, budget };
+        let mut context =
+            Context { memory: owned.view(), counters, faults, budget, supervision: &Supervision::default() };
         f(renderer, BusAddr(*next_record), &mut context)
     }
 
@@ -227,6 +229,23 @@ fn clear_colors_count_from_the_next_store_on() {
     assert_eq!(machine.errors(), []);
 }
 
+/// Linux' dummy tile [linux vc4_render_cl.c]: the colour to clear, tile coordinates and a store of nothing precede the first configuration.
+#[test]
+fn a_tile_may_be_cleared_before_the_first_mode() {
+    let mut machine = Machine::new();
+    machine.records([clear(0xff11_2233), tile(0, 0), no_store(true).into(), mode().into(), tile(0, 0)]);
+    machine.record(Record::StoreResolvedEndOfFrame);
+    machine.check_pixels(FRAME, &[((0, 0), 0xff11_2233), ((63, 63), 0xff11_2233)]);
+    assert_eq!(machine.errors(), []);
+}
+
+#[test]
+fn a_tile_before_the_first_mode_cannot_be_stored() {
+    let mut machine = Machine::new();
+    machine.records([clear(1), tile(0, 0), Record::StoreResolved]);
+    assert_eq!(machine.errors(), [RenderError::NoMode]);
+}
+
 /// A tile stays open from a mode without an alpha mask into a mode with one. Its mask must not contain what another tile has left on the host thread that
 /// continues it. Many stores keep one host thread busy, so that the thread that continues the tile varies.
 #[test]
@@ -262,9 +281,8 @@ fn a_buffer_that_was_never_cleared_is_a_fault() {
 #[test]
 fn records_out_of_place_are_faults() {
     let mut machine = Machine::new();
-    machine.record(tile(0, 0));
     machine.record(Record::StoreResolved);
-    assert_eq!(machine.errors(), [RenderError::NoMode, RenderError::NoMode]);
+    assert_eq!(machine.errors(), [RenderError::NoMode]);
     machine.record(mode());
     machine.record(Record::StoreResolved);
     assert_eq!(machine.errors(), [RenderError::NoTile]);

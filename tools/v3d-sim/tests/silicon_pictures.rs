@@ -21,6 +21,7 @@ use v3d_sim::memory::OwnedMemory;
 use v3d_sim::primitive_list::Primitive;
 use v3d_sim::render::{Config, Context, Renderer};
 use v3d_sim::state::{NvShader, PipelineState, Shader};
+use v3d_sim::supervision::Supervision;
 
 const WIDTH: u16 = 640;
 const HEIGHT: u16 = 480;
@@ -100,7 +101,13 @@ fn render(vertices: [(i16, i16); 3], multisample: bool, parallel: bool) -> Vec<u
     };
     let mut renderer = Renderer::new(Config { parallel, ..Config::default() });
     let (mut counters, mut faults, mut budget) = (Counters::default(), FaultLog::default(), u64::MAX);
-    let mut context = Context { memory, counters: &mut counters, faults: &mut faults, budget: &mut budget };
+    let mut context = Context {
+        memory,
+        counters: &mut counters,
+        faults: &mut faults,
+        budget: &mut budget,
+        supervision: &Supervision::default(),
+    };
     let mode = TileRenderingMode {
         address: FRAME,
         width: WIDTH,

@@ -14,6 +14,7 @@ use v3d_sim::memory::OwnedMemory;
 use v3d_sim::primitive_list::{self, Primitive};
 use v3d_sim::qpu::CodeCache;
 use v3d_sim::state::{GlShader, PipelineState};
+use v3d_sim::supervision::Supervision;
 use v3d_sim::timing::{Machine, Stall};
 use v3d_sim::vcm::{Reports, ShadedBatch, Shading, Stage, UndefinedElements, VertexShader};
 use v3d_sim::{Config, Memory, Register, V3d};
@@ -131,7 +132,8 @@ fn shade(owned: &OwnedMemory, stage: Stage, indices: &[u32], parallel: bool) -> 
     let (mut counters, mut faults, mut instructions) = (Counters::default(), FaultLog::default(), 1_000_000);
     let mut reports = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut instructions };
     let undefined = UndefinedElements::default();
-    let shading = Shading { memory, code: &code, parallel, undefined, record: false };
+    let shading =
+        Shading { memory, code: &code, parallel, undefined, record: false, supervision: &Supervision::default() };
     let batches = shading.shade_all(VertexShader::Gl(&shader), stage, indices, &mut reports);
     assert_eq!(faults.faults(), []);
     (batches, 1_000_000 - instructions)
@@ -186,7 +188,14 @@ fn cycles_of_vertex_shading_are_counted() {
         }
         let mut reports = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut instructions };
         let undefined = UndefinedElements::default();
-        let shading = Shading { memory: owned.view(), code: &code, parallel: true, undefined, record: clock };
+        let shading = Shading {
+            memory: owned.view(),
+            code: &code,
+            parallel: true,
+            undefined,
+            record: clock,
+            supervision: &Supervision::default(),
+        };
         let indices: Vec<u32> = (0..20).collect();
         shading.shade_all(VertexShader::Gl(&shader), Stage::Vertex, &indices, &mut reports);
         counters.settle();
@@ -208,7 +217,14 @@ fn a_shader_without_end_is_reported() {
     let (mut counters, mut faults, mut instructions) = (Counters::default(), FaultLog::default(), 5000);
     let mut reports = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut instructions };
     let undefined = UndefinedElements::default();
-    let shading = Shading { memory: owned.view(), code: &CodeCache::new(), parallel: true, undefined, record: false };
+    let shading = Shading {
+        memory: owned.view(),
+        code: &CodeCache::new(),
+        parallel: true,
+        undefined,
+        record: false,
+        supervision: &Supervision::default(),
+    };
     shading.shade_all(VertexShader::Gl(&shader), Stage::Coordinate, &[1, 2, 3], &mut reports);
     assert_eq!(faults.faults().len(), 1);
     assert_eq!(instructions, 0);
@@ -376,7 +392,14 @@ fn shade_with(
     let (shader, code) = (shader(owned.view()), CodeCache::new());
     let (mut counters, mut faults, mut instructions) = (Counters::default(), FaultLog::default(), 1_000_000);
     let mut reports = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut instructions };
-    let shading = Shading { memory: owned.view(), code: &code, parallel: false, undefined, record: false };
+    let shading = Shading {
+        memory: owned.view(),
+        code: &code,
+        parallel: false,
+        undefined,
+        record: false,
+        supervision: &Supervision::default(),
+    };
     let batches = shading.shade_all(VertexShader::Gl(&shader), Stage::Vertex, indices, &mut reports);
     let word = |i: usize| [0, 1, 2, 3].map(|n| batches[i / 16].word(i % 16, n));
     let faults = faults.take().iter().map(ToString::to_string).collect();

@@ -37,10 +37,11 @@ impl Cle {
         }
     }
 
-    /// Stops a thread and what it drives.
+    /// Stops a thread and what it drives. A program that does not end goes on: after such a hang every later job timed out on a board, until the V3D was reset
+    /// as a whole [piegpu].
     fn reset(&mut self, thread: Thread) {
-        let ListThread { current, end, flushes, sub_lists, .. } = *self.thread(thread);
-        *self.thread_mut(thread) = ListThread { current, end, flushes, sub_lists, ..ListThread::new() };
+        let ListThread { current, end, flushes, sub_lists, is_stuck, .. } = *self.thread(thread);
+        *self.thread_mut(thread) = ListThread { current, end, flushes, sub_lists, is_stuck, ..ListThread::new() };
         match thread {
             Thread::Binning => {
                 self.ptb.reset();
@@ -93,7 +94,7 @@ impl Cle {
             list.run = Run::Running;
             list.error = false;
             list.records_left = budget.records;
-            list.instructions_left = budget.instructions;
+            list.instructions_left = if list.is_stuck { 0 } else { budget.instructions };
             self.clear_code();
         }
     }

@@ -66,6 +66,11 @@ pub enum CleError {
         "the list is not at its end after as many records or instructions as one may have; the thread counts as hung"
     )]
     Endless,
+    /// A program of an earlier list has not ended, and CTRSTA does not end it.
+    #[error(
+        "a program of an earlier list still holds its QPU: CTRSTA resets the thread, and only a reset of the whole V3D ends the program"
+    )]
+    Stuck,
 }
 
 /// The error of a state record.

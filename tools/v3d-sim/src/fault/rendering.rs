@@ -96,6 +96,9 @@ pub enum RenderError {
     /// The budget of instructions is used up.
     #[error("the fragment shader does not end within the budget of instructions")]
     OutOfBudget,
+    /// The thread was stopped while the shader ran.
+    #[error("the fragment shader had not ended when software stopped its thread")]
+    Stopped,
 }
 
 /// The error of storing or loading a tile.

@@ -33,6 +33,12 @@ pub enum VcdFault {
         /// Address of its first instruction.
         code: BusAddr,
     },
+    /// The thread was stopped while a shader ran.
+    #[error("the coordinate or vertex shader at {code} had not ended when software stopped its thread")]
+    Stopped {
+        /// Address of its first instruction.
+        code: BusAddr,
+    },
     /// The state has no shaders, or VG shaders, which have no vertices.
     #[error("vertices are drawn without a GL or NV shader state")]
     NoShader,

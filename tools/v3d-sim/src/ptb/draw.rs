@@ -111,8 +111,8 @@ impl Draw {
         let corners = vertices_of(self.assembly.primitive());
         let new = self.vertices.add(&self.primitives, corners);
         let record = context.counters.has_timing();
-        let Context { memory, code, parallel, undefined, .. } = *context;
-        let shading = Shading { memory, code, parallel, undefined, record };
+        let Context { memory, code, parallel, undefined, supervision, .. } = *context;
+        let shading = Shading { memory, code, parallel, undefined, record, supervision };
         let mut counters = Counters::default();
         let report = &mut Reports { counters: &mut counters, faults, instructions: context.instructions };
         let batches = shading.shade_all(shader, Stage::Coordinate, &new, report);

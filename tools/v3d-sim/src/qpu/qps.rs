@@ -21,6 +21,7 @@ use crate::memory::Memory;
 use crate::qpu::block;
 use crate::qpu::isa::instruction::{DecodedInstruction, Kind};
 use crate::qpu::{CodeCache, Exit, Launch, Qpu, Threading};
+use crate::supervision::Supervision;
 use crate::timing::trace::{Invocation, PART_EVENTS};
 use std::collections::VecDeque;
 use user_io::{Setup, Shared, UserIo};
@@ -168,6 +169,11 @@ impl Qps {
         if self.fruitless_reads == MAX_FRUITLESS_READS {
             faults.report(QpsFault::Deadlock(self.stalls(memory).join(", ")));
         }
+        self.status()
+    }
+
+    /// The value of SRQCS.
+    pub fn status(&self) -> u32 {
         let status = Srqcs {
             qpurqcc: self.completed,
             qpurqcm: self.requested,
@@ -222,17 +228,18 @@ impl Qps {
         budget: u64,
         faults: &mut FaultLog,
         counters: &mut Counters,
+        supervision: &Supervision,
     ) {
         for unit in self.units.iter_mut().filter(|unit| unit.activity == Activity::Stalled) {
             unit.activity = Activity::Running;
         }
-        loop {
+        while !supervision.all_stopped() {
             self.assign(faults);
-            let mut progress = false;
+            let mut has_moved = false;
             for number in (0..self.units.len()).rev() {
-                progress |= self.take_turn(number, memory, code, budget, faults);
+                has_moved |= self.take_turn(number, memory, code, budget, faults);
             }
-            if !progress {
+            if !has_moved {
                 break;
             }
             self.hand_over_traces(counters);
@@ -404,7 +411,7 @@ mod tests {
         fn request(&mut self, program: u32) {
             self.programs.request(BusAddr(0x100 * program));
             let Self { owned, programs, faults, counters } = self;
-            programs.run(owned.view(), &CodeCache::new(), 10_000, faults, counters);
+            programs.run(owned.view(), &CodeCache::new(), 10_000, faults, counters, &Supervision::default());
         }
 
         fn status(&mut self) -> Srqcs {
@@ -500,7 +507,7 @@ mod tests {
         assert_eq!(stalls(&bench), ["QPU 11 at 0x00000108 waits for semaphore 5 to be lowered"]);
         bench.programs.shared.semaphores[5] = 0;
         let Bench { owned, programs, faults, counters } = &mut bench;
-        programs.run(owned.view(), &CodeCache::new(), 10_000, faults, counters);
+        programs.run(owned.view(), &CodeCache::new(), 10_000, faults, counters, &Supervision::default());
         let ended = "QPU 11 at 0x00000110 waits for the mutex, which QPU 10 holds, although its program has ended";
         assert_eq!(stalls(&bench), [ended]);
         bench.programs.set_reservations(0, 0x1111_1111);

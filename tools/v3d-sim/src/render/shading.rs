@@ -24,6 +24,7 @@ use crate::timing::trace::{FrontWork, Invocation};
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{CoverageUpdate, Threading};
 use v3d_hw::qpu::LANES;
+use v3d_hw::registers::Thread;
 use v3d_hw::registers::performance::CounterSource;
 
 /// The primitives of one draw in FEP and QPU.
@@ -271,7 +272,10 @@ impl Shading<'_, '_> {
         let mut io = FragmentIo::new(self.tlb, self.batch, &self.coefficients, counters, self.state);
         io.fate = watched.map(|(element, _)| Fate::new(element));
         let exit = match watched {
-            None => self.qpu.run(&mut io, self.job.memory, self.job.code, self.budget),
+            None => {
+                let WaveJob { memory, code, supervision, .. } = *self.job;
+                supervision.run(Thread::Rendering, self.qpu, &mut io, memory, code, self.budget)
+            }
             Some((element, _)) => pixel_trace.run(self.at, element, self.qpu, &mut io, self.job, self.budget),
         };
         if let Some(fate) = io.fate.take() {
@@ -283,6 +287,7 @@ impl Shading<'_, '_> {
             // Varyings that it has not read are dropped: programs that leave some draw on boards [bm] [PeterLemon Line].
             Exit::Ended => None,
             Exit::Stalled => Some(RenderError::Deadlock),
+            Exit::OutOfBudget if self.job.supervision.is_stopped(Thread::Rendering) => Some(RenderError::Stopped),
             Exit::OutOfBudget => Some(RenderError::OutOfBudget),
         };
         if let Some(error) = error {

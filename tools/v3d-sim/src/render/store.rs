@@ -69,6 +69,11 @@ impl Store {
         }
     }
 
+    /// Whether it stores nothing, so that it only clears.
+    pub fn is_none(&self) -> bool {
+        matches!(self, Self::General(store) if store.buffer == TileBufferSelect::None)
+    }
+
     /// Whether it ends the frame.
     pub fn ends_frame(&self) -> bool {
         match self {

@@ -218,7 +218,8 @@ impl Vertices {
     pub fn shade(&mut self, code: &CodeCache, context: &mut Context<'_>, config: &Config) {
         let Config { parallel, undefined, .. } = *config;
         let record = context.counters.has_timing();
-        let shading = Shading { memory: context.memory, code, parallel, undefined, record };
+        let supervision = context.supervision;
+        let shading = Shading { memory: context.memory, code, parallel, undefined, record, supervision };
         for set in &mut self.sets {
             let Some(shader) = VertexShader::of(Some(&set.shader)) else { continue };
             set.positions.resize(set.indices.len(), Position::default());

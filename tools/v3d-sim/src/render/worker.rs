@@ -18,6 +18,7 @@ use crate::vcm::reuse::VertexBatch;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{Oversample, TileBufferSelect, TileRenderingMode};
 use v3d_hw::primitive_list::ListPrimitive;
+use v3d_hw::registers::Thread;
 use v3d_hw::registers::performance::CounterSource;
 
 /// A worker: executes units.
@@ -72,6 +73,10 @@ impl Worker {
         self.front = FrontCount::default();
         let mut budget = job.limit;
         for (at, op) in unit.ops {
+            if job.supervision.is_stopped(Thread::Rendering) {
+                break;
+            }
+            job.supervision.reach(Thread::Rendering, at);
             let done = match op {
                 Op::Begin { tile: begun } => {
                     tile = begun;

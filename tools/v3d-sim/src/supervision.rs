@@ -1,0 +1,97 @@
+//! Lists and programs that are being executed, as another thread sees them: how far they are, and a request to stop them.
+//!
+//! Execution takes the host longer than a chip, so software that looks for progress after some time must be shown what there is. A control list executor
+//! reads a list byte by byte; here the address of the record in progress and the byte behind it alternate for as long as programs end. A program without an
+//! end therefore stands still, as on a chip, and a long list does not.
+//!
+//! Nothing here changes what is computed, unless a stop is requested: then the work that is stopped is lost.
+
+use crate::memory::Memory;
+use crate::qpu::io::Io;
+use crate::qpu::{CodeCache, Exit, Qpu};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use v3d_hw::BusAddr;
+use v3d_hw::registers::Thread;
+
+/// Instructions that a program executes between two looks for a stop: some ten milliseconds.
+const SLICE_INSTRUCTIONS: u64 = 1 << 20;
+
+/// What is being executed, and whether it is to stop.
+#[derive(Debug, Default)]
+pub struct Supervision {
+    stops: [AtomicBool; 2],
+    records: [AtomicU32; 2],
+    has_moved: AtomicBool,
+}
+
+impl Supervision {
+    /// Requests a stop of a control list thread.
+    pub fn stop(&self, thread: Thread) {
+        self.stops[thread as usize].store(true, Ordering::Relaxed);
+    }
+
+    /// Requests a stop of both threads and of user programs.
+    pub fn stop_all(&self) {
+        self.stop(Thread::Binning);
+        self.stop(Thread::Rendering);
+    }
+
+    /// Whether a thread is to stop.
+    pub fn is_stopped(&self, thread: Thread) -> bool {
+        self.stops[thread as usize].load(Ordering::Relaxed)
+    }
+
+    /// Whether everything is to stop.
+    pub fn all_stopped(&self) -> bool {
+        self.is_stopped(Thread::Binning) && self.is_stopped(Thread::Rendering)
+    }
+
+    /// A thread has come to a record.
+    pub(crate) fn reach(&self, thread: Thread, record: BusAddr) {
+        let place = &self.records[thread as usize];
+        if place.load(Ordering::Relaxed) != record.0 {
+            place.store(record.0, Ordering::Relaxed);
+        }
+    }
+
+    /// The record to which a thread has come.
+    pub fn record(&self, thread: Thread) -> BusAddr {
+        BusAddr(self.records[thread as usize].load(Ordering::Relaxed))
+    }
+
+    /// Whether a program has ended since the last call.
+    pub fn take_moved(&self) -> bool {
+        self.has_moved.swap(false, Ordering::Relaxed)
+    }
+
+    /// Runs a program of a thread's list as [`Qpu::run`] does, and takes the rest of its budget away if the thread is stopped meanwhile.
+    pub(crate) fn run(
+        &self,
+        thread: Thread,
+        qpu: &mut Qpu,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+        code: &CodeCache,
+        budget: &mut u64,
+    ) -> Exit {
+        loop {
+            let slice = SLICE_INSTRUCTIONS.min(*budget);
+            let mut left = slice;
+            let exit = qpu.run(io, memory, code, &mut left);
+            *budget -= slice - left;
+            if exit != Exit::OutOfBudget {
+                // Written only where it changes, as all host threads read it.
+                if !self.has_moved.load(Ordering::Relaxed) {
+                    self.has_moved.store(true, Ordering::Relaxed);
+                }
+                return exit;
+            }
+            if self.is_stopped(thread) {
+                *budget = 0;
+            }
+            if *budget == 0 {
+                return exit;
+            }
+        }
+    }
+}
