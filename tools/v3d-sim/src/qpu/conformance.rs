@@ -375,7 +375,7 @@ fn branch(random: &mut Random, position: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::qpu::Qpu;
+    use crate::qpu::EngineKind;
 
     /// The error term of a sum overflows, though the sum does not.
     #[test]
