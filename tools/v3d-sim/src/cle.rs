@@ -193,7 +193,7 @@ impl Cle {
             allocator: Allocator::default(),
             renderer: Renderer::new(render),
             pixel_trace: PixelTrace::default(),
-            code: CodeCache::default(),
+            code: CodeCache::for_engine(render.engine),
             budget,
             render,
             out_of_memory: false,

@@ -38,8 +38,8 @@ use crate::counters::{Counters, needs_timing};
 use crate::fault::{Fault, FaultLog, Signals};
 use crate::memory::{Limits, Memory};
 use crate::ptb::pool::Overspill;
-use crate::qpu::CodeCache;
 use crate::qpu::qps::Qps;
+use crate::qpu::{CodeCache, EngineKind};
 use crate::render::pixel_trace::PixelTrace;
 use crate::render::{self, fep::SamplePositions};
 use crate::supervision::Supervision;
@@ -88,6 +88,8 @@ pub struct Config {
     pub undefined_elements: UndefinedElements,
     /// Clock in MHz: how many of its cycles an access to memory takes in the estimate.
     pub clock_mhz: u32,
+    /// What executes QPU programs; results do not depend on it. One that the host lacks is replaced by the best that it has.
+    pub engine: EngineKind,
 }
 
 impl Default for Config {
@@ -105,6 +107,7 @@ impl Default for Config {
             check_coherence: false,
             undefined_elements: UndefinedElements::default(),
             clock_mhz: Machine::default().clock_mhz,
+            engine: EngineKind::best(),
         }
     }
 }
@@ -226,13 +229,14 @@ impl Units {
             sample_positions: config.sample_positions,
             watched: config.watched_pixel,
             undefined: config.undefined_elements,
+            engine: config.engine,
         };
         let mut cle = Cle::new(budget, render);
         cle.allocator = Allocator { kib: config.vpm_kib, ..Allocator::default() };
         Self {
             cle,
             qps: Qps::new(config.slices.saturating_mul(config.qpus_per_slice), config.vpm_kib),
-            code: CodeCache::new(),
+            code: CodeCache::for_engine(config.engine),
             counters: Counters::default(),
             faults: FaultLog::default(),
             coherence: config.check_coherence.then(|| Box::new(Coherence::new(config.slices))),

@@ -52,7 +52,7 @@ use crate::counters::Counters;
 use crate::fault::FaultLog;
 use crate::memory::Memory;
 use crate::primitive_list::Primitive;
-use crate::qpu::CodeCache;
+use crate::qpu::{CodeCache, EngineKind};
 use crate::state::PipelineState;
 use crate::supervision::Supervision;
 use crate::vcm::UndefinedElements;
@@ -111,6 +111,8 @@ pub struct Config {
     pub watched: Option<(u32, u32)>,
     /// What elements of a batch without a vertex contain.
     pub undefined: UndefinedElements,
+    /// What executes shaders.
+    pub engine: EngineKind,
 }
 
 /// The renderer.
@@ -154,7 +156,7 @@ impl Renderer {
             wave: Vec::new(),
             collected: Collected::default(),
             vertices: Vertices::default(),
-            code: CodeCache::default(),
+            code: CodeCache::for_engine(config.engine),
             workers: Mutex::default(),
             frames: 0,
             thread_use: ThreadUse::default(),

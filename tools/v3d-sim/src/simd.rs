@@ -113,7 +113,7 @@ pub(crate) fn report_missing_levels() {
     let missing = "AVX-512";
     // Straight to the stream: what passing tests print is not shown.
     ONCE.call_once(|| {
-        let note = "tests of that SIMD level run at a lower one, and tests of translated code interpret";
+        let note = "tests of that SIMD level run at a lower one, and its translated code is encoded, but not executed";
         let _ = writeln!(std::io::stderr(), "note: this host has no {missing}: {note}");
     });
 }

@@ -16,6 +16,7 @@ use v3d_sim::job::run::run_job;
 use v3d_sim::job::{Job, JobFolder};
 use v3d_sim::lanes::Lanes;
 use v3d_sim::memory::OwnedMemory;
+use v3d_sim::qpu::EngineKind;
 use v3d_sim::qpu::conformance::Engine;
 use v3d_sim::tmu::Tmu;
 use v3d_sim::{Config, V3d, primitive_list};
@@ -99,7 +100,7 @@ pub fn qpu_code(u: &mut Unstructured<'_>) -> Result<()> {
 /// A program that keeps most rules, executed in translated code and micro-op by micro-op: both must agree with the reference datapath.
 pub fn translated_code(u: &mut Unstructured<'_>) -> Result<()> {
     let case = programs::case(u)?;
-    if let Err(difference) = case.check(&[Engine::Translated, Engine::Fast]) {
+    if let Err(difference) = case.check(&[Engine::Kind(EngineKind::best()), Engine::Fast]) {
         panic!("{difference}\nin {case:#x?}");
     }
     Ok(())

@@ -6,6 +6,8 @@
 //! A peer is a program that draws the same frames by OpenGL: it is run right after the model with each of Mesa's software renderers, so that the
 //! ratio is meaningful on a machine with other work, too.
 
+mod host;
+
 use anyhow::{Context, Result, ensure};
 use std::fmt;
 use std::io::Write;
@@ -16,7 +18,7 @@ use v3d_hw::registers::performance::CounterSource;
 use v3d_sim::job::JobFolder;
 use v3d_sim::job::run::{End, run_job};
 use v3d_sim::memory::OwnedMemory;
-use v3d_sim::qpu::INSTRUCTION_CYCLES;
+use v3d_sim::qpu::{EngineKind, INSTRUCTION_CYCLES};
 use v3d_sim::{Config, Fault, V3d};
 
 /// Captured jobs that are embedded in the program: the kernel's triangle, and some of another driver.
@@ -59,6 +61,9 @@ pub(crate) struct Arguments {
     /// Execute everything on one thread of the host
     #[arg(long)]
     serial: bool,
+    /// What executes QPU programs: reference, vectors, avx2, neon or avx512; the default is the best that this host has
+    #[arg(long, value_name = "KIND")]
+    engine: Option<EngineKind>,
     /// A program that draws a scene with OpenGL, started as `PROGRAM SCENE SECONDS`, and prints frames a second: tools/v3d-sim/peer/frames.c is one
     #[arg(long, value_name = "PROGRAM")]
     peer: Option<PathBuf>,
@@ -74,13 +79,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     };
     let threads = if arguments.serial { 1 } else { std::thread::available_parallelism().map_or(1, usize::from) };
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{threads} host thread{}, {} build", if threads == 1 { "" } else { "s" }, profile())?;
+    let engine = arguments.engine.unwrap_or_default();
+    writeln!(out, "{}", host::processor())?;
+    writeln!(
+        out,
+        "{threads} host thread{}, {} build, engine {engine}",
+        if threads == 1 { "" } else { "s" },
+        profile()
+    )?;
     writeln!(
         out,
         "{:24} {:>11} {:>9} {:>12} {:>12} {:>14}",
         "job", "size", "frames/s", "ms/frame", "best ms", "M instr/s"
     )?;
-    let config = Config { parallel: !arguments.serial, ..Config::default() };
+    let config = Config { parallel: !arguments.serial, engine, ..Config::default() };
     for folder in &folders {
         let measured = measure(folder, config, Duration::from_secs_f64(arguments.seconds))
             .with_context(|| format!("{} cannot be measured", folder.name()))?;

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use std::io::Write;
 use std::ops::Range;
 use std::process::ExitCode;
+use v3d_sim::qpu::EngineKind;
 use v3d_sim::qpu::conformance as programs;
 use v3d_sim::tmu::conformance as lookups;
 
@@ -22,6 +23,9 @@ pub(crate) struct Arguments {
     /// Which cases of each suite
     #[arg(long, value_name = "LO..HI", default_value = "0..10000", value_parser = range)]
     range: Range<u64>,
+    /// Compare one engine only: reference, vectors, avx2, neon or avx512; the default is all that this host has
+    #[arg(long, value_name = "KIND")]
+    engine: Option<EngineKind>,
 }
 
 /// Comparisons of another kind.
@@ -45,10 +49,13 @@ impl Suite {
     }
 
     /// Runs cases; returns their counts as text.
-    fn run(self, cases: Range<u64>) -> Result<String> {
+    fn run(self, cases: Range<u64>, engine: Option<EngineKind>) -> Result<String> {
         Ok(match self {
             Self::Programs(suite) => {
-                let programs::Summary { cases, instructions, with_faults, translated } = programs::run(suite, cases)?;
+                let programs::Summary { cases, instructions, with_faults, translated } = match engine {
+                    None => programs::run(suite, cases)?,
+                    Some(engine) => programs::run_engine(suite, cases, engine)?,
+                };
                 format!(
                     "{cases:>10} {instructions:>14} {with_faults:>14}   {translated} instructions in translated code"
                 )
@@ -74,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         if arguments.suite.is_some_and(|only| only != suite) {
             continue;
         }
-        match suite.run(arguments.range.clone()) {
+        match suite.run(arguments.range.clone(), arguments.engine) {
             Ok(figures) => writeln!(out, "{name:18} {figures}")?,
             Err(failure) => {
                 writeln!(out, "{failure}")?;

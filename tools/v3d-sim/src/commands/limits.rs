@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use v3d_sim::Config;
 use v3d_sim::job::run::{FolderOutcome, run_folder};
 use v3d_sim::job::{JobError, JobFolder};
+use v3d_sim::qpu::EngineKind;
 use v3d_sim::vcm::UndefinedElements;
 
 /// Time after which, and interval at which, a progress message is printed.
@@ -26,6 +27,9 @@ pub(crate) struct Limits {
     /// Let elements of a vertex batch that have no vertex be 0, and do not report what depends on them; without it they contain noise
     #[arg(long)]
     zero_undefined_elements: bool,
+    /// What executes QPU programs: reference, vectors, avx2, neon or avx512; the default is the best that this host has
+    #[arg(long, value_name = "KIND")]
+    engine: Option<EngineKind>,
 }
 
 impl Limits {
@@ -37,6 +41,7 @@ impl Limits {
             instruction_budget: self.instructions,
             record_budget: self.records,
             undefined_elements,
+            engine: self.engine.unwrap_or_default(),
             ..Config::default()
         }
     }

@@ -7,8 +7,8 @@
 //! |---|---|
 //! | `Reference` | element by element, as the guide defines the instructions: the standard for the others |
 //! | `Baseline` | in vectors that every host of this architecture has |
-//! | `Fast` | in the same way as a job's programs: in this host's best vectors, and translated once a block is hot |
-//! | `Translated` | translated to host code before the first instruction; where the host cannot execute that, as `Fast` |
+//! | `Fast` | in the same way as a job's programs: with this host's best engine, and translated once a block is hot |
+//! | `Kind` | by one of the [kinds](EngineKind) that this host has; translated before the first instruction, if it translates |
 //! | `Traced` | in vectors, one instruction at a time, with a trace for the timing model, which must contain each instruction |
 //!
 //! All registers, flags, writes to peripherals, faults and all of memory must be the same after each run. A case in which only the preamble had an effect tests
@@ -19,7 +19,7 @@ mod peripherals;
 
 pub use case::{CODE, Case, Engine, MAX_INSTRUCTIONS, MEMORY_BYTES, Outcome};
 
-use crate::qpu::{Launch, Threading};
+use crate::qpu::{EngineKind, Launch, Threading};
 use crate::random::{Failure, Random};
 use std::ops::Range;
 use v3d_hw::BusAddr;
@@ -88,11 +88,25 @@ pub struct Summary {
     pub translated: u64,
 }
 
-/// Executes cases of a suite, until one fails.
+/// Executes cases of a suite with every engine of this host, until one fails.
 pub fn run(suite: Suite, cases: Range<u64>) -> Result<Summary, Failure> {
+    let kinds = EngineKind::available().into_iter().map(Engine::Kind);
+    run_engines(
+        suite,
+        cases,
+        &[Engine::Baseline, Engine::Fast, Engine::Traced].into_iter().chain(kinds).collect::<Vec<_>>(),
+    )
+}
+
+/// The same with one kind of engine.
+pub fn run_engine(suite: Suite, cases: Range<u64>, kind: EngineKind) -> Result<Summary, Failure> {
+    run_engines(suite, cases, &[Engine::Kind(kind)])
+}
+
+fn run_engines(suite: Suite, cases: Range<u64>, engines: &[Engine]) -> Result<Summary, Failure> {
     let mut summary = Summary::default();
     for case in cases {
-        let outcome = run_case(suite, case).map_err(|what| Failure { suite: suite.name(), case, what })?;
+        let outcome = run_case(suite, case, engines).map_err(|what| Failure { suite: suite.name(), case, what })?;
         summary.cases += 1;
         summary.instructions += outcome.executed;
         summary.with_faults += u64::from(outcome.faults.total() != 0);
@@ -108,7 +122,7 @@ const PREAMBLE: u64 = 38;
 const BODY: usize = 24;
 const BUDGET: u64 = 400;
 
-fn run_case(suite: Suite, case: u64) -> Result<Outcome, String> {
+fn run_case(suite: Suite, case: u64, engines: &[Engine]) -> Result<Outcome, String> {
     let mut random = Random::new(suite as u64 + 1, case);
     let words = program(suite, &mut random);
     let data = random.next_u64();
@@ -135,7 +149,7 @@ fn run_case(suite: Suite, case: u64) -> Result<Outcome, String> {
     }
     let launches = vec![launch];
     let case = Case { words, launches, data, varyings, refused: 10, busy: false, budgets: vec![BUDGET] };
-    let reference = case.check(&[Engine::Baseline, Engine::Fast, Engine::Translated, Engine::Traced])?;
+    let reference = case.check(engines)?;
     let start = Case { budgets: vec![PREAMBLE], ..case };
     let start = start.execute(Engine::Reference, &start.data());
     let idle = start.qpu.registers().visible() == reference.qpu.registers().visible()
@@ -375,7 +389,6 @@ fn branch(random: &mut Random, position: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::qpu::EngineKind;
 
     /// The error term of a sum overflows, though the sum does not.
     #[test]

@@ -7,7 +7,7 @@ use crate::fault::FaultLog;
 use crate::lanes::{Lanes, Mask};
 use crate::memory::{Memory, OwnedMemory};
 use crate::qpu::qps::user_io::Shared;
-use crate::qpu::{CodeCache, Exit, Launch, Qpu};
+use crate::qpu::{CodeCache, EngineKind, Exit, Launch, Qpu};
 use crate::random::Random;
 use crate::timing::trace::{Invocation, Trace};
 use std::sync::atomic::Ordering::Relaxed;
@@ -50,8 +50,8 @@ pub enum Engine {
     Baseline,
     /// In the best way for this host.
     Fast,
-    /// The same, with code translated before its first instruction is executed, if this host can execute that.
-    Translated,
+    /// By a kind of engine, with code translated before its first instruction is executed if it translates.
+    Kind(EngineKind),
     /// With a trace for the timing model.
     Traced,
 }
@@ -104,7 +104,7 @@ impl Case {
         let mut io = RandomIo::new(self.data, self.varyings, self.refused, self.busy);
         let mut qpu = Qpu::new();
         let code = match engine {
-            Engine::Translated => CodeCache::new().translating_eagerly(),
+            Engine::Kind(kind) => CodeCache::for_engine(kind).translating_eagerly(),
             _ => CodeCache::new(),
         };
         let (mut exits, mut executed, mut translated) = (Vec::new(), 0, 0);
@@ -117,7 +117,7 @@ impl Case {
                 let exit = match engine {
                     Engine::Reference => qpu.run_reference(&mut io, memory, &code, &mut left),
                     Engine::Baseline => qpu.run_baseline(&mut io, memory, &code, &mut left),
-                    Engine::Fast | Engine::Translated | Engine::Traced => qpu.run(&mut io, memory, &code, &mut left),
+                    Engine::Fast | Engine::Kind(_) | Engine::Traced => qpu.run(&mut io, memory, &code, &mut left),
                 };
                 exits.push((exit, left, qpu.pc()));
                 match exit {

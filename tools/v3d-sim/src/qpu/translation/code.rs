@@ -2,10 +2,12 @@
 
 use super::frame::Calls;
 use memmap2::{Mmap, MmapMut};
+use std::sync::OnceLock;
 
 /// Whether the host supports executable memory.
 pub(super) fn is_executable() -> bool {
-    MmapMut::map_anon(1).and_then(MmapMut::make_exec).is_ok()
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| MmapMut::map_anon(1).and_then(MmapMut::make_exec).is_ok())
 }
 
 /// Translated code in executable memory.
