@@ -97,8 +97,8 @@ pub unsafe extern "C" fn v3d_close(device: *mut v3d_device) {
     }
 }
 
-/// Checks the V3D and the board step by step, from its identity to a program, and calls `tell` for each step: what was checked, whether it passed (1 or 0), and a
-/// remark. Returns whether all passed.
+/// Checks the V3D and the board step by step, from its identity to a program, and calls `tell` for each step: what was checked, whether it passed (1 or 0), and
+/// a remark. Returns whether all passed.
 ///
 /// # Safety
 /// `device` is valid; the texts are valid during the call of `tell`.

@@ -62,8 +62,8 @@ pub unsafe extern "C" fn v3d_frame_new(device: *const v3d_device) -> *mut v3d_fr
     noted(begun).map_or(null_mut(), |frame| Box::into_raw(Box::new(v3d_frame { frame, device })))
 }
 
-/// Begins a pass to a target, after those that the frame already has; returns 1 if it did. `clear` has red, green, blue and alpha from 0 to 1, or is NULL to draw
-/// over the target's contents. `samples` is 4 for four samples a pixel, and otherwise one.
+/// Begins a pass to a target, after those that the frame already has; returns 1 if it did. `clear` has red, green, blue and alpha from 0 to 1, or is NULL to
+/// draw over the target's contents. `samples` is 4 for four samples a pixel, and otherwise one.
 ///
 /// # Safety
 /// Pointers are valid, `clear` for four numbers; `clear` may be NULL.

@@ -1,8 +1,8 @@
 //! Measures every operation on the model: instructions, cycles and the ratio to its bound. `cargo bench -p compute`
 //!
 //! Cycles are estimates of the model's clock (`v3d-sim`, `timing/costs.rs`) from the start of programs to their end, without the CPU's work between two runs.
-//! Arguments select operations by parts of their names; without one, the table `workloads/src/modelled.tsv` is written anew, from which the kernel takes the figures it
-//! prints.
+//! Arguments select operations by parts of their names; without one, the table `workloads/src/modelled.tsv` is written anew, from which the kernel takes the
+//! figures it prints.
 
 use compute::{Compute, Work};
 use v3d::{Driver, Limits};

@@ -106,7 +106,7 @@ fn depths_are_kept_from_pass_to_pass_if_asked_for() {
         stage.fill(&mut frame, &second, &tested, (far, 0.75, GREEN));
         let pixels = stage.pixels(frame);
         assert_picture(&pixels, |at| match (contains(near, at), contains(far, at)) {
-            (true, _) if load => RED,
+            (true, _) if load == LoadOp::Load => RED,
             (_, true) => GREEN,
             _ => CLEAR,
         });

@@ -7,7 +7,8 @@
 //!
 //! ```text
 //! qemu-system-aarch64 -M raspi3b -kernel kernel8.img \
-//!     -plugin libqemu_v3d.so[,machine=NAME][,faults=FILE][,trace=FILE][,mailbox=silent|dies][,firmware=WORD+WORD][,stuck-uart=KEYS][,coherence=check][,budget=N]
+//!     -plugin libqemu_v3d.so[,machine=NAME][,faults=FILE][,trace=FILE][,mailbox=silent|dies]\
+//!         [,firmware=WORD+WORD][,stuck-uart=KEYS][,coherence=check][,budget=N]
 //! ```
 //!
 //! * `machine=NAME`: the [machine](machine), one of `raspi0`, `raspi1ap`, `raspi2b`, `raspi3ap` and `raspi3b`, which tells where the registers are.

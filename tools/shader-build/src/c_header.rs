@@ -16,8 +16,8 @@ const UPDATE: &str = "UPDATE_WORDS";
 /// The header has the programs as `v3d_programs`, and structures with the words that its slots refer to, of the names of the source.
 ///
 /// # Errors
-/// When the file is not what the source becomes, the source has errors, or it uses what the interface for C does not have: storage buffers, cube maps, lookups at
-/// a level, sizes of textures, numbers of vertices and instances.
+/// When the file is not what the source becomes, the source has errors, or it uses what the interface for C does not have: storage buffers, cube maps, lookups
+/// at a level, sizes of textures, numbers of vertices and instances.
 pub fn expect_c_header(source: &Path, file: &Path, options: &Options) -> Result<(), String> {
     let io = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     let text = fs::read_to_string(source).map_err(|error| io(source, error))?;

@@ -1,8 +1,8 @@
 //! Pass `allocate`: a register for each live range.
 //!
-//! The scheduler has seen to it that no bank ever has more live ranges than registers. The live ranges of a bank are intervals of instructions, and of intervals
-//! a linear scan needs no more registers than are live at once. It goes backward, so that the one range that must have a certain register, the colour in r0 at
-//! the end, is met before those that are live beside it.
+//! The scheduler has seen to it that no bank ever has more live ranges than registers. The live ranges of a bank are intervals of instructions, and of
+//! intervals a linear scan needs no more registers than are live at once. It goes backward, so that the one range that must have a certain register, the colour
+//! in r0 at the end, is met before those that are live beside it.
 
 use std::fmt::Write;
 

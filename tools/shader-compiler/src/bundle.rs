@@ -1,4 +1,6 @@
-//! One instruction of the hardware whose registers have no numbers yet: which operation each ALU executes, and which operand comes by which read port.
+//! An instruction of the hardware whose registers have no numbers yet.
+//!
+//! It says which operation each ALU executes, and which operand comes by which read port.
 //!
 //! A live range has a bank (accumulators, file A, file B or r4), which decides when it can be read and with what; which register of the bank it is makes no
 //! difference to an instruction, since two ranges that are live at the same time never share one. So whether operations fit into one instruction is decided

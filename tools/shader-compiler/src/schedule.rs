@@ -69,6 +69,7 @@ impl Effort {
 
 /// An instruction of a schedule.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all slots are bundles, and few exist at a time")]
 pub(crate) enum Slot {
     Bundle(Bundle),
     /// Back to an instruction as long as an element has the zero flag clear; three delay slots follow.
@@ -305,7 +306,7 @@ pub(crate) fn dump(scheduled: &Scheduled) -> String {
 fn placed_name(placed: &Placed) -> String {
     let range = |bank: Bank, range: crate::bundle::RangeId| format!("{}.l{}", bank.name(), range.0);
     let operands = placed.operands().iter().map(|operand| match *operand {
-        Source::Range(bank, of, unpack) if unpack == v3d_hw::qpu::Unpack::None => range(bank, of),
+        Source::Range(bank, of, v3d_hw::qpu::Unpack::None) => range(bank, of),
         Source::Range(bank, of, unpack) => format!("{}.{unpack:?}", range(bank, of)),
         Source::Small(code) => format!("small {code}"),
         Source::Fixed(file, address) => format!("{file:?}{address}"),

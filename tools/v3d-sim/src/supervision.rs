@@ -1,4 +1,6 @@
-//! Lists and programs that are being executed, as another thread sees them: how far they are, and a request to stop them.
+//! Lists and programs that are being executed, as another thread sees them.
+//!
+//! It sees how far they are, and can request them to stop.
 //!
 //! Execution takes the host longer than a chip, so software that looks for progress after some time must be shown what there is. A control list executor
 //! reads a list byte by byte; here the address of the record in progress and the byte behind it alternate for as long as programs end. A program without an

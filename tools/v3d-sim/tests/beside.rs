@@ -1,4 +1,6 @@
-//! Jobs beside software: registers answer while work is out, what is computed is the same, and a stop ends a program without an end.
+//! Jobs beside software: registers answer while a job runs.
+//!
+//! The results are the same as without it, and a stop ends a program that has no end.
 
 #[path = "machine/device.rs"]
 mod machine;

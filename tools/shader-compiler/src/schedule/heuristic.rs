@@ -1,4 +1,6 @@
-//! The decisions of the list scheduler that no rule settles: several combinations are tried, and the shortest program is taken.
+//! The decisions of the list scheduler that no rule settles.
+//!
+//! Several combinations are tried, and the shortest program is taken.
 
 /// Which operation goes first of those that may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use super::{TextFile, none, text_files};
 use crate::workspace::Workspace;
 use anyhow::Result;
 
-/// Files that may contain unsafe code: CPU, MMIO, memory, the ABIs of QEMU, of C and of Mesa's simulator, a hot loop with special vectors, code that is generated
-/// at run time, a test's heap. A folder ends in `/`.
+/// Files that may contain unsafe code: CPU, MMIO, memory, the ABIs of QEMU, of C and of Mesa's simulator, a hot loop with special vectors, code that is
+/// generated at run time, a test's heap. A folder ends in `/`.
 const UNSAFE_MAY_STAND_IN: &[&str] = &[
     "kernel/src/arch/",
     "kernel/src/mm/",

@@ -1,7 +1,7 @@
 //! The four traits of the driver on rpi-hal, and a frame that is drawn with them.
 //!
-//! rpi-hal maps all of RAM as cached memory. So the platform cleans what it stores into the pool, and invalidates what it loads from it, with the functions that
-//! rpi-hal has for its own V3D driver; that driver is not used.
+//! rpi-hal maps all of RAM as cached memory. So the platform cleans what it stores into the pool, and invalidates what it loads from it, with the functions
+//! that rpi-hal has for its own V3D driver; that driver is not used.
 #![no_std]
 #![deny(unsafe_code)]
 

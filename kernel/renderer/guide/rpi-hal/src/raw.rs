@@ -1,4 +1,6 @@
-//! Volatile accesses: to the V3D's registers, which rpi-hal does not hand out, and to the pool, which the GPU changes too.
+//! Volatile accesses to the V3D's registers and to the pool.
+//!
+//! rpi-hal does not hand out the registers, and the GPU changes the pool, too.
 
 use core::cell::UnsafeCell;
 use core::ptr;
