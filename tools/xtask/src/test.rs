@@ -267,27 +267,29 @@ fn host_tests(workspace: &Workspace) -> Result<String> {
         bail!("{failed} tests failed, {passed} passed");
     }
     ensure!(passed > 0, "not a single test ran");
-    let left_out = if executes_translated_code() {
-        ""
-    } else {
-        "; this host has no AVX2, FMA and AVX-512, so that none of them executed translated QPU code"
-    };
+    let left_out = not_executed();
     let compared: String = comparisons(&output).map(|line| format!("; {line}")).collect();
     Ok(format!("{passed} tests{compared}{left_out}"))
 }
 
-/// Whether the model translates QPU code on this host: otherwise its tests pass without executing translated code.
-fn executes_translated_code() -> bool {
+/// What translated QPU code the tests could not execute on this host, in words.
+fn not_executed() -> &'static str {
     #[cfg(target_arch = "x86_64")]
-    return std::arch::is_x86_feature_detected!("avx2")
-        && std::arch::is_x86_feature_detected!("fma")
-        && std::arch::is_x86_feature_detected!("avx512f")
-        && std::arch::is_x86_feature_detected!("avx512bw")
-        && std::arch::is_x86_feature_detected!("avx512cd")
-        && std::arch::is_x86_feature_detected!("avx512dq")
-        && std::arch::is_x86_feature_detected!("avx512vl");
+    {
+        let avx2 = std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma");
+        let avx512 = std::arch::is_x86_feature_detected!("avx512f")
+            && std::arch::is_x86_feature_detected!("avx512bw")
+            && std::arch::is_x86_feature_detected!("avx512cd")
+            && std::arch::is_x86_feature_detected!("avx512dq")
+            && std::arch::is_x86_feature_detected!("avx512vl");
+        match (avx2, avx512) {
+            (true, true) => "",
+            (true, false) => "; this host has no AVX-512, so that none of them executed QPU code translated for it",
+            (false, _) => "; this host has no AVX2 and FMA, so that none of them executed translated QPU code",
+        }
+    }
     #[cfg(not(target_arch = "x86_64"))]
-    false
+    "; this host is no x86-64, so that none of them executed translated QPU code"
 }
 
 /// Sums up lines such as `test result: ok. 12 passed; 0 failed; ...`.

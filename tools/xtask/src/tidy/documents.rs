@@ -40,8 +40,8 @@ fn check(file: &TextFile, exists: impl Fn(&Path) -> bool) -> Vec<String> {
 /// The tasks in `cargo xtask TASK` on this line.
 fn tasks(line: &str) -> impl Iterator<Item = &str> {
     line.split("cargo xtask ").skip(1).filter_map(|rest| {
-        let end = rest.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(rest.len());
-        Some(&rest[..end]).filter(|task| !task.is_empty())
+        let end = rest.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(rest.len());
+        Some(&rest[..end]).filter(|task| task.starts_with(|first: char| first.is_ascii_lowercase()))
     })
 }
 
