@@ -16,6 +16,7 @@ use v3d_sim::memory::OwnedMemory;
 use v3d_sim::primitive_list::Primitive;
 use v3d_sim::render::{Config, Context, Renderer};
 use v3d_sim::state::{NvShader, PipelineState, Shader};
+use v3d_sim::supervision::Supervision;
 use v3d_sim::timing;
 
 const CODE: BusAddr = BusAddr(0x1000);
@@ -108,7 +109,11 @@ pub(super) fn draw(words: &[u64], uniforms: &[u32], vertices: &[Vertex; 3], flat
     let mut run = |step: &mut dyn FnMut(&mut Renderer, BusAddr, &mut Context<'_>)| {
         let (counters, faults, budget) = (&mut counters, &mut faults, &mut budget);
         number += 1;
-        step(&mut renderer, BusAddr(number), &mut Context { memory: owned.view(), counters, faults, budget });
+        step(
+            &mut renderer,
+            BusAddr(number),
+            &mut Context { memory: owned.view(), counters, faults, budget, supervision: &Supervision::default() },
+        );
     };
     let tile = |row, column| -> Record { TileCoordinates { row, column }.into() };
     let start: [Record; 4] = [clear.into(), mode.into(), tile(0, 0), nothing.into()];

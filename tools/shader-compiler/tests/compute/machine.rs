@@ -9,6 +9,7 @@ use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::qpu::CodeCache;
 use v3d_sim::qpu::qps::Qps;
+use v3d_sim::supervision::Supervision;
 
 const CODE: u32 = 0x1000;
 const UNIFORMS: u32 = 0x4_0000;
@@ -115,7 +116,7 @@ pub(crate) fn run(program: &Compiled, groups: [u32; 3], fields: &[Vec<u32>], buf
         programs.request(BusAddr(CODE));
     }
     let (mut faults, mut counters) = (FaultLog::default(), Counters::default());
-    programs.run(view, &CodeCache::new(), MOST, &mut faults, &mut counters);
+    programs.run(view, &CodeCache::new(), MOST, &mut faults, &mut counters, &Supervision::default());
     let shown = || text(program);
     assert!(!programs.is_waiting(), "{:?}\n{}", programs.stalls(view), shown());
     assert_eq!(faults.faults(), [], "{}", shown());
