@@ -97,8 +97,8 @@ pub unsafe extern "C" fn v3d_close(device: *mut v3d_device) {
     }
 }
 
-/// Checks the V3D and the board step by step, from its identity to a program, and calls `tell` for each step: what was checked, whether it passed (1 or 0), and
-/// a remark. Returns whether all passed.
+/// Checks the V3D and the board step by step, from its identity to a program, and calls `tell` for each step: what was checked, whether it passed (1 or
+/// 0), and a remark. Returns whether all passed.
 ///
 /// # Safety
 /// `device` is valid; the texts are valid during the call of `tell`.
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn v3d_display_target(
 ) -> *mut v3d_target {
     // SAFETY: the caller's promise.
     let (device, display) = unsafe { (&*device, &*display) };
-    let address = display.address + page * display.height * display.pitch;
+    let address = display.address.wrapping_add(page.wrapping_mul(display.height).wrapping_mul(display.pitch));
     let address = device.chip.peripherals().bus_address(address);
     let target = Target::page("a page of the display", address, display.width, display.height, display.pitch);
     noted(target).map_or(core::ptr::null_mut(), |target| Box::into_raw(Box::new(v3d_target(target))))

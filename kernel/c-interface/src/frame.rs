@@ -12,7 +12,7 @@ use crate::board::CBus;
 use crate::device::v3d_device;
 use crate::failure::{note, noted};
 use crate::pipeline::{kept, v3d_pipeline};
-use crate::resource::{missing, sampler, v3d_filter, v3d_mesh, v3d_target, v3d_texture, v3d_wrap, values};
+use crate::resource::{missing, sampler, v3d_mesh, v3d_target, v3d_texture, values};
 
 /// A frame that is being recorded.
 #[derive(Debug)]
@@ -27,10 +27,10 @@ pub struct v3d_frame {
 pub struct v3d_binding {
     /// The texture.
     pub texture: *const v3d_texture,
-    /// Between its texels.
-    pub filter: v3d_filter,
-    /// Beyond its sides.
-    pub wrap: v3d_wrap,
+    /// Between its texels: a `v3d_filter`.
+    pub filter: u32,
+    /// Beyond its sides: a `v3d_wrap`.
+    pub wrap: u32,
 }
 
 /// What a draw passes to its pipeline's programs: words for the slots of the kind `Word`, and textures.
@@ -62,8 +62,8 @@ pub unsafe extern "C" fn v3d_frame_new(device: *const v3d_device) -> *mut v3d_fr
     noted(begun).map_or(null_mut(), |frame| Box::into_raw(Box::new(v3d_frame { frame, device })))
 }
 
-/// Begins a pass to a target, after those that the frame already has; returns 1 if it did. `clear` has red, green, blue and alpha from 0 to 1, or is NULL to
-/// draw over the target's contents. `samples` is 4 for four samples a pixel, and otherwise one.
+/// Begins a pass to a target, after those that the frame already has; returns 1 if it did. `clear` has red, green, blue and alpha from 0 to 1, or is NULL
+/// to draw over the target's contents. `samples` is 4 for four samples a pixel, and otherwise one.
 ///
 /// # Safety
 /// Pointers are valid, `clear` for four numbers; `clear` may be NULL.
@@ -121,7 +121,8 @@ pub unsafe extern "C" fn v3d_draw(
             missing("texture");
             return 0;
         };
-        match noted(texture.0.bind(&sampler(binding.filter, binding.wrap))) {
+        let Some(sampler) = sampler(binding.filter, binding.wrap) else { return 0 };
+        match noted(texture.0.bind(&sampler)) {
             Some(bound) => textures.push(bound),
             None => return 0,
         }

@@ -138,14 +138,15 @@ pub unsafe extern "C" fn v3d_buffer_free(buffer: *mut v3d_buffer) {
     unsafe { free(buffer) }
 }
 
-/// Copies vertices of `stride` bytes each into GPU memory, and 16-bit indices, if there are any. NULL if an index is too large, or there is not enough memory.
+/// Copies vertices of `stride` bytes each into GPU memory, and 16-bit indices, if there are any. `primitive` is a `v3d_primitive`. NULL if an index is
+/// too large, or there is not enough memory.
 ///
 /// # Safety
 /// Pointers are valid, `vertices` for so many bytes and `indices` for so many indices; `indices` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn v3d_mesh_new(
     device: *const v3d_device,
-    primitive: v3d_primitive,
+    primitive: u32,
     vertices: *const u8,
     vertices_bytes: usize,
     stride: usize,
@@ -155,7 +156,10 @@ pub unsafe extern "C" fn v3d_mesh_new(
     // SAFETY: the caller's promise.
     let (device, vertices, indices) =
         unsafe { (&*device, values(vertices, vertices_bytes), values(indices, index_count)) };
-    let primitive = Primitive::ALL[primitive as usize];
+    let Some(&primitive) = Primitive::ALL.get(primitive as usize) else {
+        note(format_args!("{primitive} is no kind of primitive"));
+        return null_mut();
+    };
     let indices = (!indices.is_empty()).then_some(Indices::U16(indices));
     boxed(Mesh::of_stride(&device.device, "mesh", primitive, vertices, stride, indices).map(v3d_mesh))
 }
@@ -261,19 +265,27 @@ pub unsafe extern "C" fn v3d_target_free(target: *mut v3d_target) {
     unsafe { free(target) }
 }
 
-/// The sampler of a filter and a wrap mode.
-pub(crate) fn sampler(filter: v3d_filter, wrap: v3d_wrap) -> Sampler {
+/// The sampler of a `v3d_filter` and a `v3d_wrap`; `None`, with a note, if there is no such one.
+pub(crate) fn sampler(filter: u32, wrap: u32) -> Option<Sampler> {
     let sampler = match filter {
-        v3d_filter::Nearest => Sampler::NEAREST,
-        v3d_filter::Linear => Sampler::LINEAR,
-        v3d_filter::Trilinear => Sampler::TRILINEAR,
+        filter if filter == v3d_filter::Nearest as u32 => Sampler::NEAREST,
+        filter if filter == v3d_filter::Linear as u32 => Sampler::LINEAR,
+        filter if filter == v3d_filter::Trilinear as u32 => Sampler::TRILINEAR,
+        other => {
+            note(format_args!("{other} is no filter"));
+            return None;
+        }
     };
     let wrap = match wrap {
-        v3d_wrap::Repeat => Wrap::Repeat,
-        v3d_wrap::Clamp => Wrap::Clamp,
-        v3d_wrap::Mirror => Wrap::Mirror,
+        wrap if wrap == v3d_wrap::Repeat as u32 => Wrap::Repeat,
+        wrap if wrap == v3d_wrap::Clamp as u32 => Wrap::Clamp,
+        wrap if wrap == v3d_wrap::Mirror as u32 => Wrap::Mirror,
+        other => {
+            note(format_args!("{other} is no kind of repetition"));
+            return None;
+        }
     };
-    Sampler { wrap_s: wrap, wrap_t: wrap, ..sampler }
+    Some(sampler.wrapped(wrap))
 }
 
 /// Notes that a pointer is missing.
