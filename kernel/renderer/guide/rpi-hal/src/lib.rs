@@ -127,7 +127,8 @@ pub fn draw(mut mailbox: Mailbox, timer: Timer) -> Result<(), DrawError> {
     let interrupts = Interrupts::new();
     let driver = Driver::bring_up(&platform, &interrupts, Limits::default()).map_err(Error::from)?;
     let device = Device::new(driver);
-    let failed: Vec<_> = device.check()?.into_iter().filter_map(|step| Some((step.what, step.verdict.err()?))).collect();
+    let failed: Vec<_> =
+        device.check()?.into_iter().filter_map(|step| Some((step.what, step.verdict.err()?))).collect();
     if let Some((what, why)) = failed.into_iter().next() {
         return Err(DrawError::Check(what, why));
     }
