@@ -34,7 +34,7 @@ pub(crate) enum Run {
 pub const PASSES: &[Pass] = &[
     Pass {
         name: "lower",
-        purpose: "Makes scalar values in SSA form of functions: inlines calls, unrolls loops, applies the rules of `rewrites.rs`, shares equal values.",
+        purpose: "Makes scalar values in SSA form of functions: inlines calls, unrolls loops, folds constants, shares equal values.",
         run: Run::Begin(Unit::lower),
         dump: Unit::dump_values,
     },
