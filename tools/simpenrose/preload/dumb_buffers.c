@@ -4,12 +4,12 @@
  * The simulator in Mesa's vc4 driver keeps buffers in a second place, of some other device: dumb buffers, for any device that it does not know. The shim
  * pretends to be a vc4 device, has buffers of vc4's own kind, and no dumb ones. So this turns a request for a dumb buffer into one for vc4's.
  *
- *     cc -O2 -shared -fPIC dumb_buffers.c -o libdumb_buffers.so -ldl
+ *     cc -O2 -shared -fPIC dumb_buffers.c -o libdumb_buffers.so -ldl $(pkg-config --cflags libdrm)
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <drm/drm.h>
-#include <drm/vc4_drm.h>
+#include <drm.h>
+#include <vc4_drm.h>
 #include <stdarg.h>
 #include <stddef.h>
 

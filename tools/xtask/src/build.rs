@@ -131,6 +131,14 @@ pub(crate) fn plugin(workspace: &Workspace) -> Result<PathBuf> {
     Ok(library)
 }
 
+/// Builds the library behind Mesa's simulator seam.
+pub(crate) fn simpenrose(workspace: &Workspace) -> Result<PathBuf> {
+    let library = workspace.target.join("release/libsimpenrose.so");
+    announce("the library for Mesa, with the model in it", &library);
+    compile(workspace, Progress::Shown, &["--package", "simpenrose", "--release"])?;
+    Ok(library)
+}
+
 /// Builds the command `v3d` with the features that tests use: with fewer features the model would be compiled a second time.
 pub(crate) fn model(workspace: &Workspace) -> Result<PathBuf> {
     compile(workspace, Progress::Shown, &["--workspace", "--tests", "--bin", "v3d"])?;

@@ -11,6 +11,7 @@ mod build;
 mod c_kernel;
 mod capture;
 mod ci;
+mod conformance;
 mod console;
 mod documentation;
 mod erratum;
@@ -23,6 +24,7 @@ mod image;
 mod interrupt;
 mod kernel_image;
 mod machine;
+mod mesa;
 mod new;
 mod picture;
 mod qemu;
@@ -50,6 +52,8 @@ cargo xtask TASK [ARGUMENTS]        (cargo xtask TASK --help describes a task)
   test      run all checks: formatting, lints, host tests, kernel tests in QEMU, tidy
   gallery   save pictures and films of all scenes, a contact sheet and a page that shows them
   foreign   run other projects' kernels in QEMU with the V3D model, and show what they draw
+  mesa      run OpenGL ES programs of this machine on the model, with Mesa's vc4 driver; capture and measure their frames
+  conformance  run Khronos' tests of OpenGL ES 2 that way, and compare the results with what is expected
   new       write a crate of your own that draws a scene, outside of this repository
   image     write a bootable SD card image for a Raspberry Pi 3
   setup     install what the other tasks need: the bare-metal Rust target and QEMU (each task also does this itself)
@@ -75,11 +79,13 @@ To start:
 type Task = fn(lexopt::Parser) -> Result<()>;
 
 /// All tasks by name.
-const TASKS: [(&str, Task); 16] = [
+const TASKS: [(&str, Task); 18] = [
     ("run", run::task),
     ("test", test::task),
     ("gallery", gallery::task),
     ("foreign", foreign::task),
+    ("mesa", mesa::task),
+    ("conformance", conformance::task),
     ("new", new::task),
     ("image", image::task),
     ("setup", setup::task),

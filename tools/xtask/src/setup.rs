@@ -209,7 +209,7 @@ fn installed_qemu() -> Option<QemuVersion> {
 }
 
 /// Installs Debian packages; the error contains the command if it is not permitted.
-fn apt_install(packages: &[&str]) -> Result<()> {
+pub(crate) fn apt_install(packages: &[&str]) -> Result<()> {
     let list = packages.join(" ");
     let by_hand = format!("apt-get install --no-install-recommends {list}");
     if !succeeds("apt-get", &["--version"]) {

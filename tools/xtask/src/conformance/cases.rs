@@ -1,0 +1,167 @@
+//! Cases of dEQP, run by its program.
+
+use crate::mesa::Environment;
+use anyhow::{Context, Result, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The program in a build of VK-GL-CTS.
+const IN_BUILD: [&str; 3] = ["modules/gles2/deqp-gles2", "deqp-gles2", "build/modules/gles2/deqp-gles2"];
+/// The result of a case in which the program has died.
+pub(super) const CRASH: &str = "Crash";
+
+/// The result of a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Outcome {
+    pub(super) case: String,
+    pub(super) result: String,
+}
+
+/// A build of dEQP.
+#[derive(Debug)]
+pub(super) struct Suite {
+    program: PathBuf,
+    environment: Environment,
+    config: String,
+    scratch: PathBuf,
+}
+
+impl Suite {
+    /// Finds the program in a folder, or takes the program itself.
+    pub(super) fn new(build: &Path, environment: Environment, config: &str, scratch: &Path) -> Result<Self> {
+        let mut candidates = std::iter::once(build.to_owned()).chain(IN_BUILD.iter().map(|place| build.join(place)));
+        let program = candidates.find(|path| path.is_file());
+        let program = program.with_context(|| format!("{} has no {}", build.display(), IN_BUILD[0]))?.canonicalize()?;
+        Ok(Self { program, environment, config: config.to_owned(), scratch: scratch.to_owned() })
+    }
+
+    /// The program, to be started where its data are.
+    fn command(&self) -> Command {
+        let mut command = self.environment.command(self.program.as_os_str());
+        command.current_dir(self.program.parent().unwrap_or(Path::new(".")));
+        command.stdin(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    /// All cases that the program has.
+    pub(super) fn cases(&self) -> Result<Vec<String>> {
+        let output = self.command().arg("--deqp-runmode=stdout-caselist").output().context("dEQP cannot be started")?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let cases: Vec<String> =
+            text.lines().filter_map(|line| line.strip_prefix("TEST: ")).map(str::to_owned).collect();
+        ensure!(
+            !cases.is_empty(),
+            "{} lists no cases: {}",
+            self.program.display(),
+            text.lines().next_back().unwrap_or_default()
+        );
+        Ok(cases)
+    }
+
+    /// Runs cases. If the program dies in one, that one has crashed, and those behind it are run by another process.
+    pub(super) fn run(&self, cases: &[String], worker: usize) -> Result<Vec<Outcome>> {
+        let (list, log) =
+            (self.scratch.join(format!("cases-{worker}")), self.scratch.join(format!("log-{worker}.qpa")));
+        let mut all = Vec::new();
+        let mut left = cases.to_vec();
+        while !left.is_empty() {
+            fs::write(&list, left.join("\n") + "\n")?;
+            let mut command = self.command();
+            command
+                .arg(format!("--deqp-caselist-file={}", list.display()))
+                .arg(format!("--deqp-log-filename={}", log.display()));
+            command.arg(format!("--deqp-gl-config-name={}", self.config));
+            command.args([
+                "--deqp-surface-type=fbo",
+                "--deqp-surface-width=256",
+                "--deqp-surface-height=256",
+                "--deqp-visibility=hidden",
+            ]);
+            command.args(["--deqp-log-images=disable", "--deqp-log-shader-sources=disable", "--deqp-watchdog=enable"]);
+            let output = command.output().with_context(|| format!("{} cannot be started", self.program.display()))?;
+            crate::interrupt::check()?;
+            let found = outcomes(&String::from_utf8_lossy(&output.stdout));
+            ensure!(!found.is_empty(), "{} runs no case of {}: {}", self.program.display(), left[0], output.status);
+            let is_over = found.last().is_some_and(|last| last.result != CRASH);
+            all.extend(found);
+            let before = left.len();
+            left.retain(|case| !all.iter().any(|outcome| outcome.case == *case));
+            if is_over || left.len() == before {
+                break;
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The results in the program's output.
+fn outcomes(text: &str) -> Vec<Outcome> {
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for line in text.lines() {
+        if let Some(case) = line.strip_prefix("Test case '").and_then(|rest| rest.split('\'').next()) {
+            outcomes.push(Outcome { case: case.to_owned(), result: CRASH.to_owned() });
+        } else if let Some(result) = line.strip_prefix("  ").and_then(|rest| rest.split(" (").next())
+            && let Some(last) = outcomes.last_mut().filter(|last| last.result == CRASH)
+            && line.ends_with(')')
+        {
+            last.result = result.to_owned();
+        }
+    }
+    outcomes
+}
+
+/// The cases in a file.
+pub(super) fn read(file: &Path) -> Result<Vec<String>> {
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let cases: Vec<String> =
+        text.lines().map(str::trim).filter(|line| line.starts_with("dEQP-")).map(str::to_owned).collect();
+    ensure!(!cases.is_empty(), "{} has no line that starts with dEQP-", file.display());
+    Ok(cases)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program with dEQP's options and output, which dies in one case.
+    const PROGRAM: &str = r#"#!/bin/sh
+for word in "$@"; do
+    case $word in
+        --deqp-runmode=stdout-caselist) echo "GROUP: dEQP-GLES2.a"; echo "TEST: dEQP-GLES2.a.b"; exit 0;;
+        --deqp-caselist-file=*) list=${word#*=};;
+    esac
+done
+while read -r name; do
+    echo "Test case '$name'.."
+    case $name in *dies) kill -9 $$;; *fails) echo "  Fail (why)";; *) echo "  Pass (Pass)";; esac
+done < "$list"
+"#;
+
+    #[test]
+    fn cases_behind_a_crash_are_run() {
+        let folder = std::env::temp_dir().join(format!("conformance-cases-{}", std::process::id()));
+        fs::create_dir_all(folder.join("modules/gles2")).unwrap();
+        let program = folder.join(IN_BUILD[0]);
+        fs::write(&program, PROGRAM).unwrap();
+        fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let suite = Suite::new(&folder, Environment::none(), "rgba8888d24s8ms0", &folder).unwrap();
+        assert_eq!(suite.cases().unwrap(), ["dEQP-GLES2.a.b"]);
+        let cases = ["one", "fails", "dies", "two", "also_dies"].map(|case| format!("dEQP-GLES2.{case}"));
+        let found: Vec<String> = suite.run(&cases, 0).unwrap().into_iter().map(|outcome| outcome.result).collect();
+        assert_eq!(found, ["Pass", "Fail", CRASH, "Pass", CRASH]);
+        assert!(Suite::new(&folder.join("modules"), Environment::none(), "", &folder).is_err());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn results_are_read_from_the_output() {
+        let text = "Writing test log into x.qpa\n\nTest case 'dEQP-GLES2.info.vendor'..\n  Pass (Pass)\n\
+            Test case 'dEQP-GLES2.a.b'..\n  Fail (Image (x) mismatch)\nTest case 'dEQP-GLES2.a.c'..\n  NotSupported (why)\n\
+            Test case 'dEQP-GLES2.a.d'..\n";
+        let found: Vec<(String, String)> =
+            outcomes(text).into_iter().map(|outcome| (outcome.case, outcome.result)).collect();
+        let expected = [("info.vendor", "Pass"), ("a.b", "Fail"), ("a.c", "NotSupported"), ("a.d", CRASH)];
+        assert_eq!(found, expected.map(|(case, result)| (format!("dEQP-GLES2.{case}"), result.to_owned())));
+    }
+}
