@@ -2,10 +2,10 @@
 //!
 //! The results are the same as without it, and a stop ends a program that has no end.
 
-#[path = "machine/device.rs"]
-mod machine;
+#[path = "machine/put_list.rs"]
+mod list;
 
-use machine::put_list;
+use list::put_list;
 use std::thread;
 use std::time::Duration;
 use v3d_hw::control_list::{
@@ -42,7 +42,7 @@ impl Machine {
             view.set_word(BusAddr(PROGRAM + 4 * n), half).unwrap();
         }
         let record = NvShaderRecord {
-            code: BusAddr(PROGRAM).into(),
+            code: BusAddr(PROGRAM),
             vertices: BusAddr(0x2000),
             stride: 12,
             ..NvShaderRecord::default()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use v3d_hw::control_list::{
     ClearColors, ClipWindow, CompareFunction, ConfigurationBits, FrameBufferFormat, MemoryFormat, Oversample,
-    PrimitiveListFormat, Record, StoreGeneral, Threading, TileBufferSelect, TileCoordinates, TileRenderingMode,
+    PrimitiveListFormat, StoreGeneral, Threading, TileBufferSelect, TileCoordinates, TileRecord, TileRenderingMode,
 };
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 use v3d_hw::registers::performance::CounterSource;
@@ -115,20 +115,25 @@ pub(super) fn draw(words: &[u64], uniforms: &[u32], vertices: &[Vertex; 3], flat
             &mut Context { memory: owned.view(), counters, faults, budget, supervision: &Supervision::default() },
         );
     };
-    let tile = |row, column| -> Record { TileCoordinates { row, column }.into() };
-    let start: [Record; 4] = [clear.into(), mode.into(), tile(0, 0), nothing.into()];
+    let tile = |row, column| TileRecord::TileCoordinates(TileCoordinates { row, column });
+    let start = [
+        TileRecord::ClearColors(clear),
+        TileRecord::TileRenderingMode(mode),
+        tile(0, 0),
+        TileRecord::StoreGeneral(nothing),
+    ];
     for record in start {
-        run(&mut |renderer, at, context| renderer.record(at, &record, context));
+        run(&mut |renderer, at, context| renderer.record(at, record, context));
     }
     let format = PrimitiveListFormat { data_type: ListDataType::Index16, primitive: ListPrimitive::Triangles };
     let list = [Primitive { vertices: [0, 1, 2], clipped: None }];
     let last = if samples { 1 } else { 0 };
     for (row, column) in (0..=last).flat_map(|row| (0..=last).map(move |column| (row, column))) {
-        run(&mut |renderer, at, context| renderer.record(at, &tile(row, column), context));
+        run(&mut |renderer, at, context| renderer.record(at, tile(row, column), context));
         run(&mut |renderer, at, context| renderer.draw(at, format, &list, &state, context));
         let is_last = (row, column) == (last, last);
-        let store = if is_last { Record::StoreResolvedEndOfFrame } else { Record::StoreResolved };
-        run(&mut |renderer, at, context| renderer.record(at, &store, context));
+        let store = if is_last { TileRecord::StoreResolvedEndOfFrame } else { TileRecord::StoreResolved };
+        run(&mut |renderer, at, context| renderer.record(at, store, context));
     }
     run(&mut |renderer, _, context| renderer.finish(context));
     let found: Vec<String> = faults.take().iter().map(ToString::to_string).collect();

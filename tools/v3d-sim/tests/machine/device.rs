@@ -1,7 +1,10 @@
 //! A V3D with its own memory, which tests of lists and registers access as a driver does.
 
-use v3d_hw::control_list::Record;
-use v3d_hw::{BusAddr, Layout};
+#[path = "put_list.rs"]
+mod list;
+
+pub(crate) use list::put_list;
+use v3d_hw::Layout;
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::{Config, Memory, Register, V3d};
 
@@ -37,12 +40,4 @@ impl Machine {
     pub(crate) fn get<T: Layout>(&mut self, register: Register) -> T {
         T::from_word(self.read(register))
     }
-}
-
-/// Writes records to memory in succession, and returns their end.
-pub(crate) fn put_list(memory: Memory<'_>, at: u32, records: &[Record]) -> u32 {
-    records.iter().fold(at, |at, record| {
-        memory.write(BusAddr(at), &record.encode().unwrap()[..record.bytes()]).unwrap();
-        at + record.bytes() as u32
-    })
 }
