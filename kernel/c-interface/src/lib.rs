@@ -12,7 +12,8 @@
 //!
 //! # unsafe
 //! Only in the files that take pointers from C, each with the rule of these on which it relies.
-#![cfg_attr(not(test), no_std)]
+// On the host the static library would lack an allocator and a panic handler.
+#![cfg_attr(target_os = "none", no_std)]
 #![deny(unsafe_code)]
 #![allow(non_camel_case_types, reason = "names of C")]
 

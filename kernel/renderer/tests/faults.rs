@@ -219,7 +219,13 @@ fn a_qpu_that_never_ends_on(resettable: bool) {
     let fence = stage.device.driver().unwrap().submit(job);
     assert!(matches!(stage.wait(fence), Err(Error::JobFailed { .. })));
     model.store(code, &before);
-    stage.assert_next_frame_is_right();
+    if resettable {
+        stage.assert_next_frame_is_right();
+    } else {
+        // A reset of the threads does not end the program: on boards, every later job hung as well [piegpu drivers/v3d.cpp].
+        let fence = stage.submit();
+        assert!(matches!(stage.wait(fence), Err(Error::JobFailed { failure: Failure::Hang, .. })));
+    }
 }
 
 #[test]

@@ -71,7 +71,11 @@ mod tests {
     fn a_file_that_is_not_current_is_an_error() {
         let folder = env::temp_dir().join(format!("shader-build-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("one.frag.qasm"), ".stage fragment\n.threads 1\n.output color\n    mov r0, 0\n").unwrap();
+        fs::write(
+            folder.join("one.frag.qasm"),
+            ".stage fragment\n.threads 1\n.output color\n    nop\n    nop\n    mov r0, 0\n",
+        )
+        .unwrap();
         let file = folder.join("one.rs");
         fs::write(&file, "//! Another.\n").unwrap();
         let error = expect_file(&folder, &file, "One.").unwrap_err();

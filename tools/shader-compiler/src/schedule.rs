@@ -268,7 +268,10 @@ impl Search<'_> {
                     }
                     Ok(false) => alike.append(&mut scheduler.alike),
                     Err(reason) => {
-                        refusal = Err(reason);
+                        // One refusal is reported, not a mixture: that of the first heuristic.
+                        if refusal.is_ok() {
+                            refusal = Err(reason);
+                        }
                         alike.append(&mut scheduler.alike);
                     }
                 }

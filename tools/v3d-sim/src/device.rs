@@ -311,7 +311,7 @@ impl V3d {
         self.read_register(register)
     }
 
-    /// Writes the register at a byte offset and executes what the write starts. While a job runs [beside](beside), this is [`Self::post`].
+    /// Writes the register at a byte offset and executes what the write starts. While a job runs [beside], this is [`Self::post`].
     pub fn write(&mut self, memory: &Memory<'_>, offset: u32, value: u32) {
         let Some(register) = Register::from_offset(offset) else { return };
         if self.beside.is_some() {

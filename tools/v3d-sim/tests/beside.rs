@@ -9,8 +9,8 @@ use list::put_list;
 use std::thread;
 use std::time::Duration;
 use v3d_hw::control_list::{
-    ClearColors, MemoryFormat, NvShaderState, PrimitiveMode, Record, TileCoordinates, TileRenderingMode,
-    VertexArrayPrimitives,
+    ClearColors, FrameBufferFormat, MemoryFormat, NvShaderState, PrimitiveMode, Record, StoreGeneral, TileBufferSelect,
+    TileCoordinates, TileRenderingMode, VertexArrayPrimitives,
 };
 use v3d_hw::shader_record::NvShaderRecord;
 use v3d_hw::{BusAddr, Layout};
@@ -58,6 +58,7 @@ impl Machine {
             width: 32,
             height: 32,
             memory_format: MemoryFormat::Raster,
+            color_format: FrameBufferFormat::Rgba8888,
             ..TileRenderingMode::from_bits(0)
         };
         let color = 0xff00_00ff_ff00_00ff;
@@ -65,7 +66,7 @@ impl Machine {
             ClearColors { color, ..ClearColors::default() }.into(),
             mode.into(),
             TileCoordinates { row: 0, column: 0 }.into(),
-            Record::StoreResolved,
+            StoreGeneral { buffer: TileBufferSelect::None, ..StoreGeneral::from_bits(0) }.into(),
             TileCoordinates { row: 0, column: 0 }.into(),
             NvShaderState { address: BusAddr(0x2800) }.into(),
             VertexArrayPrimitives { mode: PrimitiveMode::Triangles, length: 3, first_vertex: 0 }.into(),
@@ -93,8 +94,8 @@ impl Machine {
     }
 }
 
-const RED: &str = "nop\nmov tlb_c, 0xff\nthrend\nnop\nnop";
-const ENDLESS: &str = "again: brr -, again\nnop\nnop\nnop\nthrend\nnop\nnop";
+const RED: &str = "nop\nmov tlb_color_all, 0xff\nthrend\nnop\nnop";
+const ENDLESS: &str = ":again\nbrr -, :again\nnop\nnop\nnop\nthrend\nnop\nnop";
 
 #[test]
 fn registers_answer_while_work_is_out() {

@@ -5,9 +5,9 @@
 
 use crate::target_board::LOAD_ADDRESS;
 use anyhow::{Context, Result, bail};
-use object::elf::{EM_AARCH64, FileHeader64, PT_LOAD};
+use object::Endianness;
+use object::elf::{EM_AARCH64, FileHeader32, FileHeader64, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader};
-use object::{Endianness, Object, ObjectSegment};
 
 /// Largest image; a larger one means that the linker script is wrong.
 const MAX_IMAGE_BYTES: u64 = 64 << 20;
@@ -45,15 +45,28 @@ pub(crate) fn from_elf(elf: &[u8]) -> Result<Vec<u8>> {
     Ok(image)
 }
 
-/// Lays out the loadable segments of a kernel of either width as a flat image, from the lowest address on.
+/// Lays out the loadable segments of a kernel of either width as a flat image, from the lowest physical address on.
 pub(crate) fn of_any_elf(elf: &[u8]) -> Result<Vec<u8>> {
-    let file = object::File::parse(elf)?;
-    let segments: Vec<(u64, &[u8])> =
-        file.segments().map(|segment| Ok((segment.address(), segment.data()?))).collect::<object::Result<_>>()?;
-    let filled = segments.iter().filter(|(_, bytes)| !bytes.is_empty());
-    let start = filled.clone().map(|&(address, _)| address).min().context("it has nothing to load")?;
+    match object::FileKind::parse(elf)? {
+        object::FileKind::Elf32 => flat::<FileHeader32<Endianness>>(elf),
+        object::FileKind::Elf64 => flat::<FileHeader64<Endianness>>(elf),
+        other => bail!("it is no ELF file, but {other:?}"),
+    }
+}
+
+fn flat<Header: FileHeader<Endian = Endianness>>(elf: &[u8]) -> Result<Vec<u8>> {
+    let header = Header::parse(elf)?;
+    let endian = header.endian()?;
+    let mut filled: Vec<(u64, &[u8])> = Vec::new();
+    for segment in header.program_headers(endian, elf)? {
+        let bytes = segment.data(endian, elf).ok().context("a segment lies outside the file")?;
+        if segment.p_type(endian) == PT_LOAD && !bytes.is_empty() {
+            filled.push((segment.p_paddr(endian).into(), bytes));
+        }
+    }
+    let start = filled.iter().map(|&(address, _)| address).min().context("it has nothing to load")?;
     let mut image = Vec::new();
-    for &(address, bytes) in filled {
+    for (address, bytes) in filled {
         let end = (address - start).checked_add(bytes.len() as u64).filter(|&end| end <= MAX_IMAGE_BYTES);
         let end = end.with_context(|| format!("a segment at {address:#x} lies too far from {start:#x}"))?;
         let (from, end) = (usize::try_from(address - start)?, usize::try_from(end)?);

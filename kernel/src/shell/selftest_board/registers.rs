@@ -32,7 +32,7 @@ fn installed() -> Result<&'static V3dPlatform, String> {
 }
 
 pub(super) fn identity(_: &mut Session, _: &mut Output) -> Verdict {
-    Verdict::of(platform().and_then(|platform| check::identity(platform)))
+    Verdict::of(platform().and_then(check::identity))
 }
 
 pub(super) fn power(_: &mut Session, _: &mut Output) -> Verdict {

@@ -183,7 +183,7 @@ fn uniforms_may_be_moved_to_what_can_be_computed() {
     for (why, program) in [
         ("to an address that is not known", vec![move_by(Mux::R1), NOP, NOP]),
         ("between words", vec![load(32, 2), move_by(Mux::R0), NOP, NOP]),
-        ("too soon", vec![load(32, 4), move_by(Mux::R0), NOP, read]),
+        ("within two instructions", vec![load(32, 4), move_by(Mux::R0), NOP, read]),
         ("too soon", vec![branch(true, 0), load(32, 4), NOP, move_by(Mux::R0)]),
     ] {
         let refusal = check_program(&scene, &program, uniforms).expect_err(why).to_string();

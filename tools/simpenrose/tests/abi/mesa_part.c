@@ -82,21 +82,33 @@ static void read_job(const char *name)
         fclose(file);
 }
 
+/* Whether the word behind a buffer belongs to no other one. */
+static int has_mark(int number)
+{
+    uint32_t end = buffers[number].first + buffers[number].second;
+    for (int i = 0; i < buffer_count; i++)
+        if (end + sizeof(uint32_t) > buffers[i].first && end < buffers[i].first + buffers[i].second)
+            return 0;
+    return !(end + sizeof(uint32_t) > overflow.first && end < overflow.first + overflow.second);
+}
+
 /* As Mesa does before each job: all buffers are copied into the block. */
 static void copy_in(void)
 {
     memcpy(block, image, (size_t)image_bytes);
     for (int i = 0; i < buffer_count; i++) {
         uint32_t mark = MARK;
-        memcpy(block + buffers[i].first + buffers[i].second, &mark, sizeof mark);
+        if (has_mark(i))
+            memcpy(block + buffers[i].first + buffers[i].second, &mark, sizeof mark);
     }
 }
 
 static void check_marks(void)
 {
     for (int i = 0; i < buffer_count; i++) {
-        uint32_t mark;
-        memcpy(&mark, block + buffers[i].first + buffers[i].second, sizeof mark);
+        uint32_t mark = MARK;
+        if (has_mark(i))
+            memcpy(&mark, block + buffers[i].first + buffers[i].second, sizeof mark);
         expect(mark == MARK, "a buffer's end is overwritten");
     }
 }
@@ -154,7 +166,8 @@ int main(int argc, char **argv)
     /* Inside of the buffers nothing changes. */
     tell_buffers(0);
     simpenrose_limit(1);
-    expect(run() && fault_count == 0 && simpenrose_job() == 2, "a job within its buffers has faults");
+    if (!run() || fault_count != 0 || simpenrose_job() != 2)
+        expect(0, fault_count ? first_fault : "a job within its buffers does not end");
 
     /* A store to a buffer that was freed. */
     tell_buffers(color.first);

@@ -1,6 +1,6 @@
 //! Execution of the jobs of a folder, through the registers alone, as by a driver.
 //!
-//! [`lists`](crate::lists) has the control lists' part.
+//! [`lists`] has the control lists' part.
 
 use super::{Job, JobError, JobFolder};
 use crate::counters::Counters;
