@@ -13,8 +13,9 @@ use v3d_sim::memory::OwnedMemory;
 /// The folder of this package.
 const PACKAGE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// What the PTB may access of the job's tile memory: 4 KiB of tile states, initial blocks of 32 bytes for 10 x 8 tiles, and the pieces that are always taken.
-const TILE_MEMORY_BYTES: u32 = 4096 + 10 * 8 * 32 + FIRST_PIECES * TILE_ALLOCATION_PIECE_BYTES;
+/// What may be accessed of the job's tile memory, in whole pages: 4 KiB of tile states, initial blocks of 32 bytes for 10 x 8 tiles, and the pieces that are
+/// always taken.
+const TILE_MEMORY_BYTES: u32 = (4096 + 10 * 8 * 32 + FIRST_PIECES * TILE_ALLOCATION_PIECE_BYTES).next_multiple_of(4096);
 
 /// Where cargo has put the library, beside this test.
 fn library_folder() -> PathBuf {
