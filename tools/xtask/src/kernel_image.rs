@@ -60,7 +60,9 @@ fn flat<Header: FileHeader<Endian = Endianness>>(elf: &[u8]) -> Result<Vec<u8>> 
     let mut filled: Vec<(u64, &[u8])> = Vec::new();
     for segment in header.program_headers(endian, elf)? {
         let bytes = segment.data(endian, elf).ok().context("a segment lies outside the file")?;
-        if segment.p_type(endian) == PT_LOAD && !bytes.is_empty() {
+        // Linkers may load the file's own headers, which are at its beginning, into memory before the kernel.
+        let is_headers = segment.p_offset(endian).into() == 0;
+        if segment.p_type(endian) == PT_LOAD && !is_headers && !bytes.is_empty() {
             filled.push((segment.p_paddr(endian).into(), bytes));
         }
     }
