@@ -22,27 +22,11 @@ pub(crate) fn from_elf(elf: &[u8]) -> Result<Vec<u8>> {
     if header.e_entry(endian) != LOAD_ADDRESS {
         bail!("its entry is at {:#x}, and the firmware jumps to {LOAD_ADDRESS:#x}", header.e_entry(endian));
     }
-    let mut image = Vec::new();
-    for segment in header.program_headers(endian, elf)? {
-        if segment.p_type(endian) != PT_LOAD || segment.p_filesz(endian) == 0 {
-            continue;
-        }
-        let address = segment.p_paddr(endian);
-        let bytes = segment.data(endian, elf).ok().context("a segment lies outside the file")?;
-        let start = address.checked_sub(LOAD_ADDRESS);
-        let start = start.with_context(|| format!("a segment lies at {address:#x}, before {LOAD_ADDRESS:#x}"))?;
-        let end = start.checked_add(bytes.len() as u64).filter(|&end| end <= MAX_IMAGE_BYTES);
-        let end = end.with_context(|| format!("a segment at {address:#x} lies too far from {LOAD_ADDRESS:#x}"))?;
-        let (start, end) = (usize::try_from(start)?, usize::try_from(end)?);
-        if image.len() < end {
-            image.resize(end, 0);
-        }
-        image[start..end].copy_from_slice(bytes);
+    let segments = loaded(header, elf)?;
+    if let Some(segment) = segments.iter().find(|segment| segment.address < LOAD_ADDRESS) {
+        bail!("a segment lies at {:#x}, before {LOAD_ADDRESS:#x}", segment.address);
     }
-    if image.is_empty() {
-        bail!("it has nothing to load");
-    }
-    Ok(image)
+    lay_out(&segments, LOAD_ADDRESS)
 }
 
 /// Lays out the loadable segments of a kernel of either width as a flat image, from the lowest physical address on.
@@ -55,20 +39,41 @@ pub(crate) fn of_any_elf(elf: &[u8]) -> Result<Vec<u8>> {
 }
 
 fn flat<Header: FileHeader<Endian = Endianness>>(elf: &[u8]) -> Result<Vec<u8>> {
-    let header = Header::parse(elf)?;
+    let mut segments = loaded(Header::parse(elf)?, elf)?;
+    // Linkers may load the file's own headers, which are at its beginning, into memory before the kernel.
+    segments.retain(|segment| segment.offset != 0);
+    let start = segments.iter().map(|segment| segment.address).min();
+    lay_out(&segments, start.unwrap_or_default())
+}
+
+/// A segment with bytes in the file, which are loaded into memory.
+struct Segment<'a> {
+    /// Where its bytes are in the file.
+    offset: u64,
+    /// Physical address.
+    address: u64,
+    bytes: &'a [u8],
+}
+
+fn loaded<'a, Header: FileHeader<Endian = Endianness>>(header: &Header, elf: &'a [u8]) -> Result<Vec<Segment<'a>>> {
     let endian = header.endian()?;
-    let mut filled: Vec<(u64, &[u8])> = Vec::new();
+    let mut segments = Vec::new();
     for segment in header.program_headers(endian, elf)? {
-        let bytes = segment.data(endian, elf).ok().context("a segment lies outside the file")?;
-        // Linkers may load the file's own headers, which are at its beginning, into memory before the kernel.
-        let is_headers = segment.p_offset(endian).into() == 0;
-        if segment.p_type(endian) == PT_LOAD && !is_headers && !bytes.is_empty() {
-            filled.push((segment.p_paddr(endian).into(), bytes));
+        if segment.p_type(endian) == PT_LOAD && segment.p_filesz(endian).into() != 0 {
+            segments.push(Segment {
+                offset: segment.p_offset(endian).into(),
+                address: segment.p_paddr(endian).into(),
+                bytes: segment.data(endian, elf).ok().context("a segment lies outside the file")?,
+            });
         }
     }
-    let start = filled.iter().map(|&(address, _)| address).min().context("it has nothing to load")?;
+    Ok(segments)
+}
+
+/// The image of memory from `start` on, which no segment lies before.
+fn lay_out(segments: &[Segment<'_>], start: u64) -> Result<Vec<u8>> {
     let mut image = Vec::new();
-    for (address, bytes) in filled {
+    for &Segment { address, bytes, .. } in segments {
         let end = (address - start).checked_add(bytes.len() as u64).filter(|&end| end <= MAX_IMAGE_BYTES);
         let end = end.with_context(|| format!("a segment at {address:#x} lies too far from {start:#x}"))?;
         let (from, end) = (usize::try_from(address - start)?, usize::try_from(end)?);
@@ -76,6 +81,9 @@ fn flat<Header: FileHeader<Endian = Endianness>>(elf: &[u8]) -> Result<Vec<u8>> 
             image.resize(end, 0);
         }
         image[from..end].copy_from_slice(bytes);
+    }
+    if image.is_empty() {
+        bail!("it has nothing to load");
     }
     Ok(image)
 }
