@@ -15,6 +15,9 @@
 //! encoding is a sequence of pieces with a control byte `n` each: below 128, `n + 1` literal bytes follow; from 128 on, 4 bytes follow that are repeated `n -
 //! 126` times. Most words of graphics memory are equal to their neighbours.
 
+#[cfg(target_os = "none")]
+pub mod replay;
+
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 

@@ -11,6 +11,8 @@
 //! # Sources
 //! [AG p.96-97] identity, [asurati] [linux] properties, [zephyr] power; raspberrypi/linux issue 7155 for the clock.
 
+pub mod v3d_platform;
+
 use core::fmt;
 
 use renderer::{Device, Pass};
@@ -28,12 +30,10 @@ use crate::{
         firmware::BehindMailbox,
         power::PowerSequenceError,
     },
-    boot_options::BootOptions,
-    boot_progress::reach,
-    boot_trace::Stage,
+    boot::{options::BootOptions, progress::reach, trace::Stage},
+    gpu::v3d_platform::{CLOCK_PAUSE_US, INTERRUPTS, V3dPlatform},
     mm::layout,
     println,
-    v3d_platform::{CLOCK_PAUSE_US, INTERRUPTS, V3dPlatform},
 };
 
 /// The driver of the board's V3D.

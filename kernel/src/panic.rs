@@ -8,7 +8,9 @@ use core::{
 
 use crate::{
     arch::{backtrace, cpu},
-    console, logger, println,
+    logging::logger,
+    println,
+    terminal::console,
 };
 
 #[panic_handler]

@@ -1,7 +1,10 @@
 //! A board's report as text, and its parts, each of which fits into a QR code
 //!
-//! `selftest board` writes the report line by line. A board without a serial cable shows it on the screen, a part at a time ([`crate::report_page`]). Each part
-//! begins with a line that names the report and the part, so that parts that are sent one by one can be put together; the other lines are the report's.
+//! `selftest board` writes the report line by line. A board without a serial cable shows it on the screen, a part at a time ([`crate::report::report_page`]).
+//! Each part begins with a line that names the report and the part, so that parts that are sent one by one can be put together; the other lines are the
+//! report's.
+
+pub mod report_page;
 
 use alloc::{format, string::String, vec::Vec};
 use core::fmt;

@@ -15,7 +15,7 @@ use core::fmt;
 use renderer::{Error, Target};
 use v3d::{Fence, hw::BusAddr};
 
-use crate::{gpu::GpuDevice, keyboard::Keyboard, moment::Moment};
+use crate::{gpu::GpuDevice, scene_parts::moment::Moment, terminal::keyboard::Keyboard};
 
 mod breakout;
 mod compute;

@@ -8,6 +8,8 @@ mod bench;
 mod board;
 #[cfg(target_os = "none")]
 mod capture;
+pub mod command;
+pub mod counter_set;
 #[cfg(target_os = "none")]
 mod draws;
 #[cfg(target_os = "none")]

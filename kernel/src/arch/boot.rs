@@ -3,7 +3,7 @@
 //! The firmware's stub enters all cores at EL2 with MMU and caches off; `x0` of core 0 is the address of the device tree, if there is one. Entry at EL1 is
 //! supported too. The steps in order:
 //! 1. Cores 1 to 3 sleep for ever.
-//! 2. The boot trace is initialised ([`crate::boot_trace`]): from here on each stage stores a word there, and sends a letter to the serial port.
+//! 2. The boot trace is initialised ([`crate::boot::trace`]): from here on each stage stores a word there, and sends a letter to the serial port.
 //! 3. If the image is not at its link address, it is copied there: firmware loads 64-bit kernels at 0x80000 or at 0x200000 [config.txt docs]. All code up to
 //!    here is position-independent.
 //! 4. The core leaves EL2 for EL1, with all traps to EL2 disabled.
@@ -13,7 +13,7 @@
 //!    step.
 //! 7. The stacks are set up: `SP_EL1` for exceptions, `SP_EL0` for the kernel; .bss is cleared.
 //! 8. All stacks are filled with a pattern, from which the command `mem` reads their greatest use.
-//! 9. `kernel_entry` below replaces the provisional map by the final one and calls [`crate::start`].
+//! 9. `kernel_entry` below replaces the provisional map by the final one and calls [`crate::boot::start`].
 //!
 //! # Sources
 //! ARM DDI 0487 (D1.2 exception levels, D19.2 system registers); the firmware's armstub8.S for the state at entry.
@@ -23,7 +23,7 @@ use core::arch::global_asm;
 use super::{Handover, mmu};
 use crate::{
     board::addresses,
-    boot_trace::{LAST_STAGE_WORD, MAGIC, PREVIOUS_WORDS, RECORD_WORDS, STAGES_WORD, STICKY_WORD, Stage},
+    boot::trace::{LAST_STAGE_WORD, MAGIC, PREVIOUS_WORDS, RECORD_WORDS, STAGES_WORD, STICKY_WORD, Stage},
     mm::layout::STACK_PAINT,
 };
 
@@ -264,5 +264,5 @@ extern "C" fn kernel_entry(device_tree: u64, entry_level: u64, first_word: u32) 
 
     mmu::install_final_map();
     let device_tree = (first_word.to_le_bytes() == DEVICE_TREE_MAGIC).then_some(device_tree);
-    crate::start::kernel_main(Handover { device_tree, entry_level })
+    crate::boot::start::kernel_main(Handover { device_tree, entry_level })
 }

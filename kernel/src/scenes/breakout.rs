@@ -1,7 +1,7 @@
 //! Breakout: a game with sprites, text and a score, played with the arrow keys
 //!
-//! The rules are in [`breakout`](crate::breakout). Here are the sprites, which are computed at the start, and sparks, which fly from bricks that break. In a
-//! run with a fixed step the game plays itself, so that its pictures can be compared.
+//! The rules are in [`breakout`](crate::scene_parts::breakout). Here are the sprites, which are computed at the start, and sparks, which fly from bricks that
+//! break. In a run with a fixed step the game plays itself, so that its pictures can be compared.
 
 use alloc::{boxed::Box, format, vec::Vec};
 use core::f32::consts::TAU;
@@ -17,11 +17,13 @@ use v3d::Fence;
 
 use super::{Keys, Scene, SceneContext, SceneEntry, SceneError};
 use crate::{
-    assets::{BODY_FONT, TITLE_FONT},
-    breakout::{self, BRICK, Controls, Event, FIELD, Game, PADDLE, PADDLE_TOP, Phase, RADIUS, STEP_S},
     gpu::GpuDevice,
-    keyboard::{Key, Keyboard},
-    moment::Moment,
+    scene_parts::{
+        assets::{BODY_FONT, TITLE_FONT},
+        breakout::{self, BRICK, Controls, Event, FIELD, Game, PADDLE, PADDLE_TOP, Phase, RADIUS, STEP_S},
+        moment::Moment,
+    },
+    terminal::keyboard::{Key, Keyboard},
 };
 
 /// The entry in the table of scenes.

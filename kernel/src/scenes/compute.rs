@@ -13,11 +13,11 @@ use renderer::{
     PassDescriptor,
     canvas::{Canvas, FontAtlas, Shape, TextStyle},
 };
-use v3d::{Fence, hw::registers::performance::CounterSource, performance};
+use v3d::{Fence, driver::performance, hw::registers::performance::CounterSource};
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
-use crate::assets::{BODY_FONT, TITLE_FONT};
-use crate::moment::Moment;
+use crate::scene_parts::assets::{BODY_FONT, TITLE_FONT};
+use crate::scene_parts::moment::Moment;
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {

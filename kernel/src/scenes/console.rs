@@ -1,8 +1,8 @@
 //! The shell on the display, drawn by the GPU with smooth scrolling
 //!
 //! All letters come from one glyph atlas, so a screen of text is one draw, which is built anew for each frame. While the scene runs, it collects the console's
-//! output ([`crate::console::listen`], [`Transcript`]), and keys are commands as usual; `scene stop` or control-C end it. The console that is used during boot
-//! and panics is drawn by the CPU (`screen`), because it has to work without the GPU.
+//! output ([`crate::terminal::console::listen`], [`Transcript`]), and keys are commands as usual; `scene stop` or control-C end it. The console that is used
+//! during boot and panics is drawn by the CPU (`screen`), because it has to work without the GPU.
 
 use alloc::{boxed::Box, format};
 
@@ -15,11 +15,13 @@ use v3d::Fence;
 
 use super::{Keys, Scene, SceneContext, SceneEntry, SceneError};
 use crate::{
-    assets::{BODY_FONT, TITLE_FONT},
-    command::{self, PROMPT},
-    console::{self, Listening},
-    moment::Moment,
-    transcript::{self, Role, Transcript},
+    scene_parts::{
+        assets::{BODY_FONT, TITLE_FONT},
+        moment::Moment,
+        transcript::{self, Role, Transcript},
+    },
+    shell::command::{self, PROMPT},
+    terminal::console::{self, Listening},
 };
 
 /// The entry in the table of scenes.

@@ -18,11 +18,11 @@ use renderer::{
     shaded_vertex::ShadedVertex,
     unorm,
 };
-use v3d::{Fence, draw_state::Viewport};
+use v3d::{Fence, lists::draw_state::Viewport};
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
-use crate::assets::{BODY_FONT, TITLE_FONT};
-use crate::moment::Moment;
+use crate::scene_parts::assets::{BODY_FONT, TITLE_FONT};
+use crate::scene_parts::moment::Moment;
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {

@@ -26,7 +26,10 @@ use renderer::{
 use v3d::Fence;
 
 use super::{Scene, SceneContext, SceneEntry, SceneError, flight::whole};
-use crate::{assets::VESSELS, gpu::GpuDevice, moment::Moment};
+use crate::{
+    gpu::GpuDevice,
+    scene_parts::{assets::VESSELS, moment::Moment},
+};
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {

@@ -31,7 +31,7 @@ use super::{
     Scene, SceneContext, SceneEntry, SceneError,
     textured_cube::{Crates, LitPipeline, SKY},
 };
-use crate::moment::Moment;
+use crate::scene_parts::moment::Moment;
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {

@@ -30,7 +30,10 @@ use renderer::{
 use v3d::Fence;
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
-use crate::{assets::LIGHTHOUSE, gpu::GpuDevice, moment::Moment};
+use crate::{
+    gpu::GpuDevice,
+    scene_parts::{assets::LIGHTHOUSE, moment::Moment},
+};
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {

@@ -16,10 +16,13 @@ use renderer::{
     shaded_vertex::ShadedVertex,
     unorm,
 };
-use v3d::{Fence, draw_state::Viewport, hw::tiling::Tiling};
+use v3d::{Fence, hw::tiling::Tiling, lists::draw_state::Viewport};
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
-use crate::{assets::TITLE_FONT, gpu::GpuDevice, moment::Moment};
+use crate::{
+    gpu::GpuDevice,
+    scene_parts::{assets::TITLE_FONT, moment::Moment},
+};
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {

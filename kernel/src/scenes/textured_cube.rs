@@ -23,10 +23,8 @@ use v3d::Fence;
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::{
-    assets::WOODEN_CRATE,
     gpu::{GpuDevice, GpuPass},
-    moment::Moment,
-    shapes::Shape,
+    scene_parts::{assets::WOODEN_CRATE, moment::Moment, shapes::Shape},
 };
 
 /// The entry in the table of scenes.

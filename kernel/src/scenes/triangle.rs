@@ -14,7 +14,7 @@ use renderer::{Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, un
 use v3d::Fence;
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
-use crate::moment::Moment;
+use crate::scene_parts::moment::Moment;
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {

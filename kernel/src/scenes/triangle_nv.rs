@@ -12,7 +12,7 @@ use renderer::{
 use v3d::Fence;
 
 use super::{Scene, SceneContext, SceneEntry, SceneError, triangle};
-use crate::moment::Moment;
+use crate::scene_parts::moment::Moment;
 
 /// The entry in the table of scenes.
 pub(super) const ENTRY: SceneEntry = SceneEntry {

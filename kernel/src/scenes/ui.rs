@@ -14,10 +14,12 @@ use v3d::Fence;
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::{
-    assets::{BODY_FONT, TITLE_FONT},
-    dashboard::{self, SIZE},
     gpu::GpuDevice,
-    moment::Moment,
+    scene_parts::{
+        assets::{BODY_FONT, TITLE_FONT},
+        dashboard::{self, SIZE},
+        moment::Moment,
+    },
 };
 
 /// The entry in the table of scenes.

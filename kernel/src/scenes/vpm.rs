@@ -15,14 +15,16 @@ use renderer::{
 use v3d::{
     Fence,
     hw::{Layout, shaded_vertex::ScreenXy},
-    user_program::UserProgram,
+    jobs::user_program::UserProgram,
 };
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::{
-    assets::{BODY_FONT, TITLE_FONT},
     gpu::GpuDevice,
-    moment::Moment,
+    scene_parts::{
+        assets::{BODY_FONT, TITLE_FONT},
+        moment::Moment,
+    },
 };
 
 /// The entry in the table of scenes.

@@ -27,9 +27,8 @@ use v3d::{Fence, hw::tiling::Tiling};
 
 use super::{Scene, SceneContext, SceneEntry, SceneError, flight::whole};
 use crate::{
-    assets::LIGHTHOUSE,
     gpu::{GpuDevice, GpuPass},
-    moment::Moment,
+    scene_parts::{assets::LIGHTHOUSE, moment::Moment},
 };
 
 /// The entry in the table of scenes.

@@ -9,10 +9,11 @@ use super::{
 use crate::{
     arch::clock,
     board::{firmware, property::GetFirmwareRevision},
-    console, crc32,
+    crc32,
     mm::shared::SharedWords,
     println,
     scenes::SCENES,
+    terminal::console,
 };
 
 /// Number of frames per scene, unless the command says another.

@@ -15,11 +15,10 @@ use crate::{
         },
         revision::Revision,
     },
-    boot_progress,
-    boot_trace::Stage,
-    console,
+    boot::{progress, trace::Stage},
     mm::{heap, layout, watermark},
     print, println,
+    terminal::console,
 };
 
 const MIB: u32 = 1 << 20;
@@ -64,10 +63,10 @@ pub(super) fn info(session: &Session) -> CommandResult {
 /// The stages of this boot and of the one before.
 pub(super) fn boot() -> CommandResult {
     let frequency_hz = core_clock::frequency_hz();
-    let this = boot_progress::trace().this_boot().ok_or("the boot trace has been overwritten")?;
+    let this = progress::trace().this_boot().ok_or("the boot trace has been overwritten")?;
     println!("this boot, after {} others since power-on:", this.boots_before);
     print!("{}", this.lines(frequency_hz));
-    match boot_progress::trace().boot_before() {
+    match progress::trace().boot_before() {
         Some(before) => {
             println!("the previous boot reached stage {} of {}:", before.last as u32, Stage::ALL.len());
             print!("{}", before.lines(frequency_hz));

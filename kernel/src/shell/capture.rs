@@ -17,9 +17,9 @@ use core::fmt;
 use v3d::{
     Submission,
     driver::RECENT_JOBS,
+    jobs::user_program::UserProgram,
+    lists::record_list::ControlList,
     platform::GpuMemory,
-    record_list::ControlList,
-    user_program::UserProgram,
     validator::{self, Span},
 };
 
@@ -27,10 +27,10 @@ use super::session::{CommandResult, LastPicture, NO_V3D, Session};
 use crate::{
     board::watchdog::Watchdog,
     capture::{BLOCK_BYTES, write_block},
-    console::Terminal,
     gpu::Gpu,
     mm::layout::PAGE_BYTES,
     print, println,
+    terminal::console::Terminal,
 };
 
 /// Bytes at the end of the pool that a replay may give to the binner when its memory runs out.

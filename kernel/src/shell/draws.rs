@@ -16,7 +16,7 @@ use v3d::{
 };
 
 use super::session::{CommandResult, Session};
-use crate::{command::Draws, gpu::GpuDevice};
+use crate::{gpu::GpuDevice, shell::command::Draws};
 
 /// Number of draws in both frames.
 const FEW: u32 = 10;

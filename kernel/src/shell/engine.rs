@@ -2,19 +2,20 @@
 
 use alloc::{format, string::ToString};
 
-use v3d::{error_status, performance, register_snapshot::RegisterSnapshot, statistics::Statistics};
+use v3d::{
+    driver::{performance, statistics::Statistics},
+    report::{error_status, register_snapshot::RegisterSnapshot},
+};
 
 use super::session::{CommandResult, Session};
 use crate::{
     arch::clock,
     board::{interrupt_controller, interrupt_lines, watchdog},
-    boot_progress,
-    boot_trace::Stage,
-    counter_set::CounterSet,
-    frame_times::FrameTimes,
-    gpu::{self, ClockCheck, Gpu},
+    boot::{progress, trace::Stage},
+    display::frame_times::FrameTimes,
+    gpu::{self, ClockCheck, Gpu, v3d_platform::V3dPlatform},
     print, println,
-    v3d_platform::V3dPlatform,
+    shell::counter_set::CounterSet,
 };
 
 pub(super) fn identity(session: &mut Session) -> CommandResult {
@@ -34,7 +35,7 @@ pub(super) fn start(session: &mut Session, check: ClockCheck) -> CommandResult {
     }
     let platform = V3dPlatform::installed().ok_or("the boot did not get that far")?;
     let timeout_ms = session.watchdog.timeout_ms();
-    if boot_progress::trace().watchdog_is_useless() {
+    if progress::trace().watchdog_is_useless() {
         println!(
             "no watchdog runs, since it restarts this machine at once: if the V3D does not answer, nothing ends that"
         );
@@ -46,7 +47,7 @@ pub(super) fn start(session: &mut Session, check: ClockCheck) -> CommandResult {
         Some(timeout_ms) => session.watchdog.arm(timeout_ms),
         None => session.watchdog.disarm(),
     }
-    boot_progress::reach(Stage::Shell);
+    progress::reach(Stage::Shell);
     session.gpu = started.map_err(|error| error.to_string());
     session.gpu.as_ref().map(|_| ()).map_err(Clone::clone)
 }

@@ -5,8 +5,8 @@ use alloc::{string::ToString, vec, vec::Vec};
 use v3d::{
     Error, Job,
     hw::{ArmPhys, control_list::Record},
-    record_list::{ControlList, RecordList},
-    user_program::UserProgram,
+    jobs::user_program::UserProgram,
+    lists::record_list::{ControlList, RecordList},
 };
 
 use super::{
@@ -15,10 +15,11 @@ use super::{
 };
 use crate::{
     arch::{clock, provoke},
-    boot_progress,
-    command::Failure,
+    boot::progress,
     gpu::Gpu,
-    print, println, tick,
+    print, println,
+    shell::command::Failure,
+    tick,
 };
 
 /// Duration of the interrupt storm: some ticks.
@@ -43,12 +44,12 @@ pub(super) fn fail(session: &mut Session, failure: Failure) -> CommandResult {
             return Ok(());
         }
         Failure::Step(step) => {
-            boot_progress::trace().ask_to_hang_in_step(step);
+            progress::trace().ask_to_hang_in_step(step);
             println!("the next `selftest board` halts in step {step}");
             return Ok(());
         }
         Failure::Boot(stage) => {
-            boot_progress::trace().ask_to_hang(stage);
+            progress::trace().ask_to_hang(stage);
             println!("the next boot halts in stage {}, \"{}\"", stage as u32, stage.name());
             return reboot(session);
         }

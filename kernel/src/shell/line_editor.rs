@@ -9,7 +9,7 @@
 
 use core::fmt::{self, Write};
 
-use crate::keys::{
+use crate::terminal::keys::{
     BACKSPACE, CARRIAGE_RETURN, CONTROL_A, CONTROL_B, CONTROL_C, CONTROL_D, CONTROL_E, CONTROL_F, CONTROL_K, CONTROL_U,
     DELETE, ESCAPE, LINE_FEED,
 };

@@ -7,7 +7,13 @@ use alloc::{
 };
 
 use super::session::{CommandResult, Session};
-use crate::{arch::clock, board::act_led, console, println, report::Report, report_page};
+use crate::{
+    arch::clock,
+    board::act_led,
+    println,
+    report::{Report, report_page},
+    terminal::console,
+};
 
 /// How long a part is shown: enough to point a phone at it.
 const SHOWN_US: u64 = 15_000_000;

@@ -12,10 +12,11 @@ use super::{
 };
 use crate::{
     board::{act_led, watchdog::Watchdog},
-    command::{self, Command, LogRequest, PROMPT, SelftestRequest, V3dRequest, WatchdogRequest},
-    console::{self, Terminal},
     gpu::ClockCheck,
-    logger, print, println,
+    logging::logger,
+    print, println,
+    shell::command::{self, Command, LogRequest, PROMPT, SelftestRequest, V3dRequest, WatchdogRequest},
+    terminal::console::{self, Terminal},
 };
 
 /// Timeout of the watchdog.

@@ -20,7 +20,7 @@ use core::{
 };
 
 use bcm283x::Swapchain;
-use v3d::{Error, Fence, hw::ArmPhys, performance, pool::Buffer};
+use v3d::{Error, Fence, driver::performance, hw::ArmPhys, memory::pool::Buffer};
 
 use super::{
     session::{CommandResult, ExecuteLine, LastPicture, Session},
@@ -34,16 +34,20 @@ use crate::{
         framebuffer::{self, DEFAULT_SIZE},
         property::{GetFirmwareRevision, PropertyError},
     },
-    console::{self, Interruption},
-    frame_times::FrameTimes,
+    display::{
+        frame_times::FrameTimes,
+        pages::{PIXEL_BYTES, Pages},
+        vsync::{BoardDisplay, Vsync},
+    },
     gpu::{Gpu, GpuDevice},
-    keyboard::{self, Key, Keyboard},
-    keys::CONTROL_C,
-    moment::Moment,
-    pages::{PIXEL_BYTES, Pages},
     print, println,
+    scene_parts::moment::Moment,
     scenes::{Keys, Page, SCENES, Scene, SceneContext, SceneEntry, SceneError},
-    vsync::{BoardDisplay, Vsync},
+    terminal::{
+        console::{self, Interruption},
+        keyboard::{self, Key, Keyboard},
+        keys::CONTROL_C,
+    },
 };
 
 /// Output of scenes, printed on request.

@@ -20,9 +20,11 @@ use super::session::{CommandResult, Session};
 use crate::{
     arch::{clock, cpu},
     board::{firmware, property::GetFirmwareRevision},
-    boot_progress, console, println,
+    boot::progress,
+    gpu::v3d_platform::V3dPlatform,
+    println,
     report::Report,
-    v3d_platform::V3dPlatform,
+    terminal::console,
 };
 use debug_registers::DebugRegisters;
 
@@ -98,7 +100,7 @@ impl Output {
 
 pub(super) fn selftest(session: &mut Session, steps: Steps) -> CommandResult {
     let mut output = Output::default();
-    let hung = boot_progress::trace().hung_steps();
+    let hung = progress::trace().hung_steps();
     output.line("---- board report, to be pasted as a whole ----");
     facts::write(session, &mut output, hung);
     // Without a driver, the V3D's registers are only read.
@@ -159,7 +161,7 @@ pub(super) fn selftest(session: &mut Session, steps: Steps) -> CommandResult {
 
 /// Runs a step, which the boot trace records until it ends.
 fn recorded(number: u32, step: impl FnOnce() -> Verdict) -> Verdict {
-    let trace = boot_progress::trace();
+    let trace = progress::trace();
     trace.begin_step(number);
     if trace.take_hang_in_step(number) {
         console::flush();

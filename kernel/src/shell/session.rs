@@ -8,14 +8,13 @@ use v3d::Submission;
 use crate::{
     arch::Handover,
     board::watchdog::Watchdog,
-    boot_options::BootOptions,
-    counter_set::CounterSet,
-    frame_times::FrameTimes,
+    boot::options::BootOptions,
+    capture::replay::Replay,
+    display::{frame_times::FrameTimes, pages::Pages},
     gpu::{Gpu, GpuDevice},
-    pages::Pages,
-    replay::Replay,
     report::Report,
     scenes::Page,
+    shell::counter_set::CounterSet,
 };
 
 /// The result of a command; an error is a sentence.

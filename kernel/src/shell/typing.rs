@@ -7,10 +7,12 @@ use super::{
     session::{ExecuteLine, Session},
 };
 use crate::{
-    command::{Command, PROMPT},
-    console::{self, Terminal},
-    keys::CONTROL_C,
     print, println,
+    shell::command::{Command, PROMPT},
+    terminal::{
+        console::{self, Terminal},
+        keys::CONTROL_C,
+    },
 };
 
 /// The line that is being edited between frames.

@@ -5,7 +5,7 @@
 //!
 //! # A board that hangs
 //! Nobody may be there to press a reset button, so the watchdog restarts a board that hangs in a step. The boot trace keeps the steps in which that happened
-//! ([`crate::boot_trace`]): the next run leaves them out, so that after some restarts there is a report. Power-off forgets them.
+//! ([`crate::boot::trace`]): the next run leaves them out, so that after some restarts there is a report. Power-off forgets them.
 
 use super::{
     report_screen,
@@ -15,7 +15,9 @@ use super::{
 use crate::{
     arch::clock,
     board::{act_led, watchdog},
-    boot_progress, console, println,
+    boot::progress,
+    println,
+    terminal::console,
 };
 
 /// Waits for a key, tests the board if none comes, and shows the report until one does.
@@ -30,7 +32,7 @@ pub(super) fn run(session: &mut Session, seconds: u32) -> CommandResult {
         return Ok(());
     }
     // Some emulators restart the machine as soon as the watchdog is armed.
-    let may_arm = !boot_progress::trace().watchdog_is_useless();
+    let may_arm = !progress::trace().watchdog_is_useless();
     if may_arm {
         session.watchdog.arm(watchdog::MAX_MS);
     }

@@ -26,14 +26,14 @@
 //! 4. For each tile: Tile Coordinates, and record 24, which stores the colour as 113 says; for the last tile record 25, which also ends the frame.
 //!
 //! Write the list's first address to CT1CA and the address behind its last byte to CT1EA. The frame is done when the interrupt `frdone` comes, or RFC has
-//! counted one more. In code: `kernel/v3d/src/rendering_list.rs`.
+//! counted one more. In code: `kernel/v3d/src/lists/rendering_list.rs`.
 //!
 //! # Binning mode
 //! [Tile Binning Mode Configuration](crate::control_list::TileBinningMode), 112, comes first; then [Start Tile
 //! Binning](crate::control_list::Record::StartTileBinning), 6; then state, draws, and at the end [Flush](crate::control_list::Record::Flush), 4. A tile is
 //! 64 x 64 pixels, half as wide and high with four samples, half as high with a 64-bit tile buffer or two buffers
 //! ([`tile_size_px`](crate::tile_buffer::tile_size_px)). The tile allocation memory has one first block for each tile, then those that the PTB takes as
-//! lists grow; the tile state data array has 48 bytes a tile. In code: `kernel/v3d/src/tile_memory.rs`, `binning_list.rs`.
+//! lists grow; the tile state data array has 48 bytes a tile. In code: `kernel/v3d/src/memory/tile_memory.rs`, `binning_list.rs`.
 //!
 //! # VPM set-up
 //! A write to the register `vr_setup` ([ReadSetup](crate::vpm::ReadSetup)) says what the next reads of `vpm` yield; at least three instructions lie between
@@ -48,28 +48,28 @@
 //! - third, if r or b is written too: the [stride of a cube map's faces](crate::texture::CubeMapStride), or a child image's
 //!   [size](crate::texture::ChildDimensions); fourth: its [offset](crate::texture::ChildOffsets).
 //!
-//! A lookup with `s` alone is a read of the word at that address, without parameters. In code: `kernel/v3d/src/texture.rs`.
+//! A lookup with `s` alone is a read of the word at that address, without parameters. In code: `kernel/v3d/src/image/texture.rs`.
 //!
 //! # The attribute record
 //! The GL shader record is the [fragment shader](crate::shader_record::GlFragment), two [vertex stages](crate::shader_record::GlVertex), and for each
 //! attribute an [array](crate::shader_record::AttributeArray): base address, bytes less 1, stride, and where the vertex and the coordinate shader find it
 //! in the VPM. Eight attributes are encoded as 0. The VCD fetches bytes; what they mean is the shader's business. In code:
-//! `kernel/v3d/src/shader_record.rs`.
+//! `kernel/v3d/src/lists/shader_record.rs`.
 //!
 //! # T-format and LT-format
 //! A micro-tile is 64 bytes: 4 x 4 pixels of 32 bits. LT-format has micro-tiles row by row. T-format has tiles of 4 KiB, of 2 x 2 sub-tiles of 4 x 4
 //! micro-tiles; rows of tiles run to the right and back in turn, and the sub-tiles' order turns with them. Small levels of a texture are in LT-format
 //! ([`level_format`](crate::tiling::level_format)). In code: [`pixel_offset_bits`](crate::tiling::pixel_offset_bits), and fast for whole rectangles in
-//! `kernel/v3d/src/tiler.rs`.
+//! `kernel/v3d/src/image/tiler.rs`.
 //!
 //! # Caches
 //! Nothing sees the CPU's writes by itself. Before each job write [L2CACTL](crate::registers::cache::L2cactl) (`l2cclr`) and
-//! [SLCACTL](crate::registers::cache::Slcactl) (all slices of all four caches) \[AG p.93\]. In code: `kernel/v3d/src/caches.rs`.
+//! [SLCACTL](crate::registers::cache::Slcactl) (all slices of all four caches) \[AG p.93\]. In code: `kernel/v3d/src/memory/caches.rs`.
 //!
 //! # Interrupts
 //! [INTCTL](crate::registers::interrupt::Intctl) shows and clears them, INTENA and INTDIS enable and disable: rendering done, binning done, binner out of
 //! memory, and binner has used spill memory. Masked ones show in INTCTL all the same, so they can be polled. A program can raise another by writing to its
-//! register `irq`: [DBQITC](crate::registers::interrupt::Dbqitc) has a bit for each QPU. In code: `kernel/v3d/src/interrupts.rs`.
+//! register `irq`: [DBQITC](crate::registers::interrupt::Dbqitc) has a bit for each QPU. In code: `kernel/v3d/src/driver/interrupts.rs`.
 //!
 //! # Overflow memory
 //! When the binner's memory is used up, the out-of-memory interrupt stays up until [BPOA](crate::registers::pipeline::Bpoa), address, and
@@ -79,9 +79,10 @@
 //! # User programs
 //! [SRQUL](crate::registers::qps::Srqul), how many uniforms; [SRQUA](crate::registers::qps::Srqua), their address; last
 //! [SRQPC](crate::registers::qps::Srqpc), the program's: this write puts it into a queue of 16. [SRQCS](crate::registers::qps::Srqcs) counts programs that
-//! are done, modulo 256. VPM for them is what [VPMBASE](crate::registers::vpm::Vpmbase) reserves \[AG p.90-91\]. In code: `kernel/v3d/src/user_program.rs`.
+//! are done, modulo 256. VPM for them is what [VPMBASE](crate::registers::vpm::Vpmbase) reserves \[AG p.90-91\]. In code:
+//! `kernel/v3d/src/jobs/user_program.rs`.
 //!
 //! # Recovery from a hang
 //! A thread that has made no progress between two looks at CTnCA hangs. Keep ERRSTAT, CTnCS, CTnCA, PCS and the debug registers for a report; then reset
 //! the whole engine through its power domain, because resetting a thread leaves the QPUs as they are \[linux vc4_gem.c\]. In code:
-//! `kernel/v3d/src/driver/recovery.rs`, `kernel/v3d/src/register_snapshot.rs`, `kernel/v3d/src/report.rs`.
+//! `kernel/v3d/src/driver/recovery.rs`, `kernel/v3d/src/report/register_snapshot.rs`, `kernel/v3d/src/report.rs`.

@@ -21,22 +21,22 @@ use v3d_hw::registers::{IDENT0_VALUE, Register, Thread};
 use v3d_hw::shaded_vertex::ScreenXy;
 use v3d_hw::shader_record as record_layout;
 
-use crate::binning_list::BinningList;
-use crate::caches;
-use crate::draw_state::DrawState;
 use crate::driver::Driver;
 use crate::error::Error;
-use crate::job::Job;
+use crate::image::surface::Surface;
+use crate::image::tile_grid::{TileBuffer, TileGrid};
+use crate::jobs::job::Job;
+use crate::jobs::user_program::{UserProgram, VPM_RESERVATION};
+use crate::lists::binning_list::BinningList;
+use crate::lists::draw_state::DrawState;
+use crate::lists::primitives::Primitives;
+use crate::lists::record_list::{ControlList, RecordList};
+use crate::lists::rendering_list::{ClearValues, RenderingPass};
+use crate::lists::shader_record::{FragmentProgram, NvRecord, Program};
+use crate::lists::tile_area::TileArea;
+use crate::memory::caches;
+use crate::memory::tile_memory::TileMemory;
 use crate::platform::{Platform, RegisterAccess};
-use crate::primitives::Primitives;
-use crate::record_list::{ControlList, RecordList};
-use crate::rendering_list::{ClearValues, RenderingPass};
-use crate::shader_record::{FragmentProgram, NvRecord, Program};
-use crate::surface::Surface;
-use crate::tile_area::TileArea;
-use crate::tile_grid::{TileBuffer, TileGrid};
-use crate::tile_memory::TileMemory;
-use crate::user_program::{UserProgram, VPM_RESERVATION};
 
 mod programs;
 

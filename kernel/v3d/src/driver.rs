@@ -38,23 +38,26 @@
 //! # Sources
 //! [AG p.62-65, p.85-89], [linux vc4_gem.c, vc4_irq.c] for the order of register writes.
 
+pub mod interrupts;
 mod overflow;
+pub mod performance;
 mod programs;
 mod recovery;
 mod schedule;
 mod settle;
+pub mod statistics;
 
-use crate::caches;
+use crate::driver::interrupts::Interrupts;
+use crate::driver::statistics::Statistics;
 use crate::error::{Error, Failure};
-use crate::fence::Fence;
 use crate::identity::Identity;
-use crate::interrupts::Interrupts;
-use crate::job::{Job, Submission};
+use crate::jobs::fence::Fence;
+use crate::jobs::job::{Job, Submission};
+use crate::jobs::user_program::VPM_RESERVATION;
+use crate::memory::caches;
+use crate::memory::pool::{Buffer, Owner, Pool};
 use crate::platform::Platform;
-use crate::pool::{Buffer, Owner, Pool};
 use crate::report::Report;
-use crate::statistics::Statistics;
-use crate::user_program::VPM_RESERVATION;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use overflow::OverflowMemory;

@@ -1,10 +1,10 @@
 //! Errors of the driver.
 
 use crate::errata::Erratum;
-use crate::fence::Fence;
 use crate::identity::IdentityError;
+use crate::jobs::fence::Fence;
+use crate::lists::tile_area::TileArea;
 use crate::platform::PowerError;
-use crate::tile_area::TileArea;
 use core::fmt;
 use v3d_hw::FieldError;
 use v3d_hw::registers::Thread;
@@ -142,7 +142,7 @@ impl fmt::Display for Error {
                 write!(
                     f,
                     "{count} user programs do not fit the request queue of {} places",
-                    crate::user_program::QUEUE_DEPTH
+                    crate::jobs::user_program::QUEUE_DEPTH
                 )
             }
         }

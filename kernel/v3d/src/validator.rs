@@ -100,10 +100,10 @@ pub use rights::Rights;
 pub use span::{MEMORY_BYTES, Span, merged};
 pub use survey::{Pointer, Survey, survey};
 
-use crate::job::Job;
+use crate::image::tile_grid::TileGrid;
+use crate::jobs::job::Job;
+use crate::lists::record_list::ControlList;
 use crate::platform::GpuMemory;
-use crate::record_list::ControlList;
-use crate::tile_grid::TileGrid;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 use core::fmt;

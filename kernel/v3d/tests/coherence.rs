@@ -16,16 +16,16 @@ use v3d::hw::qpu::{AddOp, Alu, Condition, Instruction, Mux, Signal};
 use v3d::hw::registers::Register;
 use v3d::hw::registers::cache::{L2cactl, Slcactl};
 use v3d::hw::{BusAddr, Layout};
+use v3d::image::tile_grid::{TileBuffer, TileGrid};
+use v3d::jobs::user_program::UserProgram;
+use v3d::lists::record_list::{ControlList, RecordList};
+use v3d::lists::shader_record::{Attribute, FragmentProgram, GlRecord, Program};
+use v3d::memory::pool::Buffer;
+use v3d::memory::tile_memory::{MIN_GROWTH_BYTES, TileMemory, tile_list};
 use v3d::platform::{GpuMemory, Power, PowerError, RegisterAccess, Time};
-use v3d::pool::Buffer;
-use v3d::record_list::{ControlList, RecordList};
-use v3d::shader_record::{Attribute, FragmentProgram, GlRecord, Program};
-use v3d::tile_grid::{TileBuffer, TileGrid};
-use v3d::tile_memory::{MIN_GROWTH_BYTES, TileMemory, tile_list};
-use v3d::user_program::UserProgram;
 use v3d::{Driver, Job, Limits};
 use v3d_host::Model;
-use v3d_sim::coherence::{Cache, CoherenceFault};
+use v3d_sim::device::coherence::{Cache, CoherenceFault};
 use v3d_sim::{Config, Fault};
 
 /// What follows a clear.

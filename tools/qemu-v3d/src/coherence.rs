@@ -1,7 +1,7 @@
 //! The coherence check of a guest: its barriers, and what its CPU caches, at each access to the V3D's registers.
 //!
-//! The model checks the V3D's own caches ([`v3d_sim::coherence`]). What the CPU caches is read from the guest's tables again at each start, because they may
-//! have changed. The first start comes before its shared memory is known, so a barrier that is missing there alone is not noticed.
+//! The model checks the V3D's own caches ([`v3d_sim::device::coherence`]). What the CPU caches is read from the guest's tables again at each start, because
+//! they may have changed. The first start comes before its shared memory is known, so a barrier that is missing there alone is not noticed.
 
 use crate::barriers::{Barrier, Barriers};
 use crate::cpu_caches::{TranslationRegisters, UnknownTables};

@@ -12,8 +12,8 @@ use qpu::check::facts::Facts;
 use qpu::optimize::optimize;
 use qpu::{Assembly, Options, Source, assemble};
 use v3d_hw::BusAddr;
-use v3d_sim::lanes::Lanes;
 use v3d_sim::memory::OwnedMemory;
+use v3d_sim::qpu::lanes::Lanes;
 use v3d_sim::qpu::qps::user_io::{Setup, Shared, UserIo};
 use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu};
 

@@ -30,18 +30,18 @@ mod registers;
 
 pub use crate::fault::list::{CleError, CleFault};
 
+use crate::binning::primitive_assembly::{Assembly, Fan};
+use crate::binning::primitive_list::{self, ListFault, Primitive};
+use crate::binning::ptb::{self, Progress, Ptb};
+use crate::binning::vcm::{self, Stage, VertexShader};
 use crate::counters::Counters;
+use crate::device::supervision::Supervision;
 use crate::fault::FaultLog;
 use crate::memory::{Memory, OutOfMemory};
-use crate::primitive_assembly::{Assembly, Fan};
-use crate::primitive_list::{self, ListFault, Primitive};
-use crate::ptb::{self, Progress, Ptb};
 use crate::qpu::CodeCache;
 use crate::render::pixel_trace::PixelTrace;
 use crate::render::{self, Renderer};
 use crate::state::PipelineState;
-use crate::supervision::Supervision;
-use crate::vcm::{self, Stage, VertexShader};
 use crate::vpm::allocator::{AllocationError, Allocator};
 use index_data::IndexData;
 use std::sync::Arc;

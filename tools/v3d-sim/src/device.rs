@@ -29,23 +29,25 @@
 //! the state cache only changes how long binning takes.
 
 pub mod beside;
+pub mod coherence;
+pub mod supervision;
 
 pub use crate::fault::register::RegisterFault;
 
+use crate::binning::ptb::pool::Overspill;
+use crate::binning::vcm::UndefinedElements;
 use crate::cle::{self, Budget, Cle};
-use crate::coherence::Coherence;
 use crate::counters::{Counters, needs_timing};
+use crate::device::coherence::Coherence;
+use crate::device::supervision::Supervision;
 use crate::fault::{Fault, FaultLog, Signals};
 use crate::memory::{Limits, Memory};
-use crate::ptb::pool::Overspill;
 use crate::qpu::qps::Qps;
 use crate::qpu::{CodeCache, EngineKind};
 use crate::render::pixel_trace::PixelTrace;
 use crate::render::{self, fep::SamplePositions};
-use crate::supervision::Supervision;
 use crate::timing::Machine;
 use crate::timing::caches::{Caches, Level1};
-use crate::vcm::UndefinedElements;
 use crate::vpm::allocator::{AllocationError, Allocator};
 use beside::Beside;
 use std::ops::Range;
@@ -81,8 +83,8 @@ pub struct Config {
     pub watched_pixel: Option<(u32, u32)>,
     /// Estimates cycles, stalls and cache hits even while no performance counter asks for them.
     pub estimate: bool,
-    /// Reports reads of data that a cache may hold in an older state, and accesses to what the CPU caches, see [`coherence`](crate::coherence). The model
-    /// then executes several times more slowly.
+    /// Reports reads of data that a cache may hold in an older state, and accesses to what the CPU caches, see [`coherence`]. The
+    /// model then executes several times more slowly.
     pub check_coherence: bool,
     /// What elements of a batch without a vertex contain.
     pub undefined_elements: UndefinedElements,

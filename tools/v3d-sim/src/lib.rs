@@ -11,29 +11,29 @@
 //! |---|---|
 //! | [`dump`] | jobs in words |
 //! | [`job`] | job folders: files, execution, pictures |
-//! | [`workload`] | workloads that boards were timed with, and their times |
+//! | [`timing::workload`] | workloads that boards were timed with, and their times |
 //! | [`lists`] | control lists, run through the registers as by a driver |
 //! | [`device`] | the register block, interrupts |
 //! | [`cle`] | control list executor (CLE), both threads |
-//! | [`ptb`] | binner (PTB): clipping, tile lists, tile memory |
+//! | [`binning::ptb`] | binner (PTB): clipping, tile lists, tile memory |
 //! | [`render`] | tiles of a frame: PSE, FEP, early Z, CAP, TLB, stores and loads |
-//! | [`vcm`] | VCM and VCD: attribute fetch, batches, vertex and coordinate shading |
+//! | [`binning::vcm`] | VCM and VCD: attribute fetch, batches, vertex and coordinate shading |
 //! | [`qpu`] | quad processors (QPUs): instruction set, execution, scheduler (QPS) |
 //! | [`tmu`] | texture and memory lookup units (TMUs) |
 //! | [`vpm`] | vertex pipeline memory (VPM), its DMA (VDW, VDR) and its allocator |
-//! | [`primitive_list`] | compressed primitive lists, read and written |
-//! | [`primitive_assembly`] | vertex indices to points, lines, triangles and RHTs |
+//! | [`binning::primitive_list`] | compressed primitive lists, read and written |
+//! | [`binning::primitive_assembly`] | vertex indices to points, lines, triangles and RHTs |
 //! | [`state`] | pipeline state, as state records set it |
-//! | [`supervision`] | how far lists and programs are, for other threads, and a request to stop them |
+//! | [`device::supervision`] | how far lists and programs are, for other threads, and a request to stop them |
 //! | [`counters`] | performance counters, and counts for each program and tile |
-//! | [`coherence`] | the check of the V3D's and the CPU's caches |
+//! | [`device::coherence`] | the check of the V3D's and the CPU's caches |
 //! | [`timing`] | the timing model: caches, queues, stalls, and traces of programs |
 //! | [`fault`] | what is undefined or an error, unit by unit |
 //! | `simd` | SIMD dispatch, and vector operations for each SIMD level |
-//! | `float` | the QPU's floating point arithmetic |
+//! | `qpu::float` | the QPU's floating point arithmetic |
 //! | [`random`] | random numbers for suites and tests |
 //! | [`memory`] | guest memory as the GPU accesses it |
-//! | [`lanes`] | vectors of 16 elements, the contents of a QPU register |
+//! | [`qpu::lanes`] | vectors of 16 elements, the contents of a QPU register |
 //!
 //! There is no module for blending, because the hardware has no unit for it: fragment programs load the colour from the tile buffer, blend, and store.
 //!
@@ -43,34 +43,25 @@
 
 #![deny(unsafe_code)]
 
+pub mod binning;
 pub mod cle;
-pub mod coherence;
 pub mod counters;
 pub mod device;
 #[cfg(feature = "jobs")]
 pub mod dump;
 pub mod fault;
-mod float;
 #[cfg(feature = "jobs")]
 pub mod job;
-pub mod lanes;
 pub mod lists;
 pub mod memory;
-pub mod primitive_assembly;
-pub mod primitive_list;
-pub mod ptb;
 pub mod qpu;
 pub mod random;
 pub mod render;
 pub(crate) mod simd;
 pub mod state;
-pub mod supervision;
 pub mod timing;
 pub mod tmu;
-pub mod vcm;
 pub mod vpm;
-#[cfg(feature = "jobs")]
-pub mod workload;
 
 pub use device::{Config, V3d};
 pub use fault::Fault;

@@ -51,8 +51,10 @@ pub mod block;
 pub mod conformance;
 pub mod datapath;
 mod engine;
+pub(crate) mod float;
 pub mod io;
 pub mod isa;
+pub mod lanes;
 pub mod qps;
 mod sequencer;
 #[cfg(test)]
@@ -68,8 +70,8 @@ pub use io::{Io, IoError, Varying, Wait};
 
 use crate::counters::Counters;
 use crate::fault::FaultLog;
-use crate::lanes::{Lanes, Mask};
 use crate::memory::Memory;
+use crate::qpu::lanes::{Lanes, Mask};
 use crate::simd::vectors::Portable;
 use crate::timing::costs;
 use crate::timing::trace::{Invocation, Trace};

@@ -1,6 +1,6 @@
 //! Random numbers for suites and tests, the same on every host and in every version.
 
-use crate::lanes::Lanes;
+use crate::qpu::lanes::Lanes;
 
 /// A generator of random numbers: splitmix64.
 #[derive(Clone, Debug)]

@@ -48,14 +48,14 @@ pub mod worker;
 
 pub use crate::fault::rendering::{RenderError, RenderFault};
 
+use crate::binning::primitive_list::Primitive;
+use crate::binning::vcm::UndefinedElements;
 use crate::counters::Counters;
+use crate::device::supervision::Supervision;
 use crate::fault::FaultLog;
 use crate::memory::Memory;
-use crate::primitive_list::Primitive;
 use crate::qpu::{CodeCache, EngineKind};
 use crate::state::PipelineState;
-use crate::supervision::Supervision;
-use crate::vcm::UndefinedElements;
 use fep::SamplePositions;
 use load::Load;
 use pixel_trace::PixelTrace;

@@ -32,6 +32,8 @@ mod placement;
 mod qpu;
 mod tile_buffer;
 pub mod trace;
+#[cfg(feature = "jobs")]
+pub mod workload;
 
 pub use estimate::{Estimate, Machine, Stall, Stalls, UnitCycles};
 

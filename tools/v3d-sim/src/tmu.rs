@@ -33,8 +33,8 @@ mod wrap;
 
 pub use crate::fault::tmu::TmuFault;
 
-use crate::lanes::Lanes;
 use crate::memory::Memory;
+use crate::qpu::lanes::Lanes;
 use crate::simd::SimdDispatch;
 use texture::Texture;
 use v3d_hw::BusAddr;

@@ -19,7 +19,7 @@ pub use queue::ReadQueue;
 
 pub use crate::fault::vpm::VpmError;
 
-use crate::lanes::Lanes;
+use crate::qpu::lanes::Lanes;
 use v3d_hw::vpm::{ROW_WORDS, WINDOW_ROWS};
 
 /// The vertex pipeline memory.

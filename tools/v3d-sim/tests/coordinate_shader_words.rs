@@ -4,11 +4,11 @@
 
 use v3d_hw::BusAddr;
 use v3d_sim::counters::Counters;
+use v3d_sim::device::supervision::Supervision;
 use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::qpu::CodeCache;
 use v3d_sim::qpu::qps::Qps;
-use v3d_sim::supervision::Supervision;
 
 const WORDS: [(u32, u32); 29] = [
     (0x009e_7000, 0x1000_09e7),

@@ -14,13 +14,13 @@ use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::shader_record::NvShaderRecord;
 use v3d_sim::Fault;
+use v3d_sim::binning::primitive_list::Primitive;
 use v3d_sim::counters::Counters;
+use v3d_sim::device::supervision::Supervision;
 use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::{Memory, OwnedMemory};
-use v3d_sim::primitive_list::Primitive;
 use v3d_sim::render::{Config, Context, RenderError, RenderFault, Renderer};
 use v3d_sim::state::{Fragment, NvShader, PipelineState, Shader, VgShader};
-use v3d_sim::supervision::Supervision;
 use v3d_sim::timing;
 
 const CODE: BusAddr = BusAddr(0x1000);

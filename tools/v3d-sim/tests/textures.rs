@@ -8,8 +8,8 @@ use v3d_hw::texture::{
     TextureType, Wrap,
 };
 use v3d_hw::{Aligned, BusAddr, Layout};
-use v3d_sim::lanes::Lanes;
 use v3d_sim::memory::OwnedMemory;
+use v3d_sim::qpu::lanes::Lanes;
 use v3d_sim::random::Random;
 use v3d_sim::tmu::{Tmu, TmuFault};
 

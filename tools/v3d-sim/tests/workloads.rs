@@ -4,9 +4,9 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use v3d_sim::workload::Workload;
-use v3d_sim::workload::rows::ROWS;
-use v3d_sim::workload::scene::Scene;
+use v3d_sim::timing::workload::Workload;
+use v3d_sim::timing::workload::rows::ROWS;
+use v3d_sim::timing::workload::scene::Scene;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/workload")

@@ -5,14 +5,16 @@
 //! also computes the CRC of each finished page, which takes longer than the frame.
 
 mod draws;
+pub(crate) mod frame_rate;
 mod gpu;
+pub(crate) mod gpu_cycles;
 mod mesa;
 mod primitives;
 
+use crate::bench::frame_rate::{FrameRate, Table};
 use crate::build;
-use crate::frame_rate::{FrameRate, Table};
+use crate::far_end::qemu::{self, Qemu};
 use crate::interrupt;
-use crate::qemu::{self, Qemu};
 use crate::run;
 use crate::setup;
 use crate::workspace::Workspace;

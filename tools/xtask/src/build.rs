@@ -2,8 +2,10 @@
 //!
 //! The plugin has a target folder of its own, so that both are built at the same time: the kernel's crates mostly wait for each other, the plugin's do not.
 
-use crate::erratum::Code;
-use crate::kernel_image;
+pub(crate) mod erratum;
+pub(crate) mod kernel_image;
+
+use self::erratum::Code;
 use crate::setup;
 use crate::target_board;
 use crate::whole_file;

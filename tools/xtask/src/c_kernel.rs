@@ -1,7 +1,7 @@
 //! `cargo xtask c-kernel`: builds the kernel in C from the header and the library of the C interface alone.
 
+use crate::build::kernel_image;
 use crate::build::{OTHER_TARGETS, OtherTarget};
-use crate::kernel_image;
 use crate::picture::Picture;
 use crate::setup;
 use crate::whole_file;

@@ -18,12 +18,13 @@
 //! The result is `job.json` and `mem0.bin.zst`: the memory from the first block's page to the end of the last block.
 
 pub(crate) mod packed;
+pub(crate) mod span;
 
-use crate::console::Console;
+use crate::capture::span::Span;
 use crate::far_end::FarEnd;
+use crate::far_end::console::Console;
 use crate::interrupt;
 use crate::run::run_scene;
-use crate::span::Span;
 use crate::whole_file;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};

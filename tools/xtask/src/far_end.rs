@@ -1,9 +1,15 @@
 //! A running kernel: in QEMU, or on a board that is connected by a serial line.
 
-use crate::board;
+pub(crate) mod board;
+pub(crate) mod console;
+pub(crate) mod machine;
+pub(crate) mod qemu;
+pub(crate) mod qmp;
+pub(crate) mod terminal;
+
+use self::console::Console;
+use self::qemu::Qemu;
 use crate::build;
-use crate::console::Console;
-use crate::qemu::{self, Qemu};
 use crate::setup;
 use crate::workspace::Workspace;
 use anyhow::Result;

@@ -4,10 +4,10 @@ mod images;
 mod page;
 
 use crate::build;
+use crate::far_end::machine::{MACHINES, Machine, RASPI3B, Start};
+use crate::far_end::qemu::{self, Qemu};
 use crate::interrupt;
-use crate::machine::{MACHINES, Machine, RASPI3B, Start};
 use crate::picture::Picture;
-use crate::qemu::{self, Qemu};
 use crate::setup;
 use crate::whole_file;
 use crate::workspace::Workspace;

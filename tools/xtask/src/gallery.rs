@@ -5,10 +5,10 @@ pub(crate) mod page;
 mod sheet;
 
 use crate::build;
-use crate::console::Console;
+use crate::far_end::console::Console;
+use crate::far_end::qemu::{self, Qemu};
 use crate::interrupt;
 use crate::picture::Picture;
-use crate::qemu::{self, Qemu};
 use crate::run::{SceneLine, list_scenes, run_scene};
 use crate::setup;
 use crate::whole_file;

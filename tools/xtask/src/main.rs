@@ -5,37 +5,25 @@
 #![forbid(unsafe_code)]
 
 mod bench;
-mod board;
-mod board_report;
 mod build;
 mod c_kernel;
 mod capture;
 mod ci;
 mod conformance;
-mod console;
 mod documentation;
-mod erratum;
 mod far_end;
 mod foreign;
-mod frame_rate;
 mod gallery;
-mod gpu_cycles;
 mod image;
 mod interrupt;
-mod kernel_image;
-mod machine;
 mod mesa;
 mod new;
 mod picture;
-mod qemu;
-mod qmp;
 mod replay;
 mod run;
 mod selftest;
 mod setup;
-mod span;
 mod target_board;
-mod terminal;
 mod test;
 mod tidy;
 mod watchdog;

@@ -8,11 +8,11 @@
 mod job;
 
 use crate::build;
+use crate::capture::span::{PAGE_BYTES, Span};
 use crate::capture::{memory_block, packed};
-use crate::console::Console;
 use crate::far_end::FarEnd;
+use crate::far_end::console::Console;
 use crate::interrupt;
-use crate::span::{PAGE_BYTES, Span};
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
 use data_encoding::BASE64;

@@ -1,13 +1,13 @@
 //! `cargo xtask run`: boots the kernel and shows a scene.
 
-use crate::board;
+use crate::bench::frame_rate::{FrameRate, Table};
 use crate::build;
-use crate::console::{Console, FrameLine};
-use crate::frame_rate::{FrameRate, Table};
+use crate::far_end::board;
+use crate::far_end::console::{Console, FrameLine};
+use crate::far_end::qemu::{self, Lens, Qemu};
+use crate::far_end::terminal::{Actions, CONTROL_C, SingleKeys};
 use crate::interrupt;
-use crate::qemu::{self, Lens, Qemu};
 use crate::setup;
-use crate::terminal::{Actions, CONTROL_C, SingleKeys};
 use crate::whole_file;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};

@@ -4,10 +4,12 @@
 //! files that are written here have the format of the recorded results, which they can replace: `alu_op_flags.tsv` in the model's tests, and the kernel's
 //! `pictures.tsv`.
 
-use crate::board_report::Report;
-use crate::console::Console;
+pub(crate) mod board_report;
+
 use crate::far_end::FarEnd;
+use crate::far_end::console::Console;
 use crate::interrupt;
+use crate::selftest::board_report::Report;
 use crate::whole_file;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};

@@ -9,8 +9,8 @@ pub use bcm283x::framebuffer::{Allocation, DEFAULT_SIZE, preferred_size, show, w
 use crate::{
     arch::mmu,
     board::{addresses, firmware::Firmware},
+    display::pages::Pages,
     mm::{page_tables::MapError, shared::SharedWords},
-    pages::Pages,
 };
 
 /// Why no framebuffer could be set up.

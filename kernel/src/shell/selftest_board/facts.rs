@@ -19,9 +19,9 @@ use crate::{
         },
         revision::Revision,
     },
-    boot_progress,
-    boot_trace::Stage,
-    crc32, logger,
+    boot::{progress, trace::Stage},
+    crc32,
+    logging::logger,
     mm::layout,
     shell::session::Session,
 };
@@ -123,7 +123,7 @@ fn display(session: &Session) -> String {
 
 /// How far the boot before this one came.
 fn last_boot() -> String {
-    match boot_progress::trace().boot_before() {
+    match progress::trace().boot_before() {
         Some(before) => format!("stage {} of {}, \"{}\"", before.last as u32, Stage::ALL.len(), before.last.name()),
         None => "no trace in memory".to_string(),
     }

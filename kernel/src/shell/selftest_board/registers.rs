@@ -6,16 +6,17 @@ use alloc::{
 };
 
 use v3d::{
-    check, error_status,
+    check,
     hw::{
         Layout,
         registers::{Register, pipeline::Pcs},
     },
     platform::RegisterAccess,
+    report::error_status,
 };
 
 use super::{Output, Verdict};
-use crate::{shell::session::Session, v3d_platform::V3dPlatform};
+use crate::{gpu::v3d_platform::V3dPlatform, shell::session::Session};
 
 /// Access to the V3D's registers, even without a driver, but not to those of a V3D that may have no clock: such an access never ends.
 pub(super) fn platform() -> Result<&'static V3dPlatform, String> {

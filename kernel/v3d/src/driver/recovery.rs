@@ -7,17 +7,17 @@
 //!
 //! # A reset that fails
 //! Where the board cannot reset the V3D, or SCRATCH shows that it has not, programs may still run. The memory that they may access is kept for ever, or until a
-//! later reset works: [`Pool::keep_all`](crate::pool::Pool::keep_all).
+//! later reset works: [`Pool::keep_all`](crate::memory::pool::Pool::keep_all).
 //!
 //! # Sources
 //! [linux vc4_gem.c] for the measure of progress, [AG p.85-88].
 
 use super::Driver;
 use crate::error::Failure;
-use crate::error_status;
-use crate::job::Submission;
+use crate::jobs::job::Submission;
 use crate::platform::Platform;
 use crate::report::Report;
+use crate::report::error_status;
 use alloc::vec::Vec;
 use v3d_hw::Layout;
 use v3d_hw::registers::{Register, Thread};

@@ -1,14 +1,14 @@
 //! Scheduling: each thread gets its next list when it has ended the last.
 //!
-//! Before a list is started, the [caches](crate::caches) are cleared that may hold older data than it needs.
+//! Before a list is started, the [caches](crate::memory::caches) are cleared that may hold older data than it needs.
 
 use super::Driver;
-use crate::caches;
-use crate::fence::Fence;
-use crate::job::Job;
+use crate::jobs::fence::Fence;
+use crate::jobs::job::Job;
+use crate::lists::record_list::ControlList;
+use crate::memory::caches;
+use crate::memory::pool::{Buffer, Owner};
 use crate::platform::Platform;
-use crate::pool::{Buffer, Owner};
-use crate::record_list::ControlList;
 use alloc::vec::Vec;
 use v3d_hw::Layout;
 use v3d_hw::registers::cle::Ctncs;

@@ -3,12 +3,12 @@
 use super::records::{Records, Shading};
 use super::rendering::tile_buffer;
 use super::{Binned, Checker, Reason, Refusal, Span};
-use crate::binning_list::MAX_STATE_CHANGES;
-use crate::draw_state::lets_farther_pass;
+use crate::image::tile_grid::TileGrid;
+use crate::lists::binning_list::MAX_STATE_CHANGES;
+use crate::lists::draw_state::lets_farther_pass;
+use crate::lists::record_list::ControlList;
+use crate::memory::tile_memory;
 use crate::platform::GpuMemory;
-use crate::record_list::ControlList;
-use crate::tile_grid::TileGrid;
-use crate::tile_memory;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{
     ConfigurationBits, ControlRecord, DrawRecord, IndexType, IndexedPrimitiveList, Oversample, PrimitiveListFormat,

@@ -4,8 +4,8 @@
 
 use super::shader::{Facts, Kind, Programs};
 use super::{Checker, Reason};
+use crate::jobs::user_program::VPM_RESERVATION;
 use crate::platform::GpuMemory;
-use crate::user_program::VPM_RESERVATION;
 use alloc::collections::BTreeMap;
 use v3d_hw::control_list::{GlShaderState, NvShaderState, PrimitiveMode, Threading};
 use v3d_hw::shaded_vertex::Format;

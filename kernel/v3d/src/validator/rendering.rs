@@ -5,10 +5,10 @@
 //! with an increment left over, the *next* job's rendering would not wait [linux vc4_validate.c, vc4_render_cl.c].
 
 use super::{Binned, Checker, Reason, Refusal, Span};
+use crate::image::tile_grid::TileBuffer;
+use crate::lists::record_list::ControlList;
+use crate::memory::tile_memory::tile_list;
 use crate::platform::GpuMemory;
-use crate::record_list::ControlList;
-use crate::tile_grid::TileBuffer;
-use crate::tile_memory::tile_list;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{
     ControlRecord, DecimateMode, FrameBufferFormat, MemoryFormat, PixelFormat, RecordGroup, StoreGeneral, StoreMode,

@@ -1,11 +1,11 @@
 //! The survey of a job: the memory that it reads and writes, and its words that contain addresses.
 //!
 //! Validation finds all of this, and a survey stores it: a capture then contains just this memory, and a replay can relocate the job
-//! ([`relocation`](crate::relocation)).
+//! ([`relocation`](crate::jobs::relocation)).
 
 use super::span::{Span, merged};
 use super::{Checker, Refusal, Rights};
-use crate::job::Job;
+use crate::jobs::job::Job;
 use crate::platform::GpuMemory;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

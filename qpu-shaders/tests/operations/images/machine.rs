@@ -1,9 +1,9 @@
 //! Runs an image operation in the model: inputs in registers, an image in memory, results from registers.
 
 use v3d_hw::BusAddr;
-use v3d_sim::lanes::Lanes;
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::qpu::isa::registers::{FILE_A, RegisterIndex};
+use v3d_sim::qpu::lanes::Lanes;
 use v3d_sim::qpu::qps::user_io::{Setup, Shared, UserIo};
 use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu};
 use v3d_sim::timing::trace::Invocation;

@@ -4,9 +4,9 @@ use crate::case::Case;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::INSTRUCTION_BYTES;
 use v3d_sim::fault::Fault;
-use v3d_sim::lanes::{Lanes, Mask};
 use v3d_sim::memory::{Memory, OwnedMemory};
 use v3d_sim::qpu::io::{Io, IoError, Varying, Wait};
+use v3d_sim::qpu::lanes::{Lanes, Mask};
 use v3d_sim::qpu::qps::user_io::{Setup, Shared, UserIo};
 use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu, QpuError, Threading};
 

@@ -5,11 +5,11 @@ use shader_compiler::ssa::{Share, StreamWord};
 use shader_compiler::{Compiled, Options, compile};
 use v3d_hw::BusAddr;
 use v3d_sim::counters::Counters;
+use v3d_sim::device::supervision::Supervision;
 use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::qpu::CodeCache;
 use v3d_sim::qpu::qps::Qps;
-use v3d_sim::supervision::Supervision;
 
 const CODE: u32 = 0x1000;
 const UNIFORMS: u32 = 0x4_0000;

@@ -1,7 +1,7 @@
 //! Results that shaders rely on to the last bit, and functions at the ends of their ranges.
 
 use shader_compiler::interface::Stage;
-use v3d_sim::lanes::Lanes;
+use v3d_sim::qpu::lanes::Lanes;
 use v3d_sim::random::Random;
 
 use crate::interpret::interpret;

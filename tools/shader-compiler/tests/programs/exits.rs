@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use shader_compiler::interface::Stage;
-use v3d_sim::lanes::Lanes;
+use v3d_sim::qpu::lanes::Lanes;
 use v3d_sim::random::Random;
 
 use crate::interpret::interpret;

@@ -2,7 +2,7 @@
 
 use shader_compiler::Options;
 use shader_compiler::interface::Stage;
-use v3d_sim::lanes::Lanes;
+use v3d_sim::qpu::lanes::Lanes;
 
 use crate::interpret::interpret;
 use crate::machine::{Inputs, run, stage, stage_with, text};

@@ -4,7 +4,7 @@ use shader_compiler::interface::Stage;
 use shader_compiler::{Options, compile};
 use shader_interface::f16;
 use shader_interface::tail::TailState;
-use v3d_sim::lanes::Lanes;
+use v3d_sim::qpu::lanes::Lanes;
 
 use crate::image::channel_of;
 use crate::interpret::interpret;

@@ -3,10 +3,10 @@
 use shader_compiler::Compiled;
 use shader_compiler::ssa::{Given, Op, Part, Program, Special, Step, Value};
 use v3d_hw::qpu::{AddOp, MulOp, PackA, PackMul, Unpack};
-use v3d_sim::lanes::Lanes;
 use v3d_sim::qpu::isa::alu;
 use v3d_sim::qpu::isa::sfu::{self, Function};
 use v3d_sim::qpu::isa::{alu::Outcome, pack};
+use v3d_sim::qpu::lanes::Lanes;
 
 use crate::machine::{Inputs, Outputs};
 

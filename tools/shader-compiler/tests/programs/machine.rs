@@ -5,9 +5,9 @@ use shader_compiler::ssa::{StreamWord, Viewport};
 use shader_compiler::{Compiled, Options, compile};
 use v3d_hw::BusAddr;
 
-use v3d_sim::lanes::{Lanes, Mask};
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::qpu::io::{Io, IoError, Varying};
+use v3d_sim::qpu::lanes::{Lanes, Mask};
 use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu, Threading};
 
 use crate::image::Image;

@@ -3,7 +3,7 @@
 use shader_compiler::Compiled;
 use shader_compiler::interface::Stage;
 use shader_interface::f16;
-use v3d_sim::lanes::Lanes;
+use v3d_sim::qpu::lanes::Lanes;
 
 use crate::interpret::interpret;
 use crate::machine::{Inputs, run, stage, text};

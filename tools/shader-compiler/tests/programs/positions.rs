@@ -1,7 +1,7 @@
 //! Positions on the screen, against the transformation in double precision.
 
 use shader_compiler::interface::Stage;
-use v3d_sim::lanes::Lanes;
+use v3d_sim::qpu::lanes::Lanes;
 use v3d_sim::random::Random;
 
 use crate::machine::{Inputs, run, stage};

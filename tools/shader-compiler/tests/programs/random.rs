@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use shader_compiler::interface::Stage;
-use v3d_sim::lanes::Lanes;
+use v3d_sim::qpu::lanes::Lanes;
 
 use crate::interpret::interpret;
 use crate::machine::{Inputs, run, stage, text};

@@ -1,7 +1,7 @@
 //! Everything that is done with textures: executed in the model with a small texture, against a sampler in plain Rust.
 
 use shader_compiler::interface::Stage;
-use v3d_sim::lanes::Lanes;
+use v3d_sim::qpu::lanes::Lanes;
 
 use crate::image::{Image, channel_of, depth_of};
 use crate::machine::{Inputs, run, stage, text};

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use shader_compiler::interface::Stage;
 use shader_compiler::{Compiled, Options, compile};
 use v3d_hw::qpu::{Instruction, WriteTarget};
-use v3d_sim::lanes::Lanes;
+use v3d_sim::qpu::lanes::Lanes;
 use v3d_sim::random::Random;
 
 use crate::image::Image;

@@ -2,7 +2,7 @@
 
 use shader_compiler::interface::Stage;
 use shader_compiler::{Options, compile};
-use v3d_sim::lanes::Lanes;
+use v3d_sim::qpu::lanes::Lanes;
 
 use crate::image::channel_of;
 use crate::machine::{Inputs, run};

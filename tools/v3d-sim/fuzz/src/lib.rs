@@ -14,12 +14,12 @@ use v3d_hw::qpu::address_map::TmuCoordinate;
 use v3d_hw::{BusAddr, registers::Register};
 use v3d_sim::job::run::run_job;
 use v3d_sim::job::{Job, JobFolder};
-use v3d_sim::lanes::Lanes;
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::qpu::EngineKind;
 use v3d_sim::qpu::conformance::Engine;
+use v3d_sim::qpu::lanes::Lanes;
 use v3d_sim::tmu::Tmu;
-use v3d_sim::{Config, V3d, primitive_list};
+use v3d_sim::{Config, V3d, binning::primitive_list};
 
 /// Memory for generated programs and lists.
 const MEMORY_BYTES: usize = 1 << 16;

@@ -11,10 +11,10 @@ use v3d_hw::qpu::{
     LoadImmediate, Mux, Signal, THREAD_DELAY_SLOTS, Unpack,
 };
 use v3d_hw::{BusAddr, Layout};
-use v3d_sim::lanes::Lanes;
 use v3d_sim::qpu::conformance::{self, CODE, Case, MAX_INSTRUCTIONS, MEMORY_BYTES, encoded};
 use v3d_sim::qpu::isa::instruction::DecodedInstruction;
 use v3d_sim::qpu::isa::touches::Touches;
+use v3d_sim::qpu::lanes::Lanes;
 use v3d_sim::qpu::{Launch, Threading};
 
 /// Number of bytes that become one or a few instructions.

@@ -3,13 +3,13 @@
 //! [`V3d::post`] writes a register as [`V3d::write`] does, but hands what it starts to the caller as [`Work`]. Until [`V3d::finish`] takes the work back:
 //!
 //! - interrupts, their enables, BFC, RFC and SCRATCH are read and written as ever;
-//! - the other registers read as at the start, or as written since; CTnCA shows the [supervision](crate::supervision);
+//! - the other registers read as at the start, or as written since; CTnCA shows the [supervision](crate::device::supervision);
 //! - other writes are carried out when the work is done, in their order: what is computed is the same as if each write had waited for the one before it. Only
 //!   CTRSTA stops the thread that it resets at once, and [`V3d::stop`] everything.
 
 use super::{Units, V3d};
+use crate::device::supervision::Supervision;
 use crate::memory::Memory;
-use crate::supervision::Supervision;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use v3d_hw::registers::cle::Ctncs;

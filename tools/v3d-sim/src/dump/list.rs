@@ -1,7 +1,7 @@
 //! Dumps of control lists.
 
 use super::{Dump, SubList, shader};
-use crate::primitive_list::{branch_target, vertices_of};
+use crate::binning::primitive_list::{branch_target, vertices_of};
 use crate::state::PipelineState;
 use v3d_hw::control_list::{
     ControlRecord, DrawRecord, IndexType, MAX_RECORD_BYTES, PrimitiveListFormat, Record, RecordGroup, StateRecord,

@@ -98,7 +98,7 @@ pub enum PtbError {
     Vcd(#[from] VcdFault),
     /// A vertex that does not fit its list.
     #[error("{0}")]
-    Encode(crate::primitive_list::EncodeError),
+    Encode(crate::binning::primitive_list::EncodeError),
     /// Tile lists outside of memory.
     #[error("tile lists: {0}")]
     Memory(#[from] OutOfMemory),

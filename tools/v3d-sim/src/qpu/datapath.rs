@@ -9,9 +9,9 @@
 pub mod reference;
 pub mod vector;
 
-use crate::lanes::{Lanes, Mask};
 use crate::qpu::isa::instruction::DecodedInstruction;
 use crate::qpu::isa::registers::{Flags, Registers};
+use crate::qpu::lanes::{Lanes, Mask};
 
 /// Results for destinations other than plain registers, with the elements that are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

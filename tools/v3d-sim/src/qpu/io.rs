@@ -7,8 +7,8 @@
 
 pub use crate::fault::qpu::IoError;
 
-use crate::lanes::{Lanes, Mask};
 use crate::memory::Memory;
+use crate::qpu::lanes::{Lanes, Mask};
 
 /// Whether an access can proceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,12 +16,12 @@ pub mod user_io;
 pub use crate::fault::qpu::QpsFault;
 
 use crate::counters::Counters;
+use crate::device::supervision::Supervision;
 use crate::fault::FaultLog;
 use crate::memory::Memory;
 use crate::qpu::block;
 use crate::qpu::isa::instruction::{DecodedInstruction, Kind};
 use crate::qpu::{CodeCache, Exit, Launch, Qpu, Threading};
-use crate::supervision::Supervision;
 use crate::timing::trace::{Invocation, PART_EVENTS};
 use std::collections::VecDeque;
 use user_io::{Setup, Shared, UserIo};

@@ -128,9 +128,9 @@ fn translation(block: &Block) -> Option<Code> {
 #[cfg(test)]
 mod tests {
     use crate::fault::Fault;
-    use crate::lanes::Lanes;
     use crate::qpu::io::IoError;
     use crate::qpu::isa::{pack, registers};
+    use crate::qpu::lanes::Lanes;
     use crate::qpu::test_words::{COLOUR, END, NOP, NoUnits, UNIFORM_TO_R0, memory_of};
     use crate::qpu::{CodeCache, Exit, Launch, Qpu, QpuError, QpuFault};
     use v3d_hw::qpu::{AddOp, Alu, Condition, MulOp, Mux, Signal};

@@ -25,7 +25,7 @@
 //! While the depths agree nothing but the Z buffer is stored. A fragment that the early test rejects and the Z test would not is reported.
 
 use super::tlb::{Passing, SAMPLES, Tlb, ZTest, block_of, compare};
-use crate::lanes::{Lanes, Mask};
+use crate::qpu::lanes::{Lanes, Mask};
 use crate::simd::vectors::Vectors;
 
 /// The early depths of a tile.

@@ -18,7 +18,7 @@
 //! an edge crosses.
 
 use super::pse::{Edge, MAX_EDGES, PixelRect, Primitive, STEPS};
-use crate::lanes::{ALL, Lanes, Mask};
+use crate::qpu::lanes::{ALL, Lanes, Mask};
 use crate::simd::vectors::Vectors;
 use v3d_hw::qpu::LANES;
 

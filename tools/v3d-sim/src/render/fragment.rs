@@ -28,7 +28,7 @@ use super::pixel_trace::Event;
 use super::pse::{Coefficients, PixelSteps};
 use super::tlb::{Outcome, Passing, Shape, StencilTest, Tlb, ZTest, gather, scatter, test_sample};
 use crate::counters::Counters;
-use crate::lanes::{ALL, Lanes, Mask};
+use crate::qpu::lanes::{ALL, Lanes, Mask};
 use crate::qpu::{Io, IoError, Varying, Wait};
 use crate::simd::vectors::Vectors;
 use crate::simd::{SimdDispatch, SimdTask};

@@ -5,12 +5,12 @@
 
 use super::WaveJob;
 use super::tlb::{Outcome, Tlb};
-use crate::lanes::{Lanes, Mask};
 use crate::qpu::block;
 use crate::qpu::datapath::reference::Reference;
 use crate::qpu::datapath::{Datapath, Results};
 use crate::qpu::isa::instruction::{DecodedInstruction, Destination, FlagSource, Kind};
 use crate::qpu::isa::registers::{self, Flags, RegisterIndex, Registers};
+use crate::qpu::lanes::{Lanes, Mask};
 use crate::qpu::{Exit, Io, Qpu};
 use qpu_text::Text;
 use std::fmt;

@@ -12,7 +12,7 @@
 //! odd columns is inferred: the guide only says that there are two [AG p.71], and drivers set both alike [linux vc4_render_cl.c].
 
 use super::early_z::EarlyDepths;
-use crate::lanes::{ALL, Lanes, Mask};
+use crate::qpu::lanes::{ALL, Lanes, Mask};
 use crate::simd::vectors::Vectors;
 use std::ops::Range;
 use v3d_hw::control_list::{ClearColors, CompareFunction};

@@ -11,14 +11,14 @@ pub use crate::fault::rendering::VertexError;
 
 use super::pse::Vertex;
 use super::{Config, Context, RenderError};
+use crate::binning::primitive_list::{Primitive, vertices_of};
+use crate::binning::vcm::reuse::{self, VertexBatch};
+use crate::binning::vcm::{Reports, ShadedBatch, Shading, Stage, VertexShader};
 use crate::counters::Counters;
 use crate::memory::Memory;
-use crate::primitive_list::{Primitive, vertices_of};
 use crate::qpu::CodeCache;
 use crate::state::{PipelineState, Shader, point_size_px};
 use crate::timing::trace::Trace;
-use crate::vcm::reuse::{self, VertexBatch};
-use crate::vcm::{Reports, ShadedBatch, Shading, Stage, VertexShader};
 use std::collections::HashMap;
 use v3d_hw::Layout;
 use v3d_hw::control_list::{ClippedPrimitive, PrimitiveListFormat};

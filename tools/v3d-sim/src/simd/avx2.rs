@@ -4,7 +4,7 @@
 
 use super::SimdTask;
 use super::vectors::{Portable, SIGN, Vectors};
-use crate::lanes::{Lanes, Mask};
+use crate::qpu::lanes::{Lanes, Mask};
 use std::arch::x86_64::*;
 use std::mem::transmute;
 

@@ -6,7 +6,7 @@ use super::SimdTask;
 use super::vectors::{
     EXPONENT, GREATEST, SIGN, Vectors, special_product as reference_product, special_sum as reference_sum,
 };
-use crate::lanes::{Lanes, Mask};
+use crate::qpu::lanes::{Lanes, Mask};
 use std::arch::x86_64::*;
 use std::mem::transmute;
 

@@ -8,8 +8,8 @@
 //! was rounded away from zero; if so, the result is one step too large. A product of two floats is exact in double precision, where the surplus bits
 //! are cut off; a host with a fused multiply-add computes a product's error with that.
 
-use crate::float;
-use crate::lanes::{Lanes, Mask};
+use crate::qpu::float;
+use crate::qpu::lanes::{Lanes, Mask};
 use v3d_hw::qpu::LANES;
 
 pub(crate) const SIGN: u32 = 0x8000_0000;

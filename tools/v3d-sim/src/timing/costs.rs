@@ -7,8 +7,8 @@
 //! cycles.
 //!
 //! # Calibration
-//! Five costs were fitted to times of a board, each to rows of [`workload::rows`](crate::workload::rows), which says why they determine that cost; they are
-//! marked [calibrated]. `v3d conform timing` compares all rows. No cost was fitted to the others.
+//! Five costs were fitted to times of a board, each to rows of [`workload::rows`](crate::timing::workload::rows), which says why they determine that cost; they
+//! are marked [calibrated]. `v3d conform timing` compares all rows. No cost was fitted to the others.
 //!
 //! # Comparison with a board
 //! [gpu_fft.txt] are the run times that Andrew Holme published with GPU_FFT 3.0 [raspberrypi/userland, hello_fft] for a Raspberry Pi 1 that uses the chip's

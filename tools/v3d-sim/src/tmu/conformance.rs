@@ -7,8 +7,8 @@
 use super::filter;
 use super::texture::Texture;
 use super::vectorized::Prepared;
-use crate::lanes::Lanes;
 use crate::memory::{Memory, OwnedMemory};
+use crate::qpu::lanes::Lanes;
 use crate::random::{Failure, Random};
 use crate::simd::{SimdDispatch, SimdLevel};
 use std::ops::Range;

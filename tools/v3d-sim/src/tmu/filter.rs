@@ -12,8 +12,8 @@ use super::lod::{self, Selection};
 use super::texture::{Level, Texture};
 use super::wrap::BORDER;
 use super::{LookedUp, TmuFault, border, cube, half};
-use crate::lanes::Lanes;
 use crate::memory::Memory;
+use crate::qpu::lanes::Lanes;
 use v3d_hw::texture::{TextureType, Wrap};
 
 /// A lookup in progress.

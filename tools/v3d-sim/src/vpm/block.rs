@@ -8,7 +8,7 @@
 //! [AG p.53-58], figures 8 and 9.
 
 use super::{Vpm, VpmAddress, VpmError, get, set};
-use crate::lanes::{Lanes, Mask};
+use crate::qpu::lanes::{Lanes, Mask};
 use v3d_hw::qpu::LANES;
 use v3d_hw::vpm::{ElementSize, Location, ReadSetup, WriteSetup};
 

@@ -5,7 +5,7 @@
 
 use super::block::Cursor;
 use super::{Vpm, VpmError};
-use crate::lanes::Lanes;
+use crate::qpu::lanes::Lanes;
 use v3d_hw::vpm::ReadSetup;
 
 /// Depth of the queue.

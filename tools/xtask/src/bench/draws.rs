@@ -1,7 +1,7 @@
 //! Instructions and bytes per draw, measured with the kernel's command `draws`, which marks the trace.
 
 use super::PATIENCE;
-use crate::qemu::{self, Qemu};
+use crate::far_end::qemu::{self, Qemu};
 use crate::target_board::ARM_CLOCK_MHZ;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};

@@ -1,6 +1,6 @@
 //! Kernels in a folder: which files they are, and where each is loaded.
 
-use crate::machine::{Machine, Start};
+use crate::far_end::machine::{Machine, Start};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 
@@ -124,8 +124,8 @@ pub(super) fn number(text: &str) -> Option<u64> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::far_end::machine::{MACHINES, RASPI3B};
     use crate::foreign::Outcome;
-    use crate::machine::{MACHINES, RASPI3B};
     use crate::picture::Picture;
     use std::fs;
 

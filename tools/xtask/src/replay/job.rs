@@ -1,6 +1,6 @@
 //! A job folder, as far as it can be replayed by a kernel.
 
-use crate::span::{Span, pages};
+use crate::capture::span::{Span, pages};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value as Json;
 use std::io::Read;

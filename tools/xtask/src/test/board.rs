@@ -4,7 +4,7 @@
 
 use super::Built;
 use super::guest::{INK, MIN_INK, PATIENCE, TRIANGLE_CRC, with_machine};
-use crate::qemu::{Options, Qemu};
+use crate::far_end::qemu::{Options, Qemu};
 use crate::run::run_scene;
 use crate::target_board::{BOOT_TRACE, PERSISTENT_LOG};
 use crate::workspace::Workspace;

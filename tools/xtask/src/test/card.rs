@@ -3,8 +3,8 @@
 use super::Built;
 use super::board::check_config;
 use super::guest::with_machine;
+use crate::far_end::qemu::Options;
 use crate::image::{self, Card};
-use crate::qemu::Options;
 use crate::setup;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, ensure};

@@ -2,7 +2,7 @@
 
 use super::Built;
 use super::guest::{PATIENCE, with_machine};
-use crate::qemu::{Options, Qemu};
+use crate::far_end::qemu::{Options, Qemu};
 use crate::run::run_scene;
 use crate::workspace::Workspace;
 use anyhow::{Result, bail, ensure};

@@ -3,7 +3,7 @@
 use super::Built;
 use super::board::{LAST_STAGE_WORD, ensure_triangle, wait_until};
 use super::guest::{PATIENCE, TRIANGLE_CRC, with_machine};
-use crate::qemu::{Options, Qemu};
+use crate::far_end::qemu::{Options, Qemu};
 use crate::run::run_scene;
 use crate::target_board::BOOT_TRACE;
 use crate::workspace::Workspace;

@@ -3,8 +3,8 @@
 use super::{Built, board, card, coherence, firmware, machines, other_kernels, report, scenes, triangle};
 use crate::build;
 use crate::capture;
+use crate::far_end::qemu::{Options, Qemu};
 use crate::picture::Picture;
-use crate::qemu::{Options, Qemu};
 use crate::replay;
 use crate::run::{self, run_scene};
 use crate::selftest::{self, Results};

@@ -4,8 +4,8 @@
 //! until the interrupt controller shows the V3D's interrupt as pending.
 
 use super::Built;
-use crate::machine::{MACHINES, Machine, Start};
-use crate::qemu::{Options, Qemu};
+use crate::far_end::machine::{MACHINES, Machine, Start};
+use crate::far_end::qemu::{Options, Qemu};
 use crate::setup;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};

@@ -6,9 +6,9 @@
 use super::Built;
 use crate::build::{OTHER_TARGETS, OtherTarget, own_kernel};
 use crate::c_kernel;
-use crate::machine::Machine;
+use crate::far_end::machine::Machine;
+use crate::far_end::qemu::{Options, Qemu};
 use crate::picture::Picture;
-use crate::qemu::{Options, Qemu};
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::File;

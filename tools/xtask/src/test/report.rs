@@ -3,9 +3,9 @@
 use super::Built;
 use super::board::wait_until;
 use super::guest::with_v3d;
-use crate::board_report::Report;
+use crate::far_end::qemu::Qemu;
 use crate::picture::Picture;
-use crate::qemu::Qemu;
+use crate::selftest::board_report::Report;
 use crate::target_board::BOOT_TRACE;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};

@@ -1,8 +1,8 @@
 //! The QPUs of `qpu run`: one program on each, executed in time slices.
 
 use v3d_hw::BusAddr;
-use v3d_sim::lanes::Lanes;
 use v3d_sim::memory::Memory;
+use v3d_sim::qpu::lanes::Lanes;
 use v3d_sim::qpu::qps::user_io::{Setup, Shared, UserIo};
 use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu};
 use v3d_sim::timing::{self, Estimate, TimingModel};

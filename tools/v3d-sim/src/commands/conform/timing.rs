@@ -5,9 +5,9 @@ use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use v3d_sim::workload::gpu_fft::{self, BATCH, TRANSFORMS};
-use v3d_sim::workload::rows::ROWS;
-use v3d_sim::workload::{BOARD_MHZ, Measured, Modelled, Workload};
+use v3d_sim::timing::workload::gpu_fft::{self, BATCH, TRANSFORMS};
+use v3d_sim::timing::workload::rows::ROWS;
+use v3d_sim::timing::workload::{BOARD_MHZ, Measured, Modelled, Workload};
 
 /// Ratios that are near enough to 1.
 const NEAR: RangeInclusive<f64> = 0.9..=1.1;

@@ -4,7 +4,6 @@
 //! run serves all of its instructions. Branches within the block whose delay slots and target are harmless, accesses to the tile buffer, thread
 //! switches and program ends that break no rule form [groups](Group), which continue a run. Everything else is left to the sequencer.
 
-use crate::lanes::{ALL, Lanes};
 use crate::memory::Memory;
 use crate::qpu::block::micro_op::MicroOp;
 use crate::qpu::block::{Block, BlockInstruction, Group, PlainBranch, Run, UPPER_REGISTERS};
@@ -12,6 +11,7 @@ use crate::qpu::datapath::vector::{self, Vectorized};
 use crate::qpu::io::{Io, Varying, Wait};
 use crate::qpu::isa::registers::{self, RegisterIndex};
 use crate::qpu::isa::sfu;
+use crate::qpu::lanes::{ALL, Lanes};
 use crate::qpu::{Qpu, Threading};
 use crate::simd::vectors::Vectors;
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, Hazard, Signal};

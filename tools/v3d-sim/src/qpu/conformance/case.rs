@@ -4,8 +4,8 @@
 
 use super::peripherals::RandomIo;
 use crate::fault::FaultLog;
-use crate::lanes::{Lanes, Mask};
 use crate::memory::{Memory, OwnedMemory};
+use crate::qpu::lanes::{Lanes, Mask};
 use crate::qpu::qps::user_io::Shared;
 use crate::qpu::{CodeCache, EngineKind, Exit, Launch, Qpu};
 use crate::random::Random;

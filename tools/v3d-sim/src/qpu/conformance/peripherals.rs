@@ -3,9 +3,9 @@
 //! An answer depends on the seed and on the answers before it alone. Whether an instruction must wait does not change until a run has stalled:
 //! engines ask for it any number of times.
 
-use crate::lanes::{Lanes, Mask};
 use crate::memory::Memory;
 use crate::qpu::io::{Io, IoError, Varying, Wait};
+use crate::qpu::lanes::{Lanes, Mask};
 use crate::qpu::qps::user_io::{SEMAPHORE_LIMIT, SEMAPHORES, Setup, Shared, UserIo};
 use crate::random::Random;
 use v3d_hw::qpu::LANES;

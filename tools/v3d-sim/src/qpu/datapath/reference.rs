@@ -1,11 +1,11 @@
 //! The reference datapath: executes each instruction element by element, as the guide defines it.
 
-use crate::lanes::{Lanes, Mask};
 use crate::qpu::datapath::{Datapath, Results};
 use crate::qpu::isa::alu::{self, Outcome};
 use crate::qpu::isa::instruction::{DecodedInstruction, Destination, FlagSource, Pack, Rotation, Unpacking};
 use crate::qpu::isa::pack::{self, Packed};
 use crate::qpu::isa::registers::{self, ACCUMULATORS, Flags, RegisterIndex, Registers};
+use crate::qpu::lanes::{Lanes, Mask};
 use v3d_hw::qpu::LANES;
 
 /// Computes element by element.

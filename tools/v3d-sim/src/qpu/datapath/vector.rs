@@ -3,7 +3,6 @@
 //! Block execution (`qpu/block/execution.rs`) performs micro-ops with the functions here, one at a time; [`Vectorized::execute`] does all of an
 //! instruction at once, for the sequencer.
 
-use crate::lanes::{Lanes, Mask};
 use crate::qpu::datapath::reference::Reference;
 use crate::qpu::datapath::{Datapath, Results};
 use crate::qpu::isa::instruction::{
@@ -12,6 +11,7 @@ use crate::qpu::isa::instruction::{
 use crate::qpu::isa::operation::Operation;
 use crate::qpu::isa::pack;
 use crate::qpu::isa::registers::{self, ACCUMULATORS, Flags, RegisterIndex, Registers};
+use crate::qpu::lanes::{Lanes, Mask};
 use crate::simd::vectors::{SIGN, Vectors};
 use std::marker::PhantomData;
 use v3d_hw::qpu::{AddOp, Condition, LANES, PackA, PackMul, Unpack};

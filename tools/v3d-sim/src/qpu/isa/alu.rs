@@ -16,7 +16,7 @@
 //! points are wrong by 0.327, 0.460, 0.519, 0.587, 0.776, 0.832, 0.917, 0.981 and 1.03 ppm rms [measured]; its author found 0.33, 0.46, 0.52, 0.59,
 //! 0.78, 0.83, 0.92, 0.98 and 1.0 on boards [hello_fft gpu_fft.txt]. That sums overflow to infinity, as products do, is a guess.
 
-use crate::float::{SIGN, fadd, fmul, ftoi, itof};
+use crate::qpu::float::{SIGN, fadd, fmul, ftoi, itof};
 use v3d_hw::qpu::{AddOp, MulOp};
 
 /// Outputs of an ALU.

@@ -10,7 +10,7 @@ use super::registers::RegisterIndex;
 use super::sfu::Function;
 use super::touches::Touches;
 use crate::fault::rule::Rules;
-use crate::lanes::Lanes;
+use crate::qpu::lanes::Lanes;
 use v3d_hw::qpu::address_map::{ReadSource, TmuCoordinate, WriteTarget};
 use v3d_hw::qpu::{AddOp, BranchCondition, Condition, MulOp, PackA, PackMul, Signal, Unpack};
 

@@ -3,7 +3,7 @@
 //! Decoding resolves each operand to an index of this array, so that reading one is an array access and nothing more, whether it is a register, a
 //! constant or the value of a peripheral.
 
-use crate::lanes::{Lanes, Mask};
+use crate::qpu::lanes::{Lanes, Mask};
 use v3d_hw::qpu::{Condition, SmallImmediate};
 
 /// Index of the register array.

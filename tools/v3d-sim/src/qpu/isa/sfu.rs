@@ -16,7 +16,7 @@
 //! # Sources
 //! [AG p.23]; [silicon].
 
-use crate::lanes::Lanes;
+use crate::qpu::lanes::Lanes;
 
 /// A function of the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,8 +1,8 @@
 //! The units around a user program: VPM, DMA, mutex, semaphores, host interrupt.
 
-use crate::lanes::{Lanes, Mask};
 use crate::memory::Memory;
 use crate::qpu::io::{Io, IoError, Wait};
+use crate::qpu::lanes::{Lanes, Mask};
 use crate::vpm::block::Cursor;
 use crate::vpm::{ReadQueue, Vpm, VpmError, load, store};
 use v3d_hw::Layout;

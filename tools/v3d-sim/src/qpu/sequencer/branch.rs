@@ -5,10 +5,10 @@
 
 use crate::fault::qpu::QpuError;
 use crate::fault::rule::{Rule, Rules};
-use crate::lanes::{ALL, Mask};
 use crate::qpu::Qpu;
 use crate::qpu::isa::instruction::{DecodedInstruction, Kind};
 use crate::qpu::isa::registers::Flags;
+use crate::qpu::lanes::{ALL, Mask};
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, LANES};
 
 /// A taken branch in its delay slots.

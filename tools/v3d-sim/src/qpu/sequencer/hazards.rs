@@ -4,11 +4,11 @@
 //! [AG p.37-38]; [vc4asm] where said.
 
 use crate::fault::rule::{Rule, Rules};
-use crate::lanes::Lanes;
 use crate::qpu::block::UPPER_REGISTERS;
 use crate::qpu::isa::instruction::{AluOperation, DecodedInstruction, Destination, Pack, Unpacking};
 use crate::qpu::isa::pack;
 use crate::qpu::isa::registers::{self, RegisterIndex};
+use crate::qpu::lanes::Lanes;
 use crate::qpu::{Qpu, Threading};
 use v3d_hw::qpu::{Condition, Hazard, LANES, Signal};
 

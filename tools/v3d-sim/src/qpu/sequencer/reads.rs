@@ -4,12 +4,12 @@
 //! [AG p.22, p.37]; [vc4asm] where said.
 
 use crate::fault::qpu::QpuError;
-use crate::lanes::Lanes;
 use crate::memory::{Memory, Path};
 use crate::qpu::Qpu;
 use crate::qpu::io::Io;
 use crate::qpu::isa::instruction::DecodedInstruction;
 use crate::qpu::isa::registers;
+use crate::qpu::lanes::Lanes;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::ReadSource;
 

@@ -1,9 +1,9 @@
 //! Recording: the events of instructions that take time, for the timing model.
 
 use super::reads::is_stream;
-use crate::lanes::Mask;
 use crate::qpu::Qpu;
 use crate::qpu::isa::instruction::{DecodedInstruction, Kind};
+use crate::qpu::lanes::Mask;
 use crate::timing::trace::{Dma, Event};
 use v3d_hw::qpu::Signal;
 use v3d_hw::qpu::address_map::{ReadSource, WriteTarget};

@@ -5,13 +5,13 @@
 
 use crate::fault::qpu::QpuError;
 use crate::fault::rule::Rule;
-use crate::lanes::{ALL, Lanes, Mask};
 use crate::memory::{Memory, Path};
 use crate::qpu::Qpu;
 use crate::qpu::io::{Io, IoError};
 use crate::qpu::isa::instruction::{AluOperation, Destination};
 use crate::qpu::isa::touches::Touches;
 use crate::qpu::isa::{registers, sfu};
+use crate::qpu::lanes::{ALL, Lanes, Mask};
 use crate::timing::trace::Event;
 use crate::tmu::TmuFault;
 use v3d_hw::BusAddr;

@@ -1,6 +1,6 @@
 //! The constants of translated code.
 //!
-//! Hosts read them from the frame, from [`Numbers`](super::numbers::Numbers), or from a table with a whole vector of each.
+//! Hosts read them from the frame, from [`Numbers`], or from a table with a whole vector of each.
 
 use super::frame::{CONSTANTS, at};
 use super::numbers::{NUMBERS, Numbers};

@@ -2,9 +2,9 @@
 
 use super::constants::WholeVector;
 use super::numbers::Numbers;
-use crate::lanes::Lanes;
 use crate::qpu::io::Varying;
 use crate::qpu::isa::registers::Flags;
+use crate::qpu::lanes::Lanes;
 use std::ffi::c_void;
 use std::mem::offset_of;
 use std::sync::atomic::AtomicU32;

@@ -2,8 +2,8 @@
 
 use super::super::fep::{CoveredBlock, pixel_in_block};
 use super::super::pse::STEPS;
-use crate::lanes::{Lanes, Mask};
 use crate::qpu::Varying;
+use crate::qpu::lanes::{Lanes, Mask};
 use v3d_hw::qpu::LANES;
 
 /// Maximum number of quads in a batch.

@@ -1,8 +1,8 @@
 //! The footprint of a lookup: the cache lines of its texels.
 
 use super::{BORDER, Lookup, Neighbourhood, Point, Selection, neighbourhood};
-use crate::lanes::Lanes;
 use crate::memory::Memory;
+use crate::qpu::lanes::Lanes;
 use crate::timing::costs::LINE_BYTES;
 use crate::tmu::texture::{Level, Texture, layout_bits};
 use v3d_hw::texture::TextureType;

@@ -1,7 +1,7 @@
 //! The level that each element is sampled from, by the rules of [`lod`].
 
 use super::{Floats, Words, each, integer};
-use crate::lanes::{ALL, Mask};
+use crate::qpu::lanes::{ALL, Mask};
 use crate::tmu::lod;
 use crate::tmu::texture::Texture;
 use v3d_hw::qpu::LANES;

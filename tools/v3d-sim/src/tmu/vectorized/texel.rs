@@ -2,8 +2,8 @@
 
 use super::address::{self, Column, Row};
 use super::{Words, each};
-use crate::lanes::Mask;
 use crate::memory::Memory;
+use crate::qpu::lanes::Mask;
 use crate::tmu::{etc1, format};
 use v3d_hw::qpu::LANES;
 use v3d_hw::texture::TextureType;

@@ -1,8 +1,8 @@
 //! The game: played by keys over the serial line, and watched on the screen.
 
 use super::{HEIGHT, WIDTH};
+use crate::far_end::qemu::Qemu;
 use crate::picture::Picture;
-use crate::qemu::Qemu;
 use anyhow::{Context, Result, bail, ensure};
 use std::time::{Duration, Instant};
 

@@ -4,8 +4,8 @@
 //! command in the output of `help` and the same word after the prompt have the same pixels.
 
 use super::{HEIGHT, WIDTH, is_near};
+use crate::far_end::qemu::Qemu;
 use crate::picture::Picture;
-use crate::qemu::Qemu;
 use anyhow::{Context, Result, bail, ensure};
 use std::time::{Duration, Instant};
 

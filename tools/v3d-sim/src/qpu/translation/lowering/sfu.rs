@@ -224,8 +224,8 @@ fn polynomial<H: Host>(host: &mut H, coefficient: fn(u8) -> Constant, count: usi
 
 #[cfg(test)]
 mod tests {
-    use crate::lanes::Lanes;
     use crate::qpu::isa::sfu::{self, Function};
+    use crate::qpu::lanes::Lanes;
     use crate::qpu::test_words::{END, NOP, NoUnits, memory_of};
     use crate::qpu::{CodeCache, Exit, Launch, Qpu, registers};
 

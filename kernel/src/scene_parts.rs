@@ -1,0 +1,8 @@
+//! Parts of scenes that need no hardware: assets, shapes, rules, texts and clocks
+
+pub mod assets;
+pub mod breakout;
+pub mod dashboard;
+pub mod moment;
+pub mod shapes;
+pub mod transcript;

@@ -1,0 +1,6 @@
+//! Binning: from batches of vertices to a compressed primitive list for each tile.
+
+pub mod primitive_assembly;
+pub mod primitive_list;
+pub mod ptb;
+pub mod vcm;

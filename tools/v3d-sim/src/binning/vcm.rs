@@ -1,0 +1,256 @@
+//! Vertex cache manager and DMA (VCM, VCD): batches of vertices, fetched and shaded.
+//!
+//! The VCM collects the vertices of primitives into batches of up to 16. For each batch the VCD fetches the selected attributes into the VPM, a
+//! column for each vertex, and a QPU runs the coordinate shader (binning) or the vertex shader (rendering), which leaves the shaded vertices in
+//! columns as well. In NV mode vertices are already shaded and only fetched.
+//!
+//! A batch may have less than 16 vertices. Its program runs in all elements nevertheless, and those without a vertex contain anything: on boards a loop whose
+//! end depends on them may never end [mesa CI]. Here they contain [noise](UndefinedElements), their results go nowhere, and a loop that
+//! they keep from ending is reported and ended.
+//!
+//! Shading is a pure function of memory, the shader record and the indices: batches may be shaded on any thread in any order.
+//!
+//! # Sources
+//! [AG p.53], [AG p.60-61], [AG p.63], [AG p.79-81]. That attributes of stride 0 are the same for all vertices: [linux vc4_validate.c].
+
+pub mod io;
+pub mod reuse;
+mod vcd;
+
+pub use crate::fault::vertex::VcdFault;
+pub use io::VertexIo;
+pub use vcd::{Batch, UndefinedElements, fetch, fetch_shaded};
+
+use crate::counters::Counters;
+use crate::device::supervision::Supervision;
+use crate::fault::FaultLog;
+use crate::memory::Memory;
+use crate::qpu::lanes::{ALL, Lanes, Mask};
+use crate::qpu::{CodeCache, Exit, INSTRUCTION_CYCLES, Launch, Qpu};
+use crate::state::{GlShader, NvShader, Shader};
+use crate::timing::trace::Invocation;
+use rayon::prelude::*;
+use v3d_hw::qpu::LANES;
+use v3d_hw::registers::Thread;
+use v3d_hw::registers::performance::CounterSource;
+use v3d_hw::shaded_vertex::Format;
+
+/// Maximum number of rows of the VPM for a batch: the window of a QPU.
+pub const MAX_ROWS: usize = v3d_hw::vpm::WINDOW_ROWS as usize;
+
+/// Which of a shader record's two vertex programs is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// The coordinate shader, for binning.
+    Coordinate,
+    /// The vertex shader, for rendering.
+    Vertex,
+}
+
+/// Up to 16 shaded vertices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShadedBatch {
+    /// Format of the rows.
+    pub format: Format,
+    /// Word n of the vertices, vertex by vertex.
+    pub rows: Vec<Lanes>,
+    /// The program wrote more rows than the batch has: VPMEWR.
+    pub overrun: bool,
+}
+
+impl ShadedBatch {
+    /// A word of a vertex; 0 beyond the last row.
+    pub fn word(&self, vertex: usize, word: u32) -> u32 {
+        self.rows.get(word as usize).and_then(|row| row.0.get(vertex)).copied().unwrap_or(0)
+    }
+}
+
+/// The format of a GL shader's output, and its number of words.
+///
+/// A coordinate shader's vertices have clip coordinates only if the record enables clipping: without, boards raise VPMEWR for programs that write them, and
+/// draw nothing [bm docs/DRIVERS.md]. That the rows granted are those of a vertex without clip header follows from that; it was not measured.
+pub fn gl_format(shader: &GlShader, stage: Stage) -> (Format, u32) {
+    let clip_header = stage == Stage::Coordinate && shader.fragment.clipping;
+    let format = Format { clip_header, point_size: shader.fragment.point_size };
+    let varyings = if stage == Stage::Vertex { u32::from(shader.fragment.varyings) } else { 0 };
+    (format, format.varyings() + varyings)
+}
+
+/// Rows of the VPM that a batch needs, for its attributes and for its shaded vertices. In NV mode the VCD fetches vertices to where shaded ones go.
+pub fn rows_needed(shader: VertexShader<'_>, stage: Stage) -> u32 {
+    match shader {
+        VertexShader::Gl(shader) => {
+            let program = match stage {
+                Stage::Coordinate => &shader.coordinate,
+                Stage::Vertex => &shader.vertex,
+            };
+            u32::from(program.attributes_bytes).div_ceil(4) + gl_format(shader, stage).1
+        }
+        VertexShader::Nv(shader) => match stage {
+            Stage::Coordinate => shader.format().varyings(),
+            Stage::Vertex => shader.format().varyings() + u32::from(shader.record.varyings),
+        },
+    }
+}
+
+/// The elements before the one with this number.
+const fn first_elements(count: usize) -> Mask {
+    if count >= LANES { ALL } else { (1 << count) - 1 }
+}
+
+/// Outputs of shading beside the vertices.
+#[derive(Debug)]
+pub struct Reports<'a> {
+    /// Counts are added here.
+    pub counters: &'a mut Counters,
+    /// Faults are reported here.
+    pub faults: &'a mut FaultLog,
+    /// QPU instructions that may still be executed.
+    pub instructions: &'a mut u64,
+}
+
+/// Inputs of shading.
+#[derive(Clone, Copy, Debug)]
+pub struct Shading<'a> {
+    /// Guest memory.
+    pub memory: Memory<'a>,
+    /// Decoded programs.
+    pub code: &'a CodeCache,
+    /// Shade batches on several host threads.
+    pub parallel: bool,
+    /// What elements without a vertex contain.
+    pub undefined: UndefinedElements,
+    /// Programs leave traces for the timing model.
+    pub record: bool,
+    /// How far the list is, and whether it is to stop.
+    pub supervision: &'a Supervision,
+}
+
+/// Batches from which on several host threads are worth their start.
+const PARALLEL_BATCHES: usize = 8;
+
+impl Shading<'_> {
+    /// Shades vertices in batches of 16. The result and the reports do not depend on the number of host threads.
+    pub fn shade_all(
+        &self,
+        shader: VertexShader<'_>,
+        stage: Stage,
+        indices: &[u32],
+        reports: &mut Reports<'_>,
+    ) -> Vec<ShadedBatch> {
+        let batches = indices.chunks(LANES);
+        // Every batch has the same limit, so that their order does not matter.
+        let limit = (*reports.instructions / batches.len().max(1) as u64).max(1);
+        let shade = |worker: &mut VertexWorker, batch: &[u32]| {
+            let (mut counters, mut faults, mut left) = (Counters::default(), FaultLog::default(), limit);
+            let mut own = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut left };
+            let shaded = self.shade(worker, shader, stage, batch, &mut own);
+            (shaded, counters, faults, limit - left)
+        };
+        let results: Vec<_> = if self.parallel && batches.len() >= PARALLEL_BATCHES {
+            indices.par_chunks(LANES).map_init(VertexWorker::default, shade).collect()
+        } else {
+            let mut worker = VertexWorker::default();
+            batches.map(|batch| shade(&mut worker, batch)).collect()
+        };
+        let mut shaded = Vec::with_capacity(results.len());
+        for (batch, counters, faults, used) in results {
+            reports.counters.merge(counters);
+            reports.faults.merge(faults);
+            *reports.instructions = reports.instructions.saturating_sub(used);
+            shaded.push(batch);
+        }
+        shaded
+    }
+
+    /// Shades one batch of up to 16 vertices.
+    pub fn shade(
+        &self,
+        worker: &mut VertexWorker,
+        shader: VertexShader<'_>,
+        stage: Stage,
+        indices: &[u32],
+        reports: &mut Reports<'_>,
+    ) -> ShadedBatch {
+        let report = |fault| reports.faults.report(fault);
+        let shader = match shader {
+            VertexShader::Nv(shader) => return fetch_shaded(self.memory, shader, stage, indices, report),
+            VertexShader::Gl(shader) => shader,
+        };
+        let VertexWorker { qpu, io } = worker;
+        let program = match stage {
+            Stage::Coordinate => &shader.coordinate,
+            Stage::Vertex => &shader.vertex,
+        };
+        let (format, words) = gl_format(shader, stage);
+        let mut batch = fetch(self.memory, shader, stage, indices, report);
+        let undefined_elements = match self.undefined {
+            UndefinedElements::Zero => 0,
+            UndefinedElements::Noise => {
+                batch.fill_with_noise(indices);
+                ALL & !first_elements(indices.len())
+            }
+        };
+        io.begin(batch.rows.len() as u32, words);
+        for (row, attributes) in (0u32..).zip(&batch.rows) {
+            if let Ok(row) = io.inputs_mut().row_mut(row) {
+                *row = *attributes;
+            }
+        }
+        let work = || {
+            let lines = indices.iter().map(|&index| reuse::lines(VertexShader::Gl(shader), stage, index)).sum();
+            match stage {
+                Stage::Coordinate => Invocation::Coordinates { lines },
+                Stage::Vertex => Invocation::Vertices { lines },
+            }
+        };
+        let record = self.record.then(work);
+        let (pc, uniforms) = (program.code, program.uniforms);
+        qpu.start(&Launch { pc, uniforms, undefined_elements, record, ..Launch::default() });
+        let thread = match stage {
+            Stage::Coordinate => Thread::Binning,
+            Stage::Vertex => Thread::Rendering,
+        };
+        let exit = self.supervision.run(thread, qpu, io, self.memory, self.code, reports.instructions);
+        reports.counters.merge(std::mem::take(&mut qpu.counters));
+        reports.counters.add(CounterSource::QpuVertexCycles, qpu.executed() * INSTRUCTION_CYCLES);
+        reports.faults.merge(qpu.take_faults());
+        reports.faults.signals.raise(io.signals());
+        if exit != Exit::Ended {
+            let code = program.code;
+            reports.faults.report(if self.supervision.is_stopped(thread) {
+                VcdFault::Stopped { code }
+            } else {
+                VcdFault::Endless { code }
+            });
+        }
+        ShadedBatch { format, rows: io.outputs().rows().to_vec(), overrun: io.signals().vpm_write_range }
+    }
+}
+
+/// A QPU with the VPM of its batch, reused from batch to batch.
+#[derive(Debug, Default)]
+pub struct VertexWorker {
+    qpu: Qpu,
+    io: VertexIo,
+}
+
+/// Shaders that have vertices.
+#[derive(Clone, Copy, Debug)]
+pub enum VertexShader<'a> {
+    /// GL mode.
+    Gl(&'a GlShader),
+    /// NV mode.
+    Nv(&'a NvShader),
+}
+
+impl<'a> VertexShader<'a> {
+    /// The shaders of a state; `None` without a shader state and in VG mode.
+    pub fn of(shader: Option<&'a Shader>) -> Option<Self> {
+        match shader? {
+            Shader::Gl(shader) => Some(Self::Gl(shader)),
+            Shader::Nv(shader) => Some(Self::Nv(shader)),
+            Shader::Vg(_) => None,
+        }
+    }
+}

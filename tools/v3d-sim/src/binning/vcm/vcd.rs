@@ -1,0 +1,259 @@
+//! Vertex cache DMA (VCD): attributes of a batch from memory to rows of the VPM.
+//!
+//! # Sources
+//! [AG p.60-61], [AG p.79-81]. That attributes of stride 0 are the same for all vertices: [linux vc4_validate.c].
+
+use super::{MAX_ROWS, ShadedBatch, Stage, VcdFault};
+use crate::memory::{Memory, OutOfMemory};
+use crate::qpu::lanes::Lanes;
+use crate::random::Random;
+use crate::state::{GlShader, NvShader};
+use v3d_hw::BusAddr;
+use v3d_hw::qpu::LANES;
+use v3d_hw::shaded_vertex::Format;
+
+/// What the VCD leaves in elements without a vertex.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UndefinedElements {
+    /// Noise, the same in each run: on hardware they contain anything. Loops that they keep from ending and addresses that lead out of memory are reported.
+    #[default]
+    Noise,
+    /// 0, and nothing is reported.
+    Zero,
+}
+
+/// The attributes of a batch: the rows that the VCD has put into the VPM, vertex n in element n.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Batch {
+    /// Rows.
+    pub rows: Vec<Lanes>,
+}
+
+impl Batch {
+    /// Fills the elements behind the last vertex with noise, which depends on the first vertex only.
+    pub fn fill_with_noise(&mut self, indices: &[u32]) {
+        let mut random = Random::new(NOISE, indices.first().copied().unwrap_or(0).into());
+        for row in &mut self.rows {
+            for element in row.0.iter_mut().skip(indices.len()) {
+                // Any bits, or what programs compute with.
+                *element = if random.one_in(2) { random.next_u64() as u32 } else { random.value() };
+            }
+        }
+    }
+}
+
+/// The suite of random numbers that noise is taken from.
+const NOISE: u64 = 0x6e6f_6973;
+
+/// Fetches the attributes of up to 16 vertices for one of the vertex programs. Elements without a vertex are 0.
+///
+/// Arrays may be longer than the total size of the attributes leaves room for; the excess is not stored. Drivers rely on that: they count only the
+/// components that a shader reads [mesa vc4_program.c].
+pub fn fetch(
+    memory: Memory<'_>,
+    shader: &GlShader,
+    stage: Stage,
+    indices: &[u32],
+    mut report: impl FnMut(VcdFault),
+) -> Batch {
+    let program = match stage {
+        Stage::Coordinate => &shader.coordinate,
+        Stage::Vertex => &shader.vertex,
+    };
+    let total = u32::from(program.attributes_bytes);
+    let mut rows = vec![Lanes::default(); total.div_ceil(4).min(MAX_ROWS as u32) as usize];
+    for (array, attribute) in (0u32..).zip(&shader.attributes) {
+        if program.attribute_select >> array & 1 == 0 {
+            continue;
+        }
+        let offset = u32::from(match stage {
+            Stage::Coordinate => attribute.coordinate_vpm_offset,
+            Stage::Vertex => attribute.vertex_vpm_offset,
+        });
+        for (lane, &index) in indices.iter().enumerate().take(LANES) {
+            let from = attribute.address + index.wrapping_mul(attribute.stride);
+            if let Err(error) = fetch_column(memory, from, attribute.bytes, offset, lane, &mut rows) {
+                report(VcdFault::Attribute { array, index, error });
+            }
+        }
+    }
+    Batch { rows }
+}
+
+/// Copies bytes of memory down a column, from byte `offset` on; bytes beyond the last row are dropped.
+fn fetch_column(
+    memory: Memory<'_>,
+    from: BusAddr,
+    bytes: u32,
+    offset: u32,
+    lane: usize,
+    rows: &mut [Lanes],
+) -> Result<(), OutOfMemory> {
+    let whole_words = offset.is_multiple_of(4) && bytes.is_multiple_of(4) && from.is_aligned(4);
+    if whole_words {
+        for (word, row) in rows.iter_mut().skip(offset as usize / 4).take(bytes as usize / 4).enumerate() {
+            row.0[lane] = memory.word(from + 4 * word as u32)?;
+        }
+        return Ok(());
+    }
+    for byte in 0..bytes {
+        let to = offset + byte;
+        let Some(row) = rows.get_mut(to as usize / 4) else { break };
+        let shift = 8 * (to % 4);
+        row.0[lane] = row.0[lane] & !(0xff << shift) | u32::from(memory.byte(from + byte)?) << shift;
+    }
+    Ok(())
+}
+
+/// Fetches up to 16 shaded vertices of NV mode, in the stage's format: for rendering without the clip header.
+pub fn fetch_shaded(
+    memory: Memory<'_>,
+    shader: &NvShader,
+    stage: Stage,
+    indices: &[u32],
+    mut report: impl FnMut(VcdFault),
+) -> ShadedBatch {
+    let record = &shader.record;
+    if record.clip_header && !record.vertices.is_aligned(16) {
+        report(VcdFault::Unaligned(record.vertices));
+    }
+    let stored = shader.format();
+    let (format, first, words) = match stage {
+        Stage::Coordinate => (stored, 0, stored.varyings()),
+        Stage::Vertex => {
+            let format = Format { clip_header: false, ..stored };
+            (format, stored.screen_xy(), format.varyings() + u32::from(record.varyings))
+        }
+    };
+    let mut rows = vec![Lanes::default(); words as usize];
+    for (lane, &index) in indices.iter().enumerate().take(LANES) {
+        let from = record.vertices + index.wrapping_mul(u32::from(record.stride)) + 4 * first;
+        for (row, word) in rows.iter_mut().zip(0u32..) {
+            let mut bytes = [0; 4];
+            match memory.read(from + 4 * word, &mut bytes) {
+                Ok(()) => row.0[lane] = u32::from_le_bytes(bytes),
+                Err(error) => {
+                    report(VcdFault::Shaded { index, error });
+                    break;
+                }
+            }
+        }
+    }
+    ShadedBatch { format, rows, overrun: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::OwnedMemory;
+    use crate::state::Attribute;
+    use v3d_hw::shader_record::{GlFragment, GlVertex, NvShaderRecord};
+
+    fn shader(total: u8, select: u8, attributes: Vec<Attribute>) -> GlShader {
+        let program = GlVertex { attributes_bytes: total, attribute_select: select, ..Default::default() };
+        GlShader {
+            address: BusAddr(0),
+            fragment: GlFragment::default(),
+            vertex: program,
+            coordinate: program,
+            attributes,
+        }
+    }
+
+    fn attribute(address: u32, bytes: u32, stride: u32, offset: u8) -> Attribute {
+        Attribute {
+            address: BusAddr(address),
+            bytes,
+            stride,
+            vertex_vpm_offset: offset,
+            coordinate_vpm_offset: offset + 4,
+        }
+    }
+
+    /// Memory in which each byte is the low byte of its address plus 1.
+    fn counting(bytes: usize) -> OwnedMemory {
+        let owned = OwnedMemory::new(bytes);
+        for i in 0..bytes as u32 {
+            owned.view().set_byte(BusAddr(i), (i + 1) as u8).unwrap();
+        }
+        owned
+    }
+
+    /// Every size from 1 to 64 bytes at every alignment, strides 0 and others, compared with a byte-by-byte copy.
+    #[test]
+    fn columns_hold_the_bytes_of_their_vertex() {
+        let owned = counting(0x1000);
+        for bytes in 1..=64u32 {
+            for (address, stride, offset) in [(0x100, 0, 0), (0x101, 20, 4), (0x7f, 64, 8), (0x200, 12, 3)] {
+                let shader = shader(100, 1, vec![attribute(address, bytes, stride, offset)]);
+                let indices = [5, 0, 9];
+                let batch = fetch(owned.view(), &shader, Stage::Vertex, &indices, |fault| panic!("{fault}"));
+                assert_eq!(batch.rows.len(), 25);
+                for lane in 0..16 {
+                    let column: Vec<u8> = batch.rows.iter().flat_map(|row| row.0[lane].to_le_bytes()).collect();
+                    let mut expected = vec![0u8; 100];
+                    if let Some(index) = indices.get(lane) {
+                        for byte in 0..bytes {
+                            expected[(u32::from(offset) + byte) as usize] = (address + index * stride + byte + 1) as u8;
+                        }
+                    }
+                    assert_eq!(column, expected, "{bytes} bytes, stride {stride}, lane {lane}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn eight_arrays_and_the_stage_decides_which_and_where() {
+        let owned = counting(0x1000);
+        let arrays = (0..8).map(|i| attribute(0x100 * (i + 1), 4, 4, 4 * i as u8)).collect();
+        let mut shader = shader(36, 0xff, arrays);
+        shader.coordinate.attribute_select = 0b1000_0001;
+        let first_column = |stage| -> Vec<u8> {
+            let batch = fetch(owned.view(), &shader, stage, &[2], |fault| panic!("{fault}"));
+            batch.rows.iter().map(|row| row.0[0] as u8).collect()
+        };
+        // Byte 8 of each page holds 9.
+        assert_eq!(first_column(Stage::Vertex), [9, 9, 9, 9, 9, 9, 9, 9, 0]);
+        assert_eq!(first_column(Stage::Coordinate), [0, 9, 0, 0, 0, 0, 0, 0, 9]);
+    }
+
+    #[test]
+    fn attributes_that_are_not_there_are_faults_and_those_that_do_not_fit_are_cut() {
+        let owned = counting(0x100);
+        let shader = shader(8, 1, vec![attribute(0xf8, 12, 4, 0)]);
+        let mut faults = Vec::new();
+        let batch = fetch(owned.view(), &shader, Stage::Vertex, &[0, 2], |fault| faults.push(fault));
+        assert_eq!(batch.rows.len(), 2);
+        assert_eq!(batch.rows[1].0[0], 0x00ff_fefd);
+        assert!(matches!(faults[0], VcdFault::Attribute { array: 0, index: 2, .. }));
+        assert_eq!(faults.len(), 1);
+    }
+
+    #[test]
+    fn nv_vertices_lose_their_clip_header_for_rendering() {
+        let owned = OwnedMemory::new(0x200);
+        for i in 0..0x80 {
+            owned.view().set_word(BusAddr(4 * i), i).unwrap();
+        }
+        let record = NvShaderRecord {
+            vertices: BusAddr(0x40),
+            varyings: 2,
+            stride: 40,
+            clip_header: true,
+            point_size: true,
+            ..Default::default()
+        };
+        let shader = NvShader { address: BusAddr(0), record };
+        let view = owned.view();
+        let coordinates = fetch_shaded(view, &shader, Stage::Coordinate, &[0, 3], |fault| panic!("{fault}"));
+        assert_eq!(coordinates.rows.len(), 8);
+        assert_eq!([coordinates.word(0, 0), coordinates.word(1, 0), coordinates.word(1, 7)], [16, 46, 53]);
+        let vertices = fetch_shaded(view, &shader, Stage::Vertex, &[0, 3], |fault| panic!("{fault}"));
+        assert_eq!(vertices.rows.len(), 6);
+        assert_eq!([vertices.word(0, 0), vertices.word(1, 5), vertices.word(1, 6)], [20, 55, 0]);
+        let mut faults = 0;
+        fetch_shaded(view, &shader, Stage::Vertex, &[1000], |_| faults += 1);
+        assert_eq!(faults, 1);
+    }
+}
