@@ -15,6 +15,7 @@
 //! encoding is a sequence of pieces with a control byte `n` each: below 128, `n + 1` literal bytes follow; from 128 on, 4 bytes follow that are repeated `n -
 //! 126` times. Most words of graphics memory are equal to their neighbours.
 
+pub mod names_in_json;
 #[cfg(target_os = "none")]
 pub mod replay;
 

@@ -15,7 +15,10 @@
 //! # Sources
 //! [AG section 10] for the registers; [piegpu] for the reset by the firmware; raspberrypi/linux issue 7155 for accesses without a clock.
 
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::{
+    fmt,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use spin::Once;
 use tock_registers::interfaces::{Readable, Writeable};
@@ -25,7 +28,7 @@ use v3d::{
         ArmPhys, BusAddr,
         registers::{Register, UNPOWERED_VALUE},
     },
-    platform::{GpuMemory, Power, PowerError, RegisterAccess, Time},
+    platform::{GpuMemory, Named, Names, Power, PowerError, RegisterAccess, Time},
 };
 
 use crate::{
@@ -38,7 +41,7 @@ use crate::{
         v3d_registers::RegisterWindow,
     },
     gpu::ClockCheck,
-    irq_lock::IrqLock,
+    irq_lock::{IrqLock, IrqLockGuard},
     mm::shared::SharedWords,
     mmio::Mmio,
 };
@@ -47,6 +50,8 @@ use crate::{
 pub const CLOCK_PAUSE_US: u64 = 5_000;
 /// Pause between two polls, in microseconds: short compared with a frame, long compared with a register access.
 const PAUSE_US: u64 = 2;
+/// Most names of allocations, and of other things, that are kept for captures: some megabytes of the heap.
+const MOST_NAMES: usize = 1 << 14;
 
 /// The board as the V3D driver sees it.
 #[derive(Debug)]
@@ -61,6 +66,9 @@ pub struct V3dPlatform {
     is_open: AtomicBool,
     /// Whether they may be accessed although it is not known that the V3D has a clock.
     is_unchecked: AtomicBool,
+    /// Whether names are kept, for captures. They are not unless they are asked for: each draw would take several times as long.
+    keeps_names: AtomicBool,
+    names: IrqLock<Names>,
 }
 
 static PLATFORM: Once<V3dPlatform> = Once::new();
@@ -79,6 +87,8 @@ impl V3dPlatform {
             polling: AtomicBool::new(true),
             is_open: AtomicBool::new(false),
             is_unchecked: AtomicBool::new(false),
+            keeps_names: AtomicBool::new(false),
+            names: IrqLock::new(Names::new(MOST_NAMES)),
         })
     }
 
@@ -166,6 +176,31 @@ impl V3dPlatform {
         self.polling.load(Ordering::Relaxed)
     }
 
+    /// Keeps the names of what is put into the pool from now on, or forgets them all and keeps none.
+    pub fn keep_names(&self, keep: bool) {
+        self.keeps_names.store(keep, Ordering::Relaxed);
+        if !keep {
+            *self.names.lock() = Names::new(MOST_NAMES);
+        }
+    }
+
+    /// Whether names are kept.
+    #[must_use]
+    pub fn keeps_names(&self) -> bool {
+        self.keeps_names.load(Ordering::Relaxed)
+    }
+
+    /// The names that have been kept.
+    pub fn names(&self) -> IrqLockGuard<'_, Names> {
+        self.names.lock()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_name(&self, address: BusAddr, what: Named, name: fmt::Arguments<'_>) {
+        self.names.lock().set(address, what, name);
+    }
+
     /// The pool's memory, by words.
     #[must_use]
     pub fn pool(&self) -> SharedWords {
@@ -218,6 +253,13 @@ impl GpuMemory for V3dPlatform {
 
     fn store_words(&self, offset: u32, words: &[u32]) {
         self.pool.store_words(offset as usize / 4, words);
+    }
+
+    #[inline(always)]
+    fn name(&self, address: BusAddr, what: Named, name: fmt::Arguments<'_>) {
+        if self.keeps_names() {
+            self.note_name(address, what, name);
+        }
     }
 
     fn load_word(&self, offset: u32) -> u32 {

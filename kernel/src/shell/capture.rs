@@ -26,7 +26,7 @@ use v3d::{
 use super::session::{CommandResult, LastPicture, NO_V3D, Session};
 use crate::{
     board::watchdog::Watchdog,
-    capture::{BLOCK_BYTES, write_block},
+    capture::{BLOCK_BYTES, names_in_json::NamesInJson, write_block},
     gpu::Gpu,
     mm::layout::PAGE_BYTES,
     print, println,
@@ -57,6 +57,25 @@ pub(super) fn capture(session: &mut Session, later: usize) -> CommandResult {
     describe(gpu, &submission, picture);
     let sent = write_memory(gpu, watchdog).map_err(|error| error.to_string())?;
     println!("capture end {sent}");
+    Ok(())
+}
+
+/// Shows whether names are kept, or has them kept or not from now on.
+pub(super) fn names(session: &mut Session, wanted: Option<bool>) -> CommandResult {
+    let gpu = session.gpu()?;
+    let platform = gpu.platform();
+    if let Some(keep) = wanted {
+        platform.keep_names(keep);
+    }
+    let (memory, others) = {
+        let names = platform.names();
+        (names.memory().count(), names.others().count())
+    };
+    if platform.keeps_names() {
+        println!("names are kept, from the next scene on: {memory} of allocations and {others} of what is in them");
+    } else {
+        println!("names are not kept");
+    }
     Ok(())
 }
 
@@ -97,13 +116,8 @@ fn describe(gpu: &Gpu, submission: &Submission, picture: Option<&LastPicture>) {
         pool_end.max(picture_end) - first_page,
         pool_end - OVERFLOW_BYTES,
     );
-    let buffers: Vec<String> = pages(gpu, submission)
-        .iter()
-        .map(|Span { address, bytes }| {
-            format!("{{\"address\":{},\"size\":{bytes},\"kind\":\"memory\"}}", address.offset())
-        })
-        .collect();
-    print!(",\"buffers\":[{}]", buffers.join(","));
+    let pages = pages(gpu, submission);
+    print!(",{}", NamesInJson { pages: &pages, names: &platform.names() });
     if let Some(LastPicture { target, .. }) = picture {
         print!(
             ",\"color_buffer\":{{\"address\":{},\"stride_bytes\":{},\"format\":\"R8G8B8A8_UNORM\",\

@@ -60,6 +60,8 @@ pub enum Command {
         /// How many.
         later: usize,
     },
+    /// Shows whether names are kept for captures, or keeps them from now on, or no longer.
+    Names(Option<bool>),
     /// A step of replaying a captured job.
     Replay(ReplayRequest),
     /// Measures speed: of one scene, or of memory, firmware and all scenes.
@@ -228,7 +230,7 @@ const fn row(name: &'static str, arguments: &'static str, help: &'static str) ->
 }
 
 /// All commands.
-pub const TABLE: [Row; 23] = [
+pub const TABLE: [Row; 24] = [
     row("help", "", "this table"),
     row("info", "", "board, firmware, memory split, display, serial port"),
     row("boot", "", "the stages of this boot and of the one before, with times"),
@@ -260,11 +262,16 @@ pub const TABLE: [Row; 23] = [
         "send the last job, or the Nth before it, over the serial line, for `cargo xtask capture`",
     ),
     row(
+        "names",
+        "[on | off]",
+        "keep the names of draws, programs, lines and uniforms for `capture`, from the next scene on; drawing is slower",
+    ),
+    row(
         "replay",
         "clear | place A N | load | run A E A E | read A N",
         "receive, validate and run a captured job, for `cargo xtask replay`",
     ),
-    row("bench", "", "measure the speed of memory and scenes"),
+    row("bench", "[NAME] [frames N]", "measure the speed of memory and scenes, or of one scene"),
     row(
         "draws",
         "[same | changed | instances | upload] [N]",
@@ -331,6 +338,7 @@ impl Command {
             Self::SceneStop => "scene stop",
             Self::Stats(_) => "stats",
             Self::Capture { .. } => "capture",
+            Self::Names(_) => "names",
             Self::Replay(_) => "replay",
             Self::Bench { .. } => "bench",
             Self::Draws(..) => "draws",
@@ -349,10 +357,16 @@ impl Command {
         match self {
             Self::SceneRun { .. } | Self::SceneStop | Self::Capture { .. } | Self::Selftest(_) => true,
             Self::Bench { .. } | Self::Draws(..) | Self::Primitives | Self::Replay(_) => true,
-            Self::Interrupts(Some(_)) => true,
+            Self::Interrupts(Some(_)) | Self::Names(Some(_)) => true,
             Self::V3d(request) => *request != V3dRequest::Show,
             Self::Fail(failure) => matches!(failure, Failure::Job | Failure::Program | Failure::Cached),
-            Self::Help | Self::Info | Self::Boot | Self::Interrupts(None) | Self::Clocks | Self::Temp => false,
+            Self::Help
+            | Self::Info
+            | Self::Boot
+            | Self::Interrupts(None)
+            | Self::Names(None)
+            | Self::Clocks
+            | Self::Temp => false,
             Self::Mem | Self::Regs | Self::SceneList | Self::Stats(_) | Self::Log(_) => false,
             Self::Watchdog(_) | Self::Reboot => false,
         }
@@ -369,7 +383,7 @@ impl Command {
             "help" | "?" => (Self::Help, rest),
             "info" => (Self::Info, rest),
             "boot" => (Self::Boot, rest),
-            "interrupts" => (Self::Interrupts(parse_interrupts(rest)?), rest.get(1..).unwrap_or_default()),
+            "interrupts" => (Self::Interrupts(parse_switch("interrupts", rest)?), rest.get(1..).unwrap_or_default()),
             "clocks" => (Self::Clocks, rest),
             "temp" => (Self::Temp, rest),
             "mem" => (Self::Mem, rest),
@@ -386,6 +400,7 @@ impl Command {
                 let (later, left) = number_behind("capture", "before", "how many jobs before the last?", rest)?;
                 (Self::Capture { later: later.unwrap_or(0).try_into().unwrap_or(usize::MAX) }, left)
             }
+            "names" => (Self::Names(parse_switch("names", rest)?), rest.get(1..).unwrap_or_default()),
             "replay" => {
                 let (request, left) = parse_replay(rest)?;
                 (Self::Replay(request), left)
@@ -524,12 +539,12 @@ fn parse_replay<'a, 'b>(words: &'a [&'b str]) -> Result<(ReplayRequest, &'a [&'b
     }
 }
 
-fn parse_interrupts(words: &[&str]) -> Result<Option<bool>, ParseError> {
+fn parse_switch(command: &str, words: &[&str]) -> Result<Option<bool>, ParseError> {
     match words.first() {
         None => Ok(None),
         Some(&"on") => Ok(Some(true)),
         Some(&"off") => Ok(Some(false)),
-        Some(other) => Err(wrong("interrupts", format!("they can be on or off, but not \"{other}\""))),
+        Some(other) => Err(wrong(command, format!("they can be on or off, but not \"{other}\""))),
     }
 }
 
@@ -684,6 +699,8 @@ mod tests {
         assert_eq!(parsed("selftest code 2"), Command::Selftest(SelftestRequest::Code(Some(2))));
         assert_eq!(parsed("interrupts on"), Command::Interrupts(Some(true)));
         assert_eq!(parsed("interrupts"), Command::Interrupts(None));
+        assert_eq!(parsed("names on"), Command::Names(Some(true)));
+        assert_eq!(parsed("names"), Command::Names(None));
         assert_eq!(parsed("v3d"), Command::V3d(V3dRequest::Show));
         assert_eq!(parsed("v3d start"), Command::V3d(V3dRequest::Start));
         assert_eq!(parsed("v3d start unchecked"), Command::V3d(V3dRequest::StartUnchecked));
@@ -732,6 +749,7 @@ mod tests {
             ),
             ("stats sheep", "stats: work or cycles can be counted, but not \"sheep\""),
             ("watchdog maybe", "watchdog: the watchdog can be on or off, but not \"maybe\""),
+            ("names please", "names: they can be on or off, but not \"please\""),
             ("interrupts maybe", "interrupts: they can be on or off, but not \"maybe\""),
             ("selftest after lunch", "selftest: \"lunch\" is no number of seconds"),
             ("fail step 0", "fail: in which step of `selftest board`, 1 to 31?"),

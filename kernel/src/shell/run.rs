@@ -88,6 +88,7 @@ fn execute(command: Command, session: &mut Session) -> CommandResult {
         Command::Stats(None) => engine::stats(session),
         Command::Stats(Some(set)) => engine::count(session, set),
         Command::Capture { later } => capture::capture(session, later),
+        Command::Names(wanted) => capture::names(session, wanted),
         Command::Selftest(SelftestRequest::All) => selftest::selftest(session, false),
         Command::Selftest(SelftestRequest::Vectors) => selftest::selftest(session, true),
         Command::Selftest(SelftestRequest::Board) => selftest_board::selftest(session, Steps::All),

@@ -6,12 +6,14 @@
 
 pub mod gpu_memory;
 pub mod named;
+pub mod names;
 pub mod power;
 pub mod register_access;
 pub mod time;
 
 pub use gpu_memory::GpuMemory;
 pub use named::Named;
+pub use names::Names;
 pub use power::{Power, PowerError};
 pub use register_access::RegisterAccess;
 pub use time::Time;

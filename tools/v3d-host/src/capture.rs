@@ -14,9 +14,10 @@ use serde_json::{Map, Value as Json, json};
 use v3d::hw::BusAddr;
 use v3d::hw::control_list::{FrameBufferFormat, MAX_RECORD_BYTES, MemoryFormat, Record, TileRenderingMode};
 use v3d::hw::tiling::{micro_tile_px, tile_px};
+use v3d::platform::Names;
 use v3d_sim::Memory;
 
-use crate::names::Names;
+use crate::names;
 
 /// Most jobs that are kept; then the oldest ones are dropped.
 const MOST_JOBS: usize = 256;
@@ -49,7 +50,7 @@ pub enum CaptureError {
 }
 
 /// The jobs that have been run, oldest first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Recorder {
     jobs: VecDeque<Recorded>,
     /// Number of jobs that were dropped.
@@ -74,6 +75,13 @@ struct Recorded {
 struct RenderingList {
     waits_for_binner: bool,
     mode: Option<TileRenderingMode>,
+}
+
+impl Default for Recorder {
+    fn default() -> Self {
+        let names = Names::new(usize::MAX);
+        Self { jobs: VecDeque::new(), dropped: 0, binned: VecDeque::new(), programs_go_on: false, names }
+    }
 }
 
 impl Recorder {
@@ -137,8 +145,8 @@ impl Recorder {
         let used = image.iter().rposition(|&byte| byte != 0).map_or(1, |last| last + 1);
         image.truncate(used.next_multiple_of(PAGE_BYTES).min(image.len()));
         description.insert("mem_bytes".to_owned(), json!(image.len()));
-        description.insert("buffers".to_owned(), self.names.buffers());
-        description.insert("names".to_owned(), self.names.others());
+        description.insert("buffers".to_owned(), names::buffers(&self.names));
+        description.insert("names".to_owned(), names::others(&self.names));
         if self.jobs.len() == MOST_JOBS {
             self.jobs.pop_front();
             self.dropped += 1;

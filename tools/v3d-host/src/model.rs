@@ -249,7 +249,7 @@ impl GpuMemory for Model {
 
     fn name(&self, address: BusAddr, what: Named, name: fmt::Arguments<'_>) {
         if let Some(recorder) = &mut *self.recorder.borrow_mut() {
-            recorder.names.set(address, what, name.to_string());
+            recorder.names.set(address, what, name);
         }
     }
 

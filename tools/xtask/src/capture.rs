@@ -49,8 +49,9 @@ Saves a job of the kernel, the last one unless --before is given, as the folder 
 Each pass of a frame is a job. With a scene or a board,
   --before N       saves the job that was followed by N others: --before 1 is the pass before the last. The last 16 are known
 
-A DIR that already contains a job is not overwritten, unless --force is given. A kernel does not keep the names of draws, programs and uniforms: a capture of
-an example on the host has them, as by `cargo run -p renderer --example 06_light -- --capture DIR`.
+A DIR that already contains a job is not overwritten, unless --force is given. A capture of a scene in QEMU carries the names of draws, programs, source
+lines and uniforms, which `v3d dump`, `v3d stats` and `v3d debug` print. For a capture from a board, have the kernel keep them before the scene is drawn:
+`names on`.
 ";
 
 /// Time limit: a job's memory has some hundred KiB, and a serial line transmits 11 KiB per second.
@@ -161,6 +162,7 @@ fn save(source: &Source, before: u32, output: &Path) -> Result<()> {
         }
         Source::Scene(scene, frame) => {
             let far_end = FarEnd::connect(&Workspace::find()?, None)?;
+            far_end.console().command("names", " on", Instant::now() + DRAW_PATIENCE, |_| {})?.lines()?;
             run_scene(far_end.console(), scene, *frame..frame + 1, Instant::now() + DRAW_PATIENCE)?;
             ask(far_end.console(), before)?
         }

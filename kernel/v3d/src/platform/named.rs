@@ -25,3 +25,18 @@ pub enum Named {
         word: u32,
     },
 }
+
+impl Named {
+    /// The word for its kind in the description of a job.
+    #[must_use]
+    pub const fn word_for_kind(self) -> &'static str {
+        match self {
+            Self::Memory { .. } => "memory",
+            Self::Pass => "pass",
+            Self::Draw => "draw",
+            Self::Program { .. } => "program",
+            Self::Line => "line",
+            Self::Uniform { .. } => "uniform",
+        }
+    }
+}

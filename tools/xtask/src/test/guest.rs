@@ -287,15 +287,28 @@ fn ensure_same(replayed: &Picture, displayed: &Picture) -> Result<()> {
     Ok(())
 }
 
+/// A capture names each kind of thing: the description has the kernel's names as `v3d` reads them.
+fn ensure_named(folder: &Path) -> Result<()> {
+    let description: serde_json::Value = serde_json::from_slice(&std::fs::read(folder.join("job.json"))?)?;
+    let names = description["jobs"][0]["names"].as_array().context("the capture has no names")?;
+    for kind in ["pass", "draw", "program", "line", "uniform"] {
+        ensure!(names.iter().any(|name| name["kind"] == kind), "nothing of the kind {kind} has a name");
+    }
+    Ok(())
+}
+
 /// A captured frame is drawn again from the job folder: by the model, which produces the same picture, and by the kernel.
 fn capture_replays(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, _, deadline| {
+        machine.console.command("names", " on", deadline, |_| {})?.lines()?;
         run_scene(&machine.console, "cube", 0..1, deadline)?;
         let displayed = machine.screenshot()?;
         let lines = machine.console.command("capture", "", deadline, |_| {})?.lines()?;
+        machine.console.command("names", " off", deadline, |_| {})?.lines()?;
         let scratch = workspace.scratch()?;
         let folder = scratch.path().join("job");
         let remark = capture::write_folder(lines.iter().map(String::as_str), &folder)?;
+        ensure_named(&folder)?;
         let (replayed, expected) = replay(workspace, &folder)?;
         ensure_same(&replayed, &displayed)?;
         let by_kernel = replay::replay(&machine.console, &replay::Job::read(&folder)?, &expected, 0)?;
