@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 
 use shader_interface::{Storage, StorageMut};
 use v3d::hw::BusAddr;
-use v3d::memory::pool::Buffer;
+use v3d::pool::Buffer;
 
 /// Words of a block: 16 rows of 16 words, which a QPU stores at once.
 pub(crate) const BLOCK_WORDS: usize = 256;

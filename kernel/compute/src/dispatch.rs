@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use shader_interface::{ComputeProgram, ComputeUniforms, UniformStream, ViewportUniforms};
-use v3d::memory::pool::Buffer;
-use v3d::{Platform, jobs::user_program};
+use v3d::pool::Buffer;
+use v3d::{Platform, user_program};
 
 use crate::session::{LIMIT_US, LINE_BYTES, NO_LIMIT};
 use crate::{Error, QPUS, Session};

@@ -9,7 +9,7 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 use v3d::Platform;
-use v3d::memory::pool::Buffer;
+use v3d::pool::Buffer;
 
 use crate::division::Share;
 use crate::programs::{fft_first, fft_last, fft_middle, fft_middle_far, fft_rows2, fft_rows4, fft_rows8, fft_rows16};

@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use shader_interface::{UniformData, UniformStream, UserProgram, ViewportUniforms};
-use v3d::memory::pool::Buffer;
-use v3d::{Driver, Platform, jobs::user_program};
+use v3d::pool::Buffer;
+use v3d::{Driver, Platform, user_program};
 
 use crate::array::{Array, BLOCK_BYTES, BLOCK_WORDS, Element, MAX_ELEMENTS};
 use crate::twiddle_factors::TwiddleFactors;

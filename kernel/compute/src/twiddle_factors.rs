@@ -4,7 +4,7 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::f64::consts::TAU;
 
-use v3d::memory::pool::{Buffer, Pool};
+use v3d::pool::{Buffer, Pool};
 use v3d::{Driver, Platform};
 
 use crate::Error;

@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 use shader_interface::{Storage, UniformData, UniformStream, UserProgram, ViewportUniforms};
 use v3d::hw::BusAddr;
-use v3d::memory::pool::Owner;
-use v3d::{Platform, memory::pool};
+use v3d::pool::Owner;
+use v3d::{Platform, pool};
 
 use crate::device::Device;
 use crate::error::{Error, Stage};

@@ -11,8 +11,8 @@ use shader_interface::Origin;
 use v3d::check::Step;
 use v3d::hw::BusAddr;
 use v3d::hw::qpu::INSTRUCTION_BYTES;
-use v3d::memory::pool::{Buffer, Pool};
 use v3d::platform::Named;
+use v3d::pool::{Buffer, Pool};
 use v3d::{Driver, Fence, Platform};
 
 use crate::error::Error;

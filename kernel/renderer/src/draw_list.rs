@@ -39,8 +39,8 @@ use embedded_graphics::pixelcolor::{PixelColor, Rgb888, RgbColor};
 use embedded_graphics::primitives::Rectangle;
 use shader_interface::NoUniforms;
 use v3d::Platform;
-use v3d::lists::draw_state::Viewport;
-use v3d::memory::pool::Buffer;
+use v3d::draw_state::Viewport;
+use v3d::pool::Buffer;
 
 use crate::device::Device;
 use crate::error::Error;

@@ -5,7 +5,7 @@ use shader_interface::PrimitiveKind;
 use v3d::hw::FieldError;
 use v3d::hw::texture::TextureType;
 use v3d::hw::tiling::Tiling;
-use v3d::image::texture::TextureError;
+use v3d::texture::TextureError;
 
 use crate::rectangle::Rectangle;
 

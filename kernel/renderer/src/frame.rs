@@ -6,8 +6,8 @@ pub(crate) mod memory;
 pub(crate) mod rendering_lists;
 
 use alloc::vec::Vec;
-use v3d::lists::rendering_list::RenderingPass;
 use v3d::platform::Named;
+use v3d::rendering_list::RenderingPass;
 use v3d::{Fence, Job, Platform};
 
 use crate::device::Device;
@@ -101,7 +101,7 @@ fn place_rendering_list<P: Platform>(
     memory: &mut FrameMemory,
     driver: &mut v3d::Driver<'_, P>,
     pass: RenderingPass,
-) -> Result<v3d::lists::record_list::ControlList, Error> {
+) -> Result<v3d::record_list::ControlList, Error> {
     let mut frames = device.frames()?;
     memory.place_list(driver, frames.rendering_lists.of(pass)?)
 }

@@ -6,8 +6,8 @@ use core::marker::PhantomData;
 use shader_interface::{PrimitiveKind, VertexData};
 use v3d::Platform;
 use v3d::hw::control_list::PrimitiveMode;
-use v3d::memory::pool::Buffer;
 use v3d::platform::Named;
+use v3d::pool::Buffer;
 
 use crate::device::Device;
 use crate::error::Error;

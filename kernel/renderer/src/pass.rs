@@ -3,15 +3,15 @@
 use alloc::vec::Vec;
 use shader_interface::{NoUniforms, UniformData, VertexData, VertexUniforms, ViewportUniforms};
 use v3d::Platform;
+use v3d::binning_list::BinningList;
+use v3d::draw_state::Viewport;
 use v3d::hw::control_list::ClipWindow;
-use v3d::image::tile_grid::{TileBuffer, TileGrid};
-use v3d::lists::binning_list::BinningList;
-use v3d::lists::draw_state::Viewport;
-use v3d::lists::record_list::RecordList;
-use v3d::lists::rendering_list::{ClearValues, DepthBuffer, RenderingPass};
-use v3d::lists::tile_area::TileArea;
-use v3d::memory::pool::{Buffer, Owner};
-use v3d::memory::tile_memory::TileMemory;
+use v3d::pool::{Buffer, Owner};
+use v3d::record_list::RecordList;
+use v3d::rendering_list::{ClearValues, DepthBuffer, RenderingPass};
+use v3d::tile_area::TileArea;
+use v3d::tile_grid::{TileBuffer, TileGrid};
+use v3d::tile_memory::TileMemory;
 
 use crate::device::Device;
 use crate::error::Error;

@@ -12,7 +12,7 @@
 //!
 //! The early test compares with a depth of its own, which only such draws keep up to date. A draw that stores depths with `Always`, `Greater`,
 //! `GreaterOrEqual` or `NotEqual` may move the depth away without it: a board then rejected what was visible [bm docs/DRIVERS.md]. So early Z is off in all
-//! draws of the pass after such a one ([`v3d::lists::binning_list`]). To keep it, draw a background without storing depths, or at the farthest depth with
+//! draws of the pass after such a one ([`v3d::binning_list`]). To keep it, draw a background without storing depths, or at the farthest depth with
 //! `LessOrEqual`.
 
 use alloc::vec::Vec;
@@ -20,11 +20,11 @@ use core::marker::PhantomData;
 use shader_interface::tail::{Tail, TailState};
 use shader_interface::{Ending, Fragment, PrimitiveKind, VertexData, VertexShading};
 use v3d::Platform;
+use v3d::draw_state::FixedState;
 use v3d::hw::BusAddr;
 use v3d::hw::control_list::Threading;
-use v3d::lists::draw_state::FixedState;
-use v3d::lists::shader_record::{Attribute, FragmentProgram, GlRecord, NvRecord, Program, RecordTemplate};
-use v3d::memory::pool::Buffer;
+use v3d::pool::Buffer;
+use v3d::shader_record::{Attribute, FragmentProgram, GlRecord, NvRecord, Program, RecordTemplate};
 
 use crate::buffer::CODE_ALIGNMENT;
 use crate::device::Device;

@@ -1,13 +1,13 @@
 //! Targets: pictures that passes render to.
 
+use v3d::draw_state::Viewport;
 use v3d::hw::BusAddr;
 use v3d::hw::control_list::MemoryFormat;
 use v3d::hw::tiling::{Tiling, micro_tile_px, tile_px};
-use v3d::image::surface::{ColorFormat, Surface};
-use v3d::image::tile_grid::{TileBuffer, TileGrid};
-use v3d::lists::draw_state::Viewport;
-use v3d::memory::pool::Buffer;
 use v3d::platform::Platform;
+use v3d::pool::Buffer;
+use v3d::surface::{ColorFormat, Surface};
+use v3d::tile_grid::{TileBuffer, TileGrid};
 
 mod depth;
 

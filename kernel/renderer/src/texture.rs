@@ -36,8 +36,8 @@ mod image;
 mod mipmaps;
 
 pub use v3d::hw::texture::{MagFilter, MinFilter, TextureType, Wrap};
-pub use v3d::image::texture::{Sampler, TextureError, TextureLayout};
-pub use v3d::image::tiler::Rectangle as TexelRectangle;
+pub use v3d::texture::{Sampler, TextureError, TextureLayout};
+pub use v3d::tiler::Rectangle as TexelRectangle;
 
 use shader_interface::{Texture2d, Texture2d64, TextureBinding, TextureChild, TextureCube};
 use v3d::Platform;

@@ -13,9 +13,9 @@ use renderer::{
     AlphaTest, Compare, Depth, Device, Format, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Samples,
     Shading, Stencil, StencilChange, StencilSide, Target, TargetDescriptor,
 };
+use v3d::draw_state::Viewport;
 use v3d::hw::control_list::Record;
 use v3d::hw::tiling::Tiling;
-use v3d::lists::draw_state::Viewport;
 use v3d::platform::GpuMemory;
 use v3d_host::Model;
 use v3d_sim::Config;

@@ -10,9 +10,9 @@ use renderer::{
 use v3d::Job;
 use v3d::hw::control_list::Record;
 use v3d::hw::tiling::Tiling;
-use v3d::lists::record_list::ControlList;
-use v3d::memory::tile_memory::STATE_BYTES;
 use v3d::platform::GpuMemory;
+use v3d::record_list::ControlList;
+use v3d::tile_memory::STATE_BYTES;
 use v3d::validator::{self, Refusal, Rights, Span};
 use v3d_host::Model;
 use v3d_sim::Config;

@@ -7,14 +7,14 @@ use renderer::{
     Blend, Buffer, Cull, Depth, Device, Format, FrontFace, Mesh, PassDescriptor, Pipeline, PipelineDescriptor,
     Primitive, Sampler, Samples, Shading, Target, TargetDescriptor, Texture, TextureDescriptor, rows, unorm,
 };
-use v3d::driver::performance;
+use v3d::draw_state::Viewport;
 use v3d::hw::control_list::Threading;
 use v3d::hw::qpu::{Alu, Instruction, Signal};
 use v3d::hw::registers::performance::CounterSource;
 use v3d::hw::texture::TextureType;
 use v3d::hw::tiling::Tiling;
-use v3d::jobs::user_program::UserProgram;
-use v3d::lists::draw_state::Viewport;
+use v3d::performance;
+use v3d::user_program::UserProgram;
 use v3d_host::Model;
 use v3d_sim::Config;
 

@@ -14,8 +14,8 @@ use renderer::{
     Pipeline, PipelineDescriptor, Primitive, Samples, Shading, Stencil, StencilChange, StencilSide, Target,
     TargetDescriptor,
 };
+use v3d::draw_state::Viewport;
 use v3d::hw::tiling::Tiling;
-use v3d::lists::draw_state::Viewport;
 use v3d_host::Model;
 use v3d_sim::Config;
 

@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use v3d::{
     hw::BusAddr,
-    jobs::relocation::{GRANULE_BYTES, Placement},
-    memory::pool::Buffer,
+    pool::Buffer,
+    relocation::{GRANULE_BYTES, Placement},
     validator::{MEMORY_BYTES, Span},
 };
 

@@ -23,11 +23,11 @@ use core::{
 use spin::Once;
 use tock_registers::interfaces::{Readable, Writeable};
 use v3d::{
-    driver::interrupts::Interrupts,
     hw::{
         ArmPhys, BusAddr,
         registers::{Register, UNPOWERED_VALUE},
     },
+    interrupts::Interrupts,
     platform::{GpuMemory, Named, Names, Power, PowerError, RegisterAccess, Time},
 };
 

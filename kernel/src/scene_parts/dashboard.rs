@@ -16,7 +16,7 @@ use embedded_graphics::{
     text::{Alignment, Baseline, Text, TextStyleBuilder},
 };
 use renderer::glam::{FloatExt, Vec2};
-use v3d::driver::statistics::Statistics;
+use v3d::statistics::Statistics;
 
 /// Width and height of the dashboard in pixels.
 pub const SIZE: [i32; 2] = [1280, 720];

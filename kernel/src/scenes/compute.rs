@@ -13,7 +13,7 @@ use renderer::{
     PassDescriptor,
     canvas::{Canvas, FontAtlas, Shape, TextStyle},
 };
-use v3d::{Fence, driver::performance, hw::registers::performance::CounterSource};
+use v3d::{Fence, hw::registers::performance::CounterSource, performance};
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::scene_parts::assets::{BODY_FONT, TITLE_FONT};

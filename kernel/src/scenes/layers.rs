@@ -18,7 +18,7 @@ use renderer::{
     shaded_vertex::ShadedVertex,
     unorm,
 };
-use v3d::{Fence, lists::draw_state::Viewport};
+use v3d::{Fence, draw_state::Viewport};
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::scene_parts::assets::{BODY_FONT, TITLE_FONT};

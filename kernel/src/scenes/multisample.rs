@@ -16,7 +16,7 @@ use renderer::{
     shaded_vertex::ShadedVertex,
     unorm,
 };
-use v3d::{Fence, hw::tiling::Tiling, lists::draw_state::Viewport};
+use v3d::{Fence, draw_state::Viewport, hw::tiling::Tiling};
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};
 use crate::{

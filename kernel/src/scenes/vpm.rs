@@ -15,7 +15,7 @@ use renderer::{
 use v3d::{
     Fence,
     hw::{Layout, shaded_vertex::ScreenXy},
-    jobs::user_program::UserProgram,
+    user_program::UserProgram,
 };
 
 use super::{Scene, SceneContext, SceneEntry, SceneError};

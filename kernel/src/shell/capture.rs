@@ -17,9 +17,9 @@ use core::fmt;
 use v3d::{
     Submission,
     driver::RECENT_JOBS,
-    jobs::user_program::UserProgram,
-    lists::record_list::ControlList,
     platform::GpuMemory,
+    record_list::ControlList,
+    user_program::UserProgram,
     validator::{self, Span},
 };
 

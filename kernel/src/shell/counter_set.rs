@@ -1,8 +1,8 @@
 //! Sets of sources for the performance counters: there are 16 counters and 30 sources
 
 use v3d::{
-    driver::performance::COUNTERS,
     hw::registers::performance::CounterSource::{self, *},
+    performance::COUNTERS,
 };
 
 /// A selection of sources, at most as many as there are counters.

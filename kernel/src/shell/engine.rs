@@ -2,10 +2,7 @@
 
 use alloc::{format, string::ToString};
 
-use v3d::{
-    driver::{performance, statistics::Statistics},
-    report::{error_status, register_snapshot::RegisterSnapshot},
-};
+use v3d::{error_status, performance, register_snapshot::RegisterSnapshot, statistics::Statistics};
 
 use super::session::{CommandResult, Session};
 use crate::{

@@ -5,8 +5,8 @@ use alloc::{string::ToString, vec, vec::Vec};
 use v3d::{
     Error, Job,
     hw::{ArmPhys, control_list::Record},
-    jobs::user_program::UserProgram,
-    lists::record_list::{ControlList, RecordList},
+    record_list::{ControlList, RecordList},
+    user_program::UserProgram,
 };
 
 use super::{

@@ -1,7 +1,7 @@
 //! The command `replay`: receives, validates and runs a captured job, and prints the CRCs of its results
 //!
 //! `cargo xtask replay` sends these commands; they can also be typed. All addresses are those of the captured job: the kernel allocates other memory and
-//! patches the words that contain addresses (`v3d::jobs::relocation`). Jobs that the validator rejects are not executed.
+//! patches the words that contain addresses (`v3d::relocation`). Jobs that the validator rejects are not executed.
 //!
 //! ```text
 //! replay place 00458000 1000          allocates a range of the job's memory
@@ -23,9 +23,9 @@ use alloc::{
 use v3d::{
     Job,
     hw::BusAddr,
-    jobs::relocation::{GRANULE_BYTES, PlacedMemory, relocate},
-    lists::record_list::ControlList,
     platform::GpuMemory,
+    record_list::ControlList,
+    relocation::{GRANULE_BYTES, PlacedMemory, relocate},
     validator::{MEMORY_BYTES, Span},
 };
 

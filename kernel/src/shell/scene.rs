@@ -20,7 +20,7 @@ use core::{
 };
 
 use bcm283x::Swapchain;
-use v3d::{Error, Fence, driver::performance, hw::ArmPhys, memory::pool::Buffer};
+use v3d::{Error, Fence, hw::ArmPhys, performance, pool::Buffer};
 
 use super::{
     session::{CommandResult, ExecuteLine, LastPicture, Session},

@@ -7,7 +7,7 @@ use alloc::{
     vec::Vec,
 };
 
-use v3d::{Error, hw::vpm::ROW_WORDS, jobs::user_program::UserProgram, memory::pool::Buffer};
+use v3d::{Error, hw::vpm::ROW_WORDS, pool::Buffer, user_program::UserProgram};
 
 use super::{
     scene,

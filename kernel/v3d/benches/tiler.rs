@@ -8,7 +8,7 @@
 use criterion::Criterion;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-use v3d::image::tiler::{ImageLayout, Rectangle};
+use v3d::tiler::{ImageLayout, Rectangle};
 use v3d_hw::tiling::{Tiling, pixel_offset_bits};
 
 /// Width and height of the images.

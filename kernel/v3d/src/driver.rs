@@ -38,26 +38,23 @@
 //! # Sources
 //! [AG p.62-65, p.85-89], [linux vc4_gem.c, vc4_irq.c] for the order of register writes.
 
-pub mod interrupts;
 mod overflow;
-pub mod performance;
 mod programs;
 mod recovery;
 mod schedule;
 mod settle;
-pub mod statistics;
 
-use crate::driver::interrupts::Interrupts;
-use crate::driver::statistics::Statistics;
+use crate::diagnosis::report::Report;
+use crate::diagnosis::statistics::Statistics;
 use crate::error::{Error, Failure};
 use crate::identity::Identity;
+use crate::interrupts::Interrupts;
 use crate::jobs::fence::Fence;
 use crate::jobs::job::{Job, Submission};
 use crate::jobs::user_program::VPM_RESERVATION;
 use crate::memory::caches;
 use crate::memory::pool::{Buffer, Owner, Pool};
 use crate::platform::Platform;
-use crate::report::Report;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use overflow::OverflowMemory;

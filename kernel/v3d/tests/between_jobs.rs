@@ -6,7 +6,7 @@ mod engine;
 
 use engine::{Behaviour, Engine, Event};
 use v3d::hw::BusAddr;
-use v3d::lists::record_list::ControlList;
+use v3d::record_list::ControlList;
 use v3d::{Driver, Fence, Job, Limits};
 
 fn lists(n: u32) -> [BusAddr; 2] {

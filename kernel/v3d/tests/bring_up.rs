@@ -2,7 +2,7 @@
 
 use v3d::hw::registers::Register;
 use v3d::platform::RegisterAccess;
-use v3d::report::register_snapshot::RegisterSnapshot;
+use v3d::register_snapshot::RegisterSnapshot;
 use v3d::{Driver, Limits};
 use v3d_host::Model;
 use v3d_sim::Config;

@@ -2,15 +2,15 @@
 //!
 //! The frames are described as in the captures; see lists/README.md.
 
+use v3d::binning_list::BinningList;
+use v3d::draw_state::{DrawState, Viewport};
 use v3d::hw::BusAddr;
 use v3d::hw::control_list::{CompareFunction, GlShaderState, IndexType, MemoryFormat, PrimitiveMode, TileBinningMode};
-use v3d::image::surface::{ColorFormat, DepthSurface, Surface};
-use v3d::image::tile_grid::{TileBuffer, TileGrid};
-use v3d::lists::binning_list::BinningList;
-use v3d::lists::draw_state::{DrawState, Viewport};
-use v3d::lists::primitives::Primitives;
-use v3d::lists::rendering_list::{ClearValues, DepthBuffer, RenderingPass};
-use v3d::memory::tile_memory;
+use v3d::primitives::Primitives;
+use v3d::rendering_list::{ClearValues, DepthBuffer, RenderingPass};
+use v3d::surface::{ColorFormat, DepthSurface, Surface};
+use v3d::tile_grid::{TileBuffer, TileGrid};
+use v3d::tile_memory;
 
 /// A captured frame.
 struct Frame {

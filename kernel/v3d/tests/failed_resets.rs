@@ -6,8 +6,8 @@ mod engine;
 
 use engine::{Behaviour, Engine};
 use v3d::hw::BusAddr;
-use v3d::jobs::user_program::UserProgram;
-use v3d::lists::record_list::ControlList;
+use v3d::record_list::ControlList;
+use v3d::user_program::UserProgram;
 use v3d::{Driver, Job, Limits};
 
 const POOL_BYTES: u32 = 1 << 20;

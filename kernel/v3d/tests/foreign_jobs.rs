@@ -2,8 +2,8 @@
 
 use v3d::Job;
 use v3d::hw::BusAddr;
-use v3d::lists::record_list::ControlList;
 use v3d::platform::GpuMemory;
+use v3d::record_list::ControlList;
 use v3d::validator::{self, Refusal, Rights, Span};
 
 /// Memory as described by a job's text; other memory is zero.

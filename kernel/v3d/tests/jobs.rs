@@ -7,9 +7,9 @@ mod engine;
 use engine::{Behaviour, Engine, Event};
 use v3d::hw::BusAddr;
 use v3d::hw::registers::Register;
-use v3d::jobs::user_program::UserProgram;
-use v3d::lists::record_list::ControlList;
 use v3d::platform::{RegisterAccess, Time};
+use v3d::record_list::ControlList;
+use v3d::user_program::UserProgram;
 use v3d::{Driver, Error, Failure, Fence, Job, Limits};
 
 /// Addresses of the lists of job `n`.

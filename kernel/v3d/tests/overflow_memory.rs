@@ -6,7 +6,7 @@ mod engine;
 
 use engine::{Behaviour, Engine};
 use v3d::hw::BusAddr;
-use v3d::lists::record_list::ControlList;
+use v3d::record_list::ControlList;
 use v3d::{Driver, Error, Failure, Job, Limits};
 
 const BLOCK: u32 = 4096;

@@ -4,9 +4,9 @@
 
 use oorandom::Rand64;
 use std::cell::RefCell;
-use v3d::image::tiler::{GpuImage, ImageBytes, ImageLayout, LayoutError, Rectangle};
-use v3d::memory::pool::Pool;
 use v3d::platform::GpuMemory;
+use v3d::pool::Pool;
+use v3d::tiler::{GpuImage, ImageBytes, ImageLayout, LayoutError, Rectangle};
 use v3d_hw::BusAddr;
 use v3d_hw::tiling::{Tiling, image_bytes, pixel_offset_bits, tile_px};
 

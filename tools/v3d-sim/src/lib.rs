@@ -15,14 +15,14 @@
 //! | [`lists`] | control lists, run through the registers as by a driver |
 //! | [`device`] | the register block, interrupts |
 //! | [`cle`] | control list executor (CLE), both threads |
-//! | [`binning::ptb`] | binner (PTB): clipping, tile lists, tile memory |
+//! | [`ptb`] | binner (PTB): clipping, tile lists, tile memory |
 //! | [`render`] | tiles of a frame: PSE, FEP, early Z, CAP, TLB, stores and loads |
-//! | [`binning::vcm`] | VCM and VCD: attribute fetch, batches, vertex and coordinate shading |
+//! | [`vcm`] | VCM and VCD: attribute fetch, batches, vertex and coordinate shading |
 //! | [`qpu`] | quad processors (QPUs): instruction set, execution, scheduler (QPS) |
 //! | [`tmu`] | texture and memory lookup units (TMUs) |
 //! | [`vpm`] | vertex pipeline memory (VPM), its DMA (VDW, VDR) and its allocator |
-//! | [`binning::primitive_list`] | compressed primitive lists, read and written |
-//! | [`binning::primitive_assembly`] | vertex indices to points, lines, triangles and RHTs |
+//! | [`primitive_list`] | compressed primitive lists, read and written |
+//! | [`primitive_assembly`] | vertex indices to points, lines, triangles and RHTs |
 //! | [`state`] | pipeline state, as state records set it |
 //! | [`device::supervision`] | how far lists and programs are, for other threads, and a request to stop them |
 //! | [`counters`] | performance counters, and counts for each program and tile |
@@ -43,7 +43,7 @@
 
 #![deny(unsafe_code)]
 
-pub mod binning;
+mod binning;
 pub mod cle;
 pub mod counters;
 pub mod device;
@@ -63,6 +63,7 @@ pub mod timing;
 pub mod tmu;
 pub mod vpm;
 
+pub use binning::{primitive_assembly, primitive_list, ptb, vcm};
 pub use device::{Config, V3d};
 pub use fault::Fault;
 pub use memory::Memory;

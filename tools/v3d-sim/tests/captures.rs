@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use v3d_hw::BusAddr;
 use v3d_sim::Config;
-use v3d_sim::binning::vcm::UndefinedElements;
 use v3d_sim::job::picture::Difference;
 use v3d_sim::job::run::{End, FolderOutcome, run_folder, run_folder_for_result};
 use v3d_sim::job::{JobError, JobFolder};
+use v3d_sim::vcm::UndefinedElements;
 
 /// The number of captures, so that a lost one is noticed.
 const CAPTURES: usize = 40;

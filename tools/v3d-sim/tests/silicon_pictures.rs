@@ -15,11 +15,11 @@ use v3d_hw::control_list::{
 };
 use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 use v3d_hw::shader_record::NvShaderRecord;
-use v3d_sim::binning::primitive_list::Primitive;
 use v3d_sim::counters::Counters;
 use v3d_sim::device::supervision::Supervision;
 use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::OwnedMemory;
+use v3d_sim::primitive_list::Primitive;
 use v3d_sim::render::{Config, Context, Renderer};
 use v3d_sim::state::{NvShader, PipelineState, Shader};
 

@@ -8,15 +8,15 @@ use v3d_hw::primitive_list::{ListDataType, ListPrimitive};
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::shader_record::{AttributeArray, GlFragment, GlVertex, gl};
 use v3d_hw::{BusAddr, Layout};
-use v3d_sim::binning::primitive_list::{self, Primitive};
-use v3d_sim::binning::vcm::{Reports, ShadedBatch, Shading, Stage, UndefinedElements, VertexShader};
 use v3d_sim::counters::Counters;
 use v3d_sim::device::supervision::Supervision;
 use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::OwnedMemory;
+use v3d_sim::primitive_list::{self, Primitive};
 use v3d_sim::qpu::CodeCache;
 use v3d_sim::state::{GlShader, PipelineState};
 use v3d_sim::timing::{Machine, Stall};
+use v3d_sim::vcm::{Reports, ShadedBatch, Shading, Stage, UndefinedElements, VertexShader};
 use v3d_sim::{Config, Memory, Register, V3d};
 
 const COORDINATE_CODE: u32 = 0x1000;

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 use glam::Vec2;
+use v3d::draw_state::Viewport;
 use v3d::hw::shaded_vertex::ScreenXy;
-use v3d::lists::draw_state::Viewport;
 
 use crate::error::Error;
 use crate::shaded_vertex::ShadedVertex;

@@ -4,7 +4,7 @@
 //! because there are many.
 
 use alloc::vec::Vec;
-use v3d::lists::draw_state::Viewport;
+use v3d::draw_state::Viewport;
 
 /// An area of a picture in pixels, 0 to 2048; `right` and `bottom` are exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,11 @@
 
 use alloc::vec::Vec;
 use v3d::hw::BusAddr;
-use v3d::lists::record_list::{ControlList, RecordList};
-use v3d::lists::shader_record::RECORD_ALIGNMENT;
-use v3d::memory::pool::{Buffer, GAP_BYTES, Owner};
-use v3d::memory::region::Region;
 use v3d::platform::Named;
+use v3d::pool::{Buffer, GAP_BYTES, Owner};
+use v3d::record_list::{ControlList, RecordList};
+use v3d::region::Region;
+use v3d::shader_record::RECORD_ALIGNMENT;
 use v3d::{Driver, Platform};
 
 use crate::error::Error;

@@ -4,8 +4,8 @@
 //! found here.
 
 use alloc::vec::Vec;
-use v3d::lists::record_list::RecordList;
-use v3d::lists::rendering_list::RenderingPass;
+use v3d::record_list::RecordList;
+use v3d::rendering_list::RenderingPass;
 
 use crate::error::Error;
 

@@ -9,7 +9,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use v3d::hw::BusAddr;
 use v3d::hw::control_list::{IndexType, IndexedPrimitiveList, PrimitiveMode, VertexArrayPrimitives};
-use v3d::lists::record_list::EncodedRecord;
+use v3d::record_list::EncodedRecord;
 
 use super::Primitive;
 use super::indices::Indices;

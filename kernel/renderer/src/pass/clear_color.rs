@@ -1,7 +1,7 @@
 //! Clear colours in a target's format.
 
 use shader_interface::f16;
-use v3d::lists::rendering_list::ClearValues;
+use v3d::rendering_list::ClearValues;
 
 use crate::color::{byte, unorm};
 use crate::target::Format;

@@ -8,12 +8,12 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::ops::Range;
 use shader_interface::{PrimitiveKind, UniformData, UniformStream, VertexData, VertexUniforms};
+use v3d::binning_list::is_empty;
 use v3d::hw::BusAddr;
-use v3d::lists::binning_list::is_empty;
-use v3d::lists::shader_record::{RecordTemplate, ShaderState};
-use v3d::memory::pool::{Buffer, Owner};
-use v3d::memory::region::Region;
 use v3d::platform::Named;
+use v3d::pool::{Buffer, Owner};
+use v3d::region::Region;
+use v3d::shader_record::{RecordTemplate, ShaderState};
 use v3d::{Driver, Platform};
 
 use super::Recording;

@@ -1,7 +1,7 @@
 //! Clearing a part of a target that ends inside tiles.
 //!
 //! The hardware clears whole tiles. The tiles of such a part are loaded instead, and its pixels are cleared with a draw, which the clip window keeps inside of
-//! the part. A draw that sets depths turns early Z off for the pass's other draws ([`v3d::lists::binning_list`]); a part of whole tiles keeps it.
+//! the part. A draw that sets depths turns early Z off for the pass's other draws ([`v3d::binning_list`]); a part of whole tiles keeps it.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;

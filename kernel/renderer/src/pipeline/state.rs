@@ -1,7 +1,7 @@
 //! State of a pipeline.
 
+use v3d::draw_state::DrawState;
 use v3d::hw::control_list::{DepthOffset, Float187, Oversample};
-use v3d::lists::draw_state::DrawState;
 
 use super::PipelineDescriptor;
 use super::blend::AlphaTest;

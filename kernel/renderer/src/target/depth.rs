@@ -2,10 +2,10 @@
 
 use v3d::hw::control_list::MemoryFormat;
 use v3d::hw::tiling::tile_px;
-use v3d::image::surface::DepthSurface;
-use v3d::image::tile_grid::{TileBuffer, TileGrid};
-use v3d::memory::pool::Buffer;
 use v3d::platform::Platform;
+use v3d::pool::Buffer;
+use v3d::surface::DepthSurface;
+use v3d::tile_grid::{TileBuffer, TileGrid};
 
 use crate::device::Device;
 use crate::error::Error;

@@ -4,11 +4,11 @@ use v3d::hw::BusAddr;
 use v3d::hw::control_list::MemoryFormat;
 use v3d::hw::texture::TextureType;
 use v3d::hw::tiling::Tiling;
-use v3d::image::surface::{ColorFormat, Surface};
-use v3d::image::texture::{ALIGNMENT, Parameters, Part, Sampler, TextureError, TextureLayout};
-use v3d::image::tiler::{GpuImage, Rectangle};
-use v3d::memory::pool::{Buffer, Owner};
-use v3d::{Platform, memory::region::Region};
+use v3d::pool::{Buffer, Owner};
+use v3d::surface::{ColorFormat, Surface};
+use v3d::texture::{ALIGNMENT, Parameters, Part, Sampler, TextureError, TextureLayout};
+use v3d::tiler::{GpuImage, Rectangle};
+use v3d::{Platform, region::Region};
 
 use crate::device::Device;
 use crate::error::Error;

@@ -161,6 +161,23 @@ fn pages_show_what_the_programs_have() {
 }
 
 #[test]
+fn each_step_ends_with_exercises() {
+    let page = std::fs::read_to_string(folder().join("README.md")).unwrap();
+    let steps: Vec<&str> =
+        page.split("\n## ").skip(1).filter(|part| part.starts_with(|c: char| c.is_ascii_digit())).collect();
+    assert_eq!(steps.len(), 15, "the title counts fifteen steps");
+    for step in steps {
+        let title = step.lines().next().unwrap();
+        let (_, exercises) = step.split_once("\n**Exercises**\n").unwrap_or_else(|| panic!("{title}: no exercises"));
+        assert!(
+            exercises.lines().filter(|line| line.starts_with("- ")).count() >= 2,
+            "{title}: fewer than two exercises"
+        );
+        assert!(!exercises.contains("```"), "{title}: the step goes on behind its exercises");
+    }
+}
+
+#[test]
 fn pictures_are_what_the_programs_draw() {
     for step in &*STEPS {
         let path = folder().join(step.name).with_extension("png");

@@ -9,8 +9,8 @@ use renderer::{
     Texture, unorm,
 };
 use v3d::hw::tiling::Tiling;
-use v3d::memory::pool::Pool;
 use v3d::platform::{GpuMemory, Time};
+use v3d::pool::Pool;
 
 use crate::failures::{corners, device, model, rectangle, target, uniforms};
 use crate::heap::assert_gives_back;

@@ -6,13 +6,12 @@ use alloc::{
 };
 
 use v3d::{
-    check,
+    check, error_status,
     hw::{
         Layout,
         registers::{Register, pipeline::Pcs},
     },
     platform::RegisterAccess,
-    report::error_status,
 };
 
 use super::{Output, Verdict};

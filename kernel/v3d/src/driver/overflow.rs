@@ -10,8 +10,8 @@
 //! - BPOA keeps tile lists, so the blocks share the top four address bits with all other binner memory; the pool as a whole does.
 
 use super::Driver;
-use crate::driver::interrupts::OVERFLOW_SLOTS;
 use crate::error::{Error, Failure};
+use crate::interrupts::OVERFLOW_SLOTS;
 use crate::memory::pool::Buffer;
 use crate::platform::Platform;
 use alloc::collections::VecDeque;

@@ -1,12 +1,12 @@
 //! Execution of user programs, with the 3D pipeline idle.
 
 use super::Driver;
+use crate::diagnosis::report::Report;
 use crate::error::{Error, Failure};
 use crate::jobs::user_program::{QUEUE_DEPTH, UserProgram};
 use crate::memory::caches;
 use crate::platform::Platform;
 use crate::platform::register_access::flags;
-use crate::report::Report;
 use v3d_hw::Layout;
 use v3d_hw::registers::Register;
 use v3d_hw::registers::qps::{Srqcs, Srqul};

@@ -13,11 +13,11 @@
 //! [linux vc4_gem.c] for the measure of progress, [AG p.85-88].
 
 use super::Driver;
+use crate::diagnosis::error_status;
+use crate::diagnosis::report::Report;
 use crate::error::Failure;
 use crate::jobs::job::Submission;
 use crate::platform::Platform;
-use crate::report::Report;
-use crate::report::error_status;
 use alloc::vec::Vec;
 use v3d_hw::Layout;
 use v3d_hw::registers::{Register, Thread};

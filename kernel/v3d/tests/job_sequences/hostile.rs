@@ -9,9 +9,9 @@ use v3d::hw::control_list::{
 };
 use v3d::hw::primitive_list::{ListDataType, ListPrimitive};
 use v3d::hw::qpu::{AddOp, Alu, Condition, Mux, Signal};
-use v3d::jobs::user_program::UserProgram;
-use v3d::lists::record_list::ControlList;
 use v3d::platform::GpuMemory;
+use v3d::record_list::ControlList;
+use v3d::user_program::UserProgram;
 use v3d::{Driver, Job};
 use v3d_host::Model;
 

@@ -10,9 +10,9 @@ use v3d::hw::control_list::{
 use v3d::hw::qpu::{Alu, Signal};
 use v3d::hw::registers::Thread;
 use v3d::hw::{Aligned, BusAddr};
-use v3d::image::tile_grid::{TileBuffer, TileGrid};
-use v3d::lists::record_list::{ControlList, RecordList};
 use v3d::platform::GpuMemory;
+use v3d::record_list::{ControlList, RecordList};
+use v3d::tile_grid::{TileBuffer, TileGrid};
 use v3d::validator::{Reason, Rights, Span};
 
 /// Addresses that are not the job's: far below, just before and just after the pool, and null.

@@ -5,10 +5,10 @@
 use std::path::Path;
 use v3d::driver::Driver;
 use v3d::hw::BusAddr;
-use v3d::jobs::relocation::{GRANULE_BYTES, PlacedMemory, Placement, Relocated, RelocationError, relocate};
-use v3d::lists::record_list::ControlList;
-use v3d::memory::pool::Buffer;
 use v3d::platform::GpuMemory;
+use v3d::pool::Buffer;
+use v3d::record_list::ControlList;
+use v3d::relocation::{GRANULE_BYTES, PlacedMemory, Placement, Relocated, RelocationError, relocate};
 use v3d::validator::Span;
 use v3d::{Job, Limits};
 use v3d_host::Model;

@@ -13,11 +13,11 @@ use v3d::hw::control_list::{
 use v3d::hw::primitive_list::{ListDataType, ListPrimitive};
 use v3d::hw::qpu::{AddOp, Alu, Condition, Instruction, MulOp, Mux, Signal};
 use v3d::hw::registers::Thread;
-use v3d::image::tile_grid::{TileBuffer, TileGrid};
-use v3d::lists::record_list::{ControlList, RecordList};
-use v3d::lists::shader_record::{Attribute, FragmentProgram, GlRecord, Program};
-use v3d::memory::tile_memory::{self, STATE_BYTES};
 use v3d::platform::GpuMemory;
+use v3d::record_list::{ControlList, RecordList};
+use v3d::shader_record::{Attribute, FragmentProgram, GlRecord, Program};
+use v3d::tile_grid::{TileBuffer, TileGrid};
+use v3d::tile_memory::{self, STATE_BYTES};
 use v3d::validator::{self, Refusal, Rights, Span};
 use v3d_sim::memory::{Limits, OwnedMemory};
 use v3d_sim::{Config, Fault, Memory, V3d};

@@ -4,7 +4,7 @@ use super::heap::most_taken;
 use super::scene::{NOP, Scene, add, branch, word};
 use v3d::hw::control_list::{GlShaderState, Record, Threading};
 use v3d::hw::qpu::{AddOp, Alu, Mux, Signal};
-use v3d::lists::record_list::ControlList;
+use v3d::record_list::ControlList;
 use v3d::validator::{self, MAX_HEAP_BYTES, MAX_WORK, Reason, Span};
 
 /// Prepends shader states to the job's binning list.

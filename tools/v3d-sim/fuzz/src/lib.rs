@@ -19,7 +19,7 @@ use v3d_sim::qpu::EngineKind;
 use v3d_sim::qpu::conformance::Engine;
 use v3d_sim::qpu::lanes::Lanes;
 use v3d_sim::tmu::Tmu;
-use v3d_sim::{Config, V3d, binning::primitive_list};
+use v3d_sim::{Config, V3d, primitive_list};
 
 /// Memory for generated programs and lists.
 const MEMORY_BYTES: usize = 1 << 16;

@@ -7,10 +7,10 @@ use std::io::Write;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use v3d_sim::Config;
-use v3d_sim::binning::vcm::UndefinedElements;
 use v3d_sim::job::run::{FolderOutcome, run_folder};
 use v3d_sim::job::{JobError, JobFolder};
 use v3d_sim::qpu::EngineKind;
+use v3d_sim::vcm::UndefinedElements;
 
 /// Time after which, and interval at which, a progress message is printed.
 const EACH: Duration = Duration::from_secs(5);

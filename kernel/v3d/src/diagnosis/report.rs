@@ -3,16 +3,14 @@
 //! A report is captured before the reset, which clears all state: it contains all registers, and the bytes of both control lists from the threads' addresses
 //! on, decoded into records as far as possible.
 
-pub mod error_status;
-pub mod register_snapshot;
-
+use crate::diagnosis::error_status;
+use crate::diagnosis::register_snapshot::RegisterSnapshot;
 use crate::error::Failure;
 use crate::jobs::fence::Fence;
 use crate::jobs::job::Submission;
 use crate::jobs::user_program::UserProgram;
 use crate::lists::record_list::ControlList;
 use crate::platform::Platform;
-use crate::report::register_snapshot::RegisterSnapshot;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
