@@ -2,7 +2,7 @@
 
 /// The origin of a program.
 ///
-/// Programs for bare metal have none, so that it takes no space there: captures of the host's programs have these names, those of a kernel have not.
+/// Programs for bare metal have none unless the feature `origins` asks for it, since it takes about as much space as the instructions: it is for captures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// Name of the source.
@@ -15,5 +15,5 @@ pub struct Origin {
 
 /// The origin, on a target that keeps origins.
 pub(crate) const fn kept(origin: &'static Origin) -> Option<&'static Origin> {
-    if cfg!(target_os = "none") { None } else { Some(origin) }
+    if cfg!(all(target_os = "none", not(feature = "origins"))) { None } else { Some(origin) }
 }
