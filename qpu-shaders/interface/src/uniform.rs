@@ -36,6 +36,8 @@ pub struct UniformStream<'a> {
     instance: u32,
     not_a_number: Option<usize>,
     too_short: Option<(u32, u32)>,
+    /// Indices in `words` of offsets from the stream's start, which become addresses when its place is known.
+    own_addresses: Vec<usize>,
     start: usize,
 }
 
@@ -44,7 +46,7 @@ impl<'a> UniformStream<'a> {
     #[inline]
     pub fn new(words: &'a mut Vec<u32>, owners: &'a mut Vec<Owner>, viewport: ViewportUniforms) -> Self {
         let start = words.len();
-        Self { words, owners, viewport, instance: 0, not_a_number: None, too_short: None, start }
+        Self { words, owners, viewport, instance: 0, not_a_number: None, too_short: None, own_addresses: Vec::new(), start }
     }
 
     /// The same for the instance with this number.
@@ -92,6 +94,30 @@ impl<'a> UniformStream<'a> {
         if ((sums[0] + sums[1]) + (sums[2] + sums[3])).is_nan() && self.not_a_number.is_none() {
             self.not_a_number = first_nan(self.words, first).map(|at| at - self.start);
         }
+    }
+
+    /// Appends the address of one of the stream's own words, by its index: a loop with texture lookups reads its words from there in each iteration. It is an
+    /// offset until [`place_at`](Self::place_at) adds the stream's address.
+    #[inline]
+    pub fn own_address(&mut self, index: u32) {
+        self.own_addresses.push(self.words.len());
+        self.words.push(4 * index);
+    }
+
+    /// Makes addresses of the offsets that [`own_address`](Self::own_address) has appended: the stream will be at `address`.
+    #[inline]
+    pub fn place_at(&mut self, address: BusAddr) {
+        for at in self.own_addresses.drain(..) {
+            if let Some(word) = self.words.get_mut(at) {
+                *word = word.wrapping_add(address.0);
+            }
+        }
+    }
+
+    /// The indices, in the vector of words, of offsets that are to become addresses, for a stream whose place is not known yet.
+    #[inline]
+    pub fn take_own_addresses(&mut self) -> Vec<usize> {
+        core::mem::take(&mut self.own_addresses)
     }
 
     /// Keeps `owner` alive while the program may run.
@@ -256,6 +282,19 @@ mod tests {
         [2.0, 3.0].push(&mut stream);
         assert_eq!(stream.not_a_number(), None);
         assert_eq!(words, [7, 0x3f80_0000, 0xffff_ffff, 0x0403_0201, 0x4000_0000, 0x4040_0000]);
+    }
+
+    #[test]
+    fn a_stream_holds_addresses_of_its_own_words() {
+        let (mut words, mut owners) = (Vec::from([7]), Vec::new());
+        let mut stream = UniformStream::new(&mut words, &mut owners, VIEWPORT);
+        stream.word(9);
+        stream.own_address(2);
+        stream.word(8);
+        stream.own_address(2);
+        stream.place_at(BusAddr(0x1000));
+        assert_eq!(stream.take_own_addresses(), [0usize; 0]);
+        assert_eq!(words, [7, 9, 0x1008, 8, 0x1008]);
     }
 
     #[test]

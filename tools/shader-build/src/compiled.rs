@@ -277,6 +277,8 @@ fn push(code: &mut String, function: &str, interface: &Interface) -> std::fmt::R
         }
         if is_float {
             floats.push(value);
+        } else if let (StreamWord::OwnAddress(number), false) = (word, compute) {
+            writeln!(code, "stream.own_address({number});")?;
         } else {
             writeln!(code, "stream.word({value});")?;
         }
@@ -335,6 +337,8 @@ fn value_of(interface: &Interface, word: StreamWord) -> (String, bool) {
             }
             None => ("0".to_owned(), false),
         },
+        StreamWord::OwnAddress(_) if interface.workgroups.parts == 0 => (String::new(), false),
+        StreamWord::OwnAddress(number) => (behind("share.stream.0", 4 * number), false),
         StreamWord::WorkgroupMemory(offset) => (behind("share.workgroup_memory.0", offset), false),
         StreamWord::Share(share) => {
             let value = match share {

@@ -126,6 +126,7 @@ fn cycles(program: &Compiled) -> Option<f64> {
             StreamWord::Instance => 3,
             StreamWord::Buffer { offset, .. } => BUFFERS + offset % 256,
             StreamWord::Length(_) => 8,
+            StreamWord::OwnAddress(number) => UNIFORMS + 4 * number,
             texture => image.word(texture),
         };
         set(UNIFORMS + 4 * at, bits);
@@ -217,7 +218,8 @@ fn print_tree() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut paths = Vec::new();
     FOLDERS.iter().for_each(|folder| sources(&root.join(folder), &mut paths));
-    println!("\nprograms of the tree: instructions, modelled cycles of an invocation, threads");
+    println!("\nprograms of the tree: instructions, lower bound and distance in percent, modelled cycles of an invocation, threads");
+    let (mut sum, mut count) = (0.0, 0.0);
     for path in paths {
         let source = std::fs::read_to_string(&path).expect("a source that was listed");
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -226,16 +228,20 @@ fn print_tree() {
                 Ok(programs) => {
                     for program in programs {
                         let (length, threads) = (program.words.len(), program.interface.threads());
+                        let bound = program.lower_bound;
+                        let distance = 100.0 * (length as f64 / bound.max(1) as f64 - 1.0);
+                        (sum, count) = (sum + distance, count + 1.0);
                         let cycles = if program.stage == Stage::Compute { None } else { cycles(&program) };
                         let cycles = cycles.unwrap_or(0.0);
                         let name = format!("{name} {}{suffix}", program.stage.name());
-                        println!("{name:44} {length:6} {cycles:8.1} {threads}");
+                        println!("{name:44} {length:6} {bound:6} {distance:5.1} {cycles:8.1} {threads}");
                     }
                 }
                 Err(error) => println!("{name}{suffix}: {error}"),
             }
         }
     }
+    println!("mean distance to the lower bound: {:.2} % of {count} programs", sum / count);
 }
 
 /// What becomes of the random programs: instructions of all that compile, and how many do not.

@@ -58,6 +58,8 @@ pub struct Compiled {
     pub interface: Interface,
     /// The scalar values that it was made of.
     pub ssa: Program,
+    /// Instructions that a program of the same operations has at least, whatever registers there are.
+    pub lower_bound: usize,
     /// A fragment program has an end of its own: see [`Compiled::with_end`].
     pub ended: bool,
 }
@@ -171,9 +173,11 @@ fn compile_here(
         };
         let is_linked = vertex.is_some() && fragment.is_some();
         let mut units = |parsed: &Source<'_>, entry: usize, stages: &[Stage]| {
-            with_enough_registers(parsed, |source| {
-                let request = |&stage| Request { source, entry, stage, is_linked, one_thread: options.one_thread };
-                run_passes(&stages.iter().map(request).collect::<Vec<_>>(), watch)
+            never_longer(parsed, |source| {
+                with_enough_registers(source, |source| {
+                    let request = |&stage| Request { source, entry, stage, is_linked, one_thread: options.one_thread };
+                    run_passes(&stages.iter().map(request).collect::<Vec<_>>(), watch)
+                })
             })
         };
         let fragment = fragment.map(|entry| units(&parsed, entry, &[Stage::Fragment])).transpose()?;
@@ -195,14 +199,31 @@ fn compile_here(
 
 /// The program of a stage that has gone through all passes.
 fn finish(unit: Unit) -> Result<Compiled> {
-    let attribute_words = unit.attribute_words();
+    let (attribute_words, lower_bound) = (unit.attribute_words(), unit.lower_bound());
     let Unit { stage, interface, ssa, lines, .. } = unit;
     let places = lines.iter().map(|line| line.span.to_range().filter(|range| !range.is_empty())).collect();
     let words: std::result::Result<_, _> = lines.iter().map(|line| line.instruction.encode()).collect();
     let words = words.or_else(|error| fault(Span::default(), error))?;
-    let compiled = Compiled { stage, words, places, interface, ssa, ended: false };
+    let compiled = Compiled { stage, words, places, interface, ssa, lower_bound, ended: false };
     verify(&compiled, attribute_words)?;
     Ok(compiled)
+}
+
+/// Programs of fast functions, unless one of them is longer than with exact ones: a result of the special function unit comes three instructions late and into
+/// r4 only, and a program that has nothing else to do meanwhile, or no register for the result, can come out longer.
+fn never_longer(source: &Source<'_>, mut make: impl FnMut(&Source<'_>) -> Result<Vec<Unit>>) -> Result<Vec<Unit>> {
+    let own = make(source);
+    if !source.fast_math {
+        return own;
+    }
+    match (own, make(&Source { fast_math: false, ..*source })) {
+        (Ok(fast), Ok(exact)) => {
+            let is_longer = fast.iter().zip(&exact).any(|(fast, exact)| fast.lines.len() > exact.lines.len());
+            Ok(if is_longer { exact } else { fast })
+        }
+        (Err(_), Ok(exact)) => Ok(exact),
+        (fast, Err(_)) => fast,
+    }
 }
 
 /// What a source is compiled to; if that needs more registers than there are, in the way that needs fewer and takes more instructions.

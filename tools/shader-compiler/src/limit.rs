@@ -113,7 +113,6 @@ limits! {
     TEXTURE_KIND = hardware("texture-kind", "the TMU returns floats: textures of integers are not possible");
     TEXTURE_STORE = hardware("texture-store", "textures cannot be written: the TMU only reads");
     TEXTURE_OFFSET = compiler("texture-offset", "an offset in texels must be a constant");
-    LOOKUP_IN_LOOP = compiler("lookup-in-loop", "textures can be looked up only in loops of at most 256 iterations and 4000 operations, which are unrolled");
     CUBE_OFFSET = hardware("cube-offset", "offsets in texels are not possible in cube maps");
 
     // Time and memory of the compiler itself.

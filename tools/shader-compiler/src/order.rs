@@ -6,13 +6,17 @@ use std::cmp::Reverse;
 use std::fmt::Write;
 
 use v3d_hw::control_list::Threading;
+use v3d_hw::qpu::BRANCH_DELAY_SLOTS;
 
-use crate::machine::{Block, Machine, Operation, Register, Target};
+use crate::machine::{Block, End, Machine, Operation, Register, Target};
 
 mod dependences;
+mod lower_bound;
 mod thread_phases;
 
 pub(crate) use dependences::{Carrier, Dependence, LOOKUP_LATENCY, dependences};
+use lower_bound::lower_bound;
+pub(crate) use lower_bound::Slots;
 pub(crate) use thread_phases::ThreadPhases;
 
 /// Depths are not told apart from this one on: no [`Heuristic`](crate::schedule) looks further ahead than 16 cycles, and each cycle has to update them.
@@ -46,6 +50,8 @@ pub(crate) struct BlockOrder {
     pub(crate) pressure_ranks: Vec<usize>,
     /// Operations with the registers that they read, by register.
     pub(crate) users: Vec<(Register, usize)>,
+    /// Instructions that the block has at least, its branch among them.
+    pub(crate) lower_bound: usize,
     /// For two threads: the phases between switches in which operations can be.
     pub(crate) phases: Option<ThreadPhases>,
 }
@@ -104,9 +110,15 @@ impl BlockOrder {
             let own = usize::from(operations[at].target != Target::Color);
             least[at] = list.iter().map(|next| least[next.at] + next.cycles).max().unwrap_or(0).max(own);
         }
-        let heights = heights(&successors, |at, number| is_natural[at][number]);
-        let heights_with_uniforms = heights_of_all(&block.uniform_order, &successors, &heights);
+        let tested = match block.end {
+            End::Again(_) => operations.iter().rposition(|operation| operation.sets_flags),
+            End::Falls | End::Calls(_) => None,
+        };
+        let heights_with_uniforms = heights(&successors, tested, |_, _| true);
+        let heights = heights(&successors, tested, |at, number| is_natural[at][number]);
         let pressure_ranks = pressure_ranks(&predecessors);
+        let path = least.iter().copied().max().unwrap_or(0);
+        let lower_bound = lower_bound(block, path, tested.map_or(0, |at| path_to(at, &graph)));
         Some(Self {
             successors,
             predecessors,
@@ -116,28 +128,35 @@ impl BlockOrder {
             least,
             pressure_ranks,
             users,
+            lower_bound,
             phases,
         })
     }
+}
 
-    /// Instructions that the block has at least.
-    pub(crate) fn least(&self) -> usize {
-        self.least.iter().copied().max().unwrap_or(0)
+/// Instructions of the longest chain that ends with an operation.
+fn path_to(at: usize, graph: &[Vec<Dependence>]) -> usize {
+    let mut paths: Vec<usize> = Vec::with_capacity(at + 1);
+    for list in &graph[..=at] {
+        paths.push(list.iter().map(|edge| paths[edge.on] + edge.cycles).max().unwrap_or(1).max(1));
     }
+    paths[at]
 }
 
-fn heights_of_all(uniform_order: &[(usize, usize)], successors: &[Vec<Successor>], natural: &[usize]) -> Vec<usize> {
-    if uniform_order.is_empty() { natural.to_vec() } else { heights(successors, |_, _| true) }
-}
-
-/// The length of the longest chain of operations that begins with each, over those edges that count.
-fn heights(successors: &[Vec<Successor>], counts: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+/// The length of the longest chain of operations that begins with each, over those edges that count. A branch back follows what was tested last, and has delay
+/// slots for other operations of the block.
+fn heights(
+    successors: &[Vec<Successor>],
+    tested: Option<usize>,
+    counts: impl Fn(usize, usize) -> bool,
+) -> Vec<usize> {
     let mut heights = vec![0; successors.len()];
     for (at, list) in successors.iter().enumerate().rev() {
         // Each operation adds one to its latency, so that of two chains of the same latency the one with more operations is the longer.
         let chains = list.iter().enumerate().filter(|(number, _)| counts(at, *number));
         let chains = chains.map(|(_, next)| heights[next.at] + next.latency - usize::from(next.cycles == 0));
-        heights[at] = 1 + chains.max().unwrap_or(0);
+        let slots = if tested == Some(at) { BRANCH_DELAY_SLOTS as usize } else { 0 };
+        heights[at] = 1 + chains.max().unwrap_or(0).max(slots);
     }
     heights
 }
@@ -181,7 +200,7 @@ pub(crate) fn dump(machine: &Machine, ordered: &Ordered) -> String {
     let mut text = String::new();
     for (number, (block, order)) in machine.blocks.iter().zip(&ordered.single).enumerate() {
         // Writing to a string does not fail.
-        let _ = writeln!(text, "block {number}");
+        let _ = writeln!(text, "block {number}, {} instructions at least", order.lower_bound);
         for (at, operation) in block.operations.iter().enumerate() {
             let after: Vec<String> =
                 order.predecessors[at].iter().map(|(on, cycles)| format!("{on}+{cycles}")).collect();

@@ -102,6 +102,7 @@ pub fn word_name(interface: &Interface, word: StreamWord) -> String {
             let name = interface.buffers.get(buffer as usize).map_or_else(unnamed, |buffer| buffer.name.clone());
             format!("elements of {name}")
         }
+        StreamWord::OwnAddress(number) => format!("address of word{number}"),
         StreamWord::WorkgroupMemory(offset) => format!("address of byte {offset} of the workgroup's memory"),
         StreamWord::Share(share) => match share {
             Share::First(axis) => format!("first workgroup along axis {axis}"),

@@ -14,6 +14,7 @@
 //! | `ready_list` | which operations of a block are left, and when each may go |
 //! | `bank_choice` | in which bank a result goes |
 //! | `copies` | copies from bank to bank |
+//! | `delay_slots` | branches and calls, with instructions in their delay slots |
 //! | `thread_switch` | switches of threads |
 //! | `occupancy` | which value is in which bank, and the live ranges |
 
@@ -35,6 +36,7 @@ use crate::ssa::StreamWord;
 
 mod bank_choice;
 mod copies;
+mod delay_slots;
 mod heuristic;
 mod list_scheduler;
 mod occupancy;

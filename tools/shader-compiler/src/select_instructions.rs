@@ -61,10 +61,10 @@ struct Selector<'p> {
     conditions: Vec<u32>,
     /// What the flags are now: a comparison or mask.
     flags: Option<Value>,
-    /// Words of uniforms and numbers that a loop needs in registers.
+    /// Words of uniforms and constants that a loop which does not reread the stream needs in registers.
     hoisted: HashMap<StreamWord, Register>,
-    /// Loops load numbers where they use them, instead of keeping them in registers.
-    loads_numbers: bool,
+    /// Loops that read their part of the stream of uniforms again in each iteration, by the loop's number.
+    rereads: Vec<bool>,
     /// Loops that are open: first block, and the registers that were there before.
     open: Vec<(u32, usize, u32)>,
     next_varying: u32,
@@ -87,7 +87,7 @@ pub(crate) fn select_instructions(program: &Program, streams: &Streams, is_fruga
         conditions: vec![0; program.values.len()],
         flags: None,
         hoisted: HashMap::new(),
-        loads_numbers: is_frugal,
+        rereads: loops::rereading_loops(program, is_frugal),
         open: Vec::new(),
         next_varying: 0,
         next_attribute: 0,
@@ -99,20 +99,15 @@ pub(crate) fn select_instructions(program: &Program, streams: &Streams, is_fruga
     selector.choose_makers();
     selector.choose_passed_on();
     selector.begin();
-    let mut depth = 0;
     for (at, step) in program.steps.iter().enumerate() {
         match *step {
             Step::Begin(number) => {
-                if depth == 0 {
+                if !selector.rereads[number as usize] && !selector.keeps_words() {
                     selector.hoist(&program.steps[at..]);
                 }
-                depth += 1;
                 selector.begin_loop(number);
             }
-            Step::End(number) => {
-                depth -= 1;
-                selector.end_loop(number);
-            }
+            Step::End(number) => selector.end_loop(number),
             Step::Compute(value) => {
                 if selector.makers[value.index()] == Maker::Own {
                     selector.compute(value);
@@ -403,10 +398,8 @@ impl Selector<'_> {
             }
             _ => return Operand::Register(self.register_of(value)),
         };
-        match (self.hoisted.get(&word), word) {
-            _ if self.open.is_empty() => Operand::Uniform(word),
-            (Some(&register), _) => Operand::Register(register),
-            (None, StreamWord::Constant(bits)) if self.loads_numbers => self.loaded(bits),
+        match self.hoisted.get(&word) {
+            Some(&register) if self.keeps_words() => Operand::Register(register),
             _ => Operand::Uniform(word),
         }
     }
@@ -437,14 +430,6 @@ impl Selector<'_> {
     fn moved(&mut self, operand: Operand) -> Operand {
         let register = self.machine.register();
         let load = self.operation(Work::Move, vec![operand], Target::Register(register));
-        self.emit(load);
-        Operand::Register(register)
-    }
-
-    /// A number in a register of its own.
-    fn loaded(&mut self, bits: u32) -> Operand {
-        let register = self.machine.register();
-        let load = self.operation(Work::Load(bits), Vec::new(), Target::Register(register));
         self.emit(load);
         Operand::Register(register)
     }

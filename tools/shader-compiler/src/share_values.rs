@@ -69,6 +69,11 @@ impl Program {
         self.steps.len() - mark.steps
     }
 
+    /// Whether textures were looked up since then.
+    pub(crate) fn looks_up_since(&self, mark: &Mark) -> bool {
+        self.lookups.len() > mark.lookups
+    }
+
     /// Forgets what was made since then.
     pub(crate) fn return_to(&mut self, mark: &Mark) {
         for key in self.log.drain(mark.log..) {

@@ -272,6 +272,8 @@ pub enum StreamWord {
     WorkgroupMemory(u32),
     /// What whoever starts a compute program says about the share of the work that is this program's.
     Share(Share),
+    /// The address of a word of this stream, by its index. Before the pass `link` it is the first word that a loop reads, by the loop's number.
+    OwnAddress(u32),
     /// A parameter word of a texture.
     Texture {
         /// Index into the interface's textures.

@@ -20,7 +20,7 @@ use crate::order::{self, Ordered, order};
 use crate::schedule::{self, Effort, Scheduled, schedule, schedule_fragment};
 use crate::select_instructions::{Streams, select_instructions};
 use crate::share_uniforms::share_uniforms;
-use crate::ssa::{Op, Program, Step};
+use crate::ssa::{Op, Program, Step, StreamWord};
 use crate::vertex_loops;
 
 /// Components of varyings that the hardware interpolates.
@@ -235,12 +235,20 @@ impl Unit {
         }
         end(self.stage, &mut self.lines);
         self.interface.stream = self.lines.iter().filter_map(|line| line.reads).collect();
+        resolve_own_addresses(&mut self.interface.stream);
         Ok(())
     }
 
     /// The varyings that a fragment shader reads.
     pub(crate) const fn varyings(&self) -> &Varyings {
         &self.entry.varyings
+    }
+
+    /// Instructions that the program has at least, whatever registers there are: those of its blocks, and those that `link` adds.
+    pub(crate) fn lower_bound(&self) -> usize {
+        let scheduled = self.schedules.first().map_or(0, Scheduled::len);
+        let blocks: usize = self.ordered.single.iter().map(|block| block.lower_bound).sum();
+        blocks + self.lines.len().saturating_sub(scheduled)
     }
 
     /// Words of attributes that the program reads.
@@ -317,6 +325,16 @@ fn check_length(program: &Program) -> Result<()> {
 
 fn numbers(attribute: &Attribute) -> std::ops::Range<u32> {
     attribute.offset_words..attribute.offset_words + attribute.words()
+}
+
+/// Replaces a loop's number by the index of the first word that it reads: it is behind the first of the two words with its address.
+fn resolve_own_addresses(stream: &mut [StreamWord]) {
+    let mut first = std::collections::HashMap::new();
+    for (at, word) in (0..).zip(stream) {
+        if let StreamWord::OwnAddress(number) = word {
+            *number = *first.entry(*number).or_insert(at + 1);
+        }
+    }
 }
 
 /// Puts the end behind a program.

@@ -97,24 +97,38 @@ impl LastDraw {
 /// Uniforms of the fragment shader, which consecutive draws often share.
 #[derive(Debug, Default)]
 struct FragmentUniforms {
-    /// The uniforms that are in memory.
+    /// The uniforms that are in memory, and which of them were offsets from their start.
     words: Vec<u32>,
+    word_addresses: Vec<usize>,
     /// Their address; `None` if there are none.
     address: Option<BusAddr>,
     /// Buffer for the next draw's uniforms.
     next: Vec<u32>,
+    /// Which of these are offsets from their start, and addresses in memory.
+    own_addresses: Vec<usize>,
 }
 
 impl FragmentUniforms {
     /// The address of the words in `next`, which are copied into memory if they differ from the last ones.
     fn place<P: Platform>(&mut self, driver: &mut Driver<'_, P>, memory: &mut FrameMemory) -> Result<BusAddr, Error> {
         match self.address {
-            Some(address) if self.words == self.next => Ok(address),
+            Some(address) if self.words == self.next && self.word_addresses == self.own_addresses => Ok(address),
             _ => {
                 self.address = None;
                 let region = memory.take(driver, aligned_bytes(self.next.len()))?;
-                region.store_words(driver.platform(), &self.next)?;
+                if self.own_addresses.is_empty() {
+                    region.store_words(driver.platform(), &self.next)?;
+                } else {
+                    let mut placed = self.next.clone();
+                    for &at in &self.own_addresses {
+                        if let Some(word) = placed.get_mut(at) {
+                            *word = word.wrapping_add(region.address().0);
+                        }
+                    }
+                    region.store_words(driver.platform(), &placed)?;
+                }
                 core::mem::swap(&mut self.words, &mut self.next);
+                core::mem::swap(&mut self.word_addresses, &mut self.own_addresses);
                 self.address = Some(region.address());
                 Ok(region.address())
             }
@@ -294,6 +308,7 @@ impl Recording {
         }
         pipeline.tail_uniforms.iter().for_each(|&word| stream.word(word));
         expect_valid(&stream, pipeline.label, Stage::Fragment)?;
+        fragment.own_addresses = stream.take_own_addresses();
         fragment.place(driver, memory)
     }
 
@@ -315,12 +330,14 @@ impl Recording {
         if pipeline.is_vertex_shaded {
             let mut stream = UniformStream::new(words, &mut self.owners, self.viewport_uniforms).of_instance(number);
             instance.push_vertex(&mut stream);
+            stream.place_at(vertex);
             expect_valid(&stream, pipeline.label, Stage::Vertex)?;
             if !U::COORDINATE_READS_THE_SAME {
                 uniforms.coordinate = region.address() + 4 * words.len() as u32;
                 let mut stream =
                     UniformStream::new(words, &mut self.owners, self.viewport_uniforms).of_instance(number);
                 instance.push_coordinate(&mut stream);
+                stream.place_at(uniforms.coordinate);
                 expect_valid(&stream, pipeline.label, Stage::Coordinate)?;
             }
             uniforms.fill_in(words);

@@ -4,8 +4,7 @@ use naga::Span;
 use v3d_hw::qpu::AddOp;
 
 use super::Lowering;
-use crate::diagnostic::{Result, fault, refuse};
-use crate::limit::Limit;
+use crate::diagnostic::{Result, fault};
 use crate::ssa::{Lookup, Sampling, Value};
 
 /// A texture that is looked up.
@@ -42,9 +41,6 @@ impl Lowering<'_> {
     /// The word that a lookup gives.
     pub(super) fn look_up(&mut self, request: Request<'_>, span: Span) -> Result<Value> {
         let Request { texture, place, detail, one_texel } = request;
-        if !self.program.open.is_empty() {
-            return refuse(span, &Limit::LOOKUP_IN_LOOP);
-        }
         let (place, r) = match (texture.cube, place) {
             (false, [s, t]) => ([*s, *t], None),
             (true, [s, t, r]) => {

@@ -28,7 +28,7 @@ impl<'m> Lowering<'m> {
         state.dead = true;
     }
 
-    /// Lowers a loop: unrolled if it is short, else as a loop, and unrolled after all if a loop cannot have what is inside of it.
+    /// Lowers a loop: unrolled if it is short, or if it looks textures up and its iterations can be counted; else as a loop.
     pub(super) fn repeat(&mut self, frame: &mut Frame<'m>, parts: LoopParts<'m>, state: &mut State) -> Result<()> {
         let before = self.standing(frame, state);
         if self.unroll(frame, parts, Budget::SHORT, state)? {
@@ -37,20 +37,17 @@ impl<'m> Lowering<'m> {
         self.start_over(frame, &before, state);
         // Which variables change is found by trying; then only those are carried. The last one says which elements return in the loop.
         let all = vec![true; state.variables.len() + 1];
-        let refusal = match self.iteration(frame, parts, state, &all) {
-            Ok(changed) => {
-                self.start_over(frame, &before, state);
-                return self.iteration(frame, parts, state, &changed).map(drop);
-            }
-            Err(refusal) => refusal,
-        };
-        if refusal.is_for(&Limit::LOOKUP_IN_LOOP) {
-            self.start_over(frame, &before, state);
-            if let Ok(true) = self.unroll(frame, parts, Budget::NECESSARY, state) {
+        let changed = self.iteration(frame, parts, state, &all)?;
+        let looks_up = self.program.looks_up_since(&before.mark);
+        self.start_over(frame, &before, state);
+        if looks_up && !self.is_frugal {
+            // Unrolled, lookups overlap, and two threads can share the QPU.
+            if let Ok(true) = self.unroll(frame, parts, Budget::WITH_LOOKUPS, state) {
                 return Ok(());
             }
+            self.start_over(frame, &before, state);
         }
-        Err(refusal)
+        self.iteration(frame, parts, state, &changed).map(drop)
     }
 
     /// Where the program stands before a loop.

@@ -28,8 +28,8 @@ pub(super) struct Budget {
 impl Budget {
     /// Where a loop would do as well.
     pub(super) const SHORT: Self = Self { iterations: 64, computations: 300, divergent_iterations: 3 };
-    /// Where a loop is not possible.
-    pub(super) const NECESSARY: Self = Self { iterations: 256, computations: 4000, divergent_iterations: usize::MAX };
+    /// Where a loop would keep lookups from overlapping.
+    pub(super) const WITH_LOOKUPS: Self = Self { iterations: 256, computations: 4000, divergent_iterations: usize::MAX };
 }
 
 impl<'m> Lowering<'m> {
@@ -43,7 +43,7 @@ impl<'m> Lowering<'m> {
     ) -> Result<bool> {
         let start = self.program.mark();
         let whole = state.live;
-        let is_necessary = budget.divergent_iterations == usize::MAX;
+        let may_diverge = budget.divergent_iterations == usize::MAX;
         let mut breaks = Vec::new();
         let first_return = frame.returns.len();
         for iterations in 0.. {
@@ -57,12 +57,12 @@ impl<'m> Lowering<'m> {
             let divergent = |exit: &Exit| exit.live != whole;
             if iteration.breaks.iter().chain(&iteration.continues).any(divergent)
                 && iterations > budget.divergent_iterations
-                || frame.returns[returns..].iter().any(divergent) && !is_necessary
+                || frame.returns[returns..].iter().any(divergent) && !may_diverge
             {
                 return Ok(false);
             }
             breaks.extend(iteration.breaks);
-            if is_necessary {
+            if may_diverge {
                 // What elements have left with is merged after each iteration, so that not all of it is kept until the end.
                 breaks = self.merge(breaks).into_iter().collect();
                 let returned = frame.returns.split_off(first_return);

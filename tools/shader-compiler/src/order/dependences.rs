@@ -4,12 +4,15 @@ use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::{Condition, File, Hazard, ReadSource, SFU_LATENCY, WriteTarget};
 
 use crate::machine::{DEPTH, Operand, Operation, Target, Work};
+use crate::ssa::StreamWord;
 
 /// Entries of a TMU's request queue: each parameter takes one. Two threads share them [AG p.39].
 const TMU_ENTRIES: usize = 8;
 /// Cycles from a set-up of VPM reads to the first read. The guide wants a latency of three instructions [AG p.55]; the captured programs of Mesa's driver,
 /// which run on boards, read one to three instructions after the set-up, and tests on boards found that the read waits [vc4asm].
 const VPM_SET_UP: usize = 2;
+/// Cycles from a write of the uniforms' address to the first read of a uniform.
+const UNIFORMS_ADDRESS: usize = Hazard::UniformAfterAddress.distance() as usize;
 /// Cycles until what is written to a register file can be read.
 const FILE_LATENCY: usize = Hazard::ReadAfterWrite.distance() as usize;
 /// Cycles until the special function unit's result can be read.
@@ -52,6 +55,8 @@ pub(crate) fn dependences(operations: &[Operation], registers: usize, threading:
     let (mut varying, mut coefficient): (Option<usize>, Option<usize>) = (None, None);
     let (mut read_set_up, mut vpm_read, mut vpm_write) = (None, None, None);
     let mut texture: Option<usize> = None;
+    // The last read of a loop's own address in the stream, and the cycles until other uniforms can be read.
+    let mut own_address: Option<(usize, usize)> = None;
     let mut loads: Vec<(usize, usize)> = Vec::new();
     let (mut parameters, mut request): (usize, Option<usize>) = (0, None);
     let mut depth_readers: Vec<usize> = Vec::new();
@@ -90,6 +95,15 @@ pub(crate) fn dependences(operations: &[Operation], registers: usize, threading:
             flag_readers.drain(..).filter(|reader| *reader != at).for_each(|reader| wait(Some(reader), 0, 0));
             wait(flags, 1, 1);
             flags = Some(at);
+        }
+        if let (Some(word), before) = (operation.uniform(), own_address) {
+            if let Some((on, cycles)) = before {
+                wait(Some(on), cycles, cycles);
+            }
+            if let StreamWord::OwnAddress(_) = word {
+                let moves = matches!(operation.target, Target::Output(_, WriteTarget::UniformsAddress));
+                own_address = Some((at, if moves { UNIFORMS_ADDRESS } else { 1 }));
+            }
         }
         for operand in &operation.operands {
             match operand {

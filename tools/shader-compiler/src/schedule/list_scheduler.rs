@@ -5,7 +5,7 @@
 
 use naga::Span;
 use v3d_hw::control_list::Threading;
-use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, SFU_LATENCY, Signal};
+use v3d_hw::qpu::{SFU_LATENCY, Signal};
 
 use super::bank_choice::Choice;
 use super::heuristic::{Heuristic, MAX_IDLE_CYCLES, MAX_INSTRUCTIONS_PER_OPERATION, PRESSURE_FREE_REGISTERS, Rank};
@@ -154,22 +154,20 @@ impl<'m> Scheduler<'m> {
     /// Schedules all blocks; whether the program is shorter than the limit.
     pub(super) fn run(&mut self, orders: &[BlockOrder]) -> Result<bool> {
         let mut starts = Vec::new();
-        let mut behind: usize = orders.iter().map(BlockOrder::least).sum();
+        let mut behind: usize = orders.iter().map(|order| order.lower_bound).sum();
         for (at, (block, order)) in self.machine.blocks.iter().zip(orders).enumerate() {
-            starts.push(self.slots.len());
+            let start = self.slots.len();
+            starts.push(start);
             self.head = self.head_of_loop(at);
-            behind -= order.least();
+            behind -= order.lower_bound;
             if !self.block(block, order, behind)? {
                 return Ok(false);
             }
             match block.end {
                 End::Falls => {}
-                End::Again(head) => self.branch_to(starts[head]),
+                End::Again(head) => self.end_by(Slot::Branch { to: starts[head] }, start),
                 // Where the routine is, is known when all of the program is there.
-                End::Calls(routine) => {
-                    self.slots.push(Slot::Call { routine });
-                    (0..BRANCH_DELAY_SLOTS).for_each(|_| self.idle());
-                }
+                End::Calls(routine) => self.end_by(Slot::Call { routine }, start),
             }
             for &register in &block.kept {
                 self.release(register);
@@ -207,12 +205,6 @@ impl<'m> Scheduler<'m> {
 
     pub(super) fn idle(&mut self) {
         self.slots.push(Slot::Bundle(Bundle::default()));
-    }
-
-    /// Back, while an element has Z clear.
-    fn branch_to(&mut self, to: usize) {
-        self.slots.push(Slot::Branch { to });
-        (0..BRANCH_DELAY_SLOTS).for_each(|_| self.idle());
     }
 
     /// One read less is to come.

@@ -175,6 +175,16 @@ impl Occupancy {
         }
     }
 
+    /// The instructions from this one on move down by one.
+    pub(super) fn move_down(&mut self, from: usize) {
+        let moved = |at: &mut usize| *at += usize::from(*at >= from);
+        for range in &mut self.ranges {
+            moved(&mut range.start);
+            range.end.as_mut().map(moved);
+        }
+        self.ready.iter_mut().for_each(|ready| *ready += usize::from(*ready > from));
+    }
+
     /// Registers that can have values: of both files, and the five accumulators that do.
     pub(super) const fn count(&self) -> usize {
         2 * self.in_file + ACCUMULATORS + 1

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::heuristic::Rank;
 use crate::machine::{Operation, Register, Work};
-use crate::order::{BlockOrder, MAX_DEPTH};
+use crate::order::{BlockOrder, MAX_DEPTH, Slots};
 
 /// What is left of a block.
 pub(super) struct ReadyList<'p> {
@@ -18,6 +18,8 @@ pub(super) struct ReadyList<'p> {
     issued: Vec<bool>,
     /// Operations that are not issued.
     pub(super) left: usize,
+    /// Slots of instructions that these take.
+    slots: Slots,
     /// How many each operation waits for that are not issued.
     open: Vec<usize>,
     /// The first cycle in which each operation may go, and the first in which that is good, as far as what it waits for is issued.
@@ -37,6 +39,8 @@ impl<'p> ReadyList<'p> {
     pub(super) fn new(operations: &'p [Operation], order: &'p BlockOrder, rank: Rank, urgent_uniforms: bool) -> Self {
         let count = operations.len();
         let open: Vec<usize> = order.predecessors.iter().map(Vec::len).collect();
+        let mut slots = Slots::default();
+        operations.iter().for_each(|operation| slots.add(Slots::of(operation)));
         let mut list = Self {
             operations,
             order,
@@ -45,6 +49,7 @@ impl<'p> ReadyList<'p> {
             replaced: Vec::new(),
             issued: vec![false; count],
             left: count,
+            slots,
             open,
             earliest: vec![0; count],
             good: vec![0; count],
@@ -142,12 +147,13 @@ impl<'p> ReadyList<'p> {
 
     /// Instructions that what is left takes, at least.
     pub(super) fn least(&self) -> usize {
-        self.ready.iter().map(|&at| self.order.least[at]).max().unwrap_or(0)
+        self.ready.iter().map(|&at| self.order.least[at]).max().unwrap_or(0).max(self.slots.instructions())
     }
 
     pub(super) fn issue(&mut self, at: usize, now: usize) {
         self.issued[at] = true;
         self.left -= 1;
+        self.slots.remove(Slots::of(&self.operations[at]));
         self.ready.retain(|&other| other != at);
         let order = self.order;
         if let Some(phases) = &order.phases {

@@ -1,54 +1,32 @@
-//! Loops: what they carry stays in one register, and the stream of uniforms goes on only.
+//! Loops: what they carry stays in one register.
+//!
+//! The stream of uniforms only goes on, so that a word which is read in each iteration is either read before the loop and kept in a register, or the loop moves
+//! the stream's address back. Lookups take their parameters from the stream itself, and leave no choice. Such a loop begins with
+//!
+//! ```text
+//! mov unif_addr, unif
+//! ```
+//!
+//! and two instructions that read no uniform [AG p.22]. The word that it reads is the address of the next one. It is in the stream a second time where the
+//! iteration's words end, for the next iteration; when the loop is left, one read passes it over. This is the form that validators can follow: the address
+//! is a uniform of the same basic block [linux vc4_validate_shaders.c].
 
-use v3d_hw::qpu::SmallImmediate;
+use v3d_hw::qpu::{File, SmallImmediate, WriteTarget};
 
 use super::Selector;
 use crate::machine::{End, Operand, Operation, Register, Target, Work};
 use crate::ssa::{Op, Program, Step, StreamWord, Value};
 
 impl Selector<'_> {
-    /// What a loop reads of the uniforms and of numbers is read before the outermost one: the stream goes on only.
+    /// Whether the innermost loop keeps words of the stream in registers.
+    pub(super) fn keeps_words(&self) -> bool {
+        // A loop within one that keeps words keeps them, too.
+        self.open.last().is_some_and(|(number, ..)| !self.rereads[*number as usize])
+    }
+
+    /// Reads what a loop and those within it need of the stream, before it.
     pub(super) fn hoist(&mut self, steps: &[Step]) {
-        let loads_numbers = self.loads_numbers;
-        let mut depth = 0;
-        let mut words: Vec<StreamWord> = Vec::new();
-        let mut note = |program: &Program, value: Value| {
-            // A comparison is made where it is asked for, of whatever it compares.
-            let compared = match program.op(value) {
-                Op::Compare(_, a, b) => vec![a, b],
-                _ => vec![value],
-            };
-            for value in compared {
-                let word = match program.op(value) {
-                    Op::Const(_) if loads_numbers => continue,
-                    Op::Const(bits) if SmallImmediate::from_value(bits).is_none() => StreamWord::Constant(bits),
-                    Op::Uniform(number) => program.words[number as usize],
-                    _ => continue,
-                };
-                if !words.contains(&word) {
-                    words.push(word);
-                }
-            }
-        };
-        for step in steps {
-            match *step {
-                Step::Begin(number) | Step::End(number) => {
-                    depth += if matches!(step, Step::Begin(_)) { 1 } else { -1 };
-                    for carried in &self.program.loops[number as usize].carried {
-                        note(self.program, carried.init);
-                        note(self.program, carried.next);
-                    }
-                    if depth == 0 {
-                        break;
-                    }
-                }
-                Step::Compute(value) => {
-                    for operand in self.program.operands(&self.program.op(value)) {
-                        note(self.program, operand);
-                    }
-                }
-            }
-        }
+        let words = words_of_loop(self.program, steps);
         self.hoisted.clear();
         for word in words {
             let Operand::Register(register) = self.moved(Operand::Uniform(word)) else { continue };
@@ -66,6 +44,12 @@ impl Selector<'_> {
         }
         self.end_block(End::Falls, Vec::new());
         self.open.push((number, self.machine.blocks.len(), self.machine.registers));
+        if self.rereads[number as usize] {
+            let address = vec![Operand::Uniform(StreamWord::OwnAddress(number))];
+            let target = Target::Output(File::A, WriteTarget::UniformsAddress);
+            let moved_back = self.operation(Work::Move, address, target);
+            self.emit(moved_back);
+        }
     }
 
     pub(super) fn end_loop(&mut self, number: u32) {
@@ -110,6 +94,11 @@ impl Selector<'_> {
         kept.sort_unstable();
         kept.dedup();
         self.end_block(End::Again(head), kept);
+        if self.rereads[number as usize] {
+            let address = vec![Operand::Uniform(StreamWord::OwnAddress(number))];
+            let passed_over = self.operation(Work::Move, address, Target::Nothing);
+            self.emit(passed_over);
+        }
     }
 
     /// Gives a carried register its value for the next iteration: by the operation that computes it, if nobody else wants it and the old value is not
@@ -142,4 +131,68 @@ impl Selector<'_> {
         let value = self.registers.iter().find(|(_, other)| **other == register).map(|(value, _)| *value);
         value.map_or(1, |value| self.uses[value.index()])
     }
+}
+
+/// The words of the stream that the loop at the begin of these steps needs, with those within it.
+fn words_of_loop(program: &Program, steps: &[Step]) -> Vec<StreamWord> {
+    let mut depth = 0;
+    let mut words: Vec<StreamWord> = Vec::new();
+    let mut note = |value: Value| {
+        // A comparison is made where its result is used, out of the operands.
+        let compared = match program.op(value) {
+            Op::Compare(_, a, b) => vec![a, b],
+            _ => vec![value],
+        };
+        for value in compared {
+            let word = match program.op(value) {
+                Op::Const(bits) if SmallImmediate::from_value(bits).is_none() => StreamWord::Constant(bits),
+                Op::Uniform(number) => program.words[number as usize],
+                _ => continue,
+            };
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+    };
+    for step in steps {
+        match *step {
+            Step::Begin(number) | Step::End(number) => {
+                depth += if matches!(step, Step::Begin(_)) { 1 } else { -1 };
+                for carried in &program.loops[number as usize].carried {
+                    note(carried.init);
+                    note(carried.next);
+                }
+                if depth == 0 {
+                    break;
+                }
+            }
+            Step::Compute(value) => program.operands(&program.op(value)).into_iter().for_each(&mut note),
+        }
+    }
+    words
+}
+
+/// Which loops move the stream's address back: those with lookups, and those around them. In a frugal program all that need words of the stream do.
+pub(super) fn rereading_loops(program: &Program, is_frugal: bool) -> Vec<bool> {
+    let mut rereads = vec![false; program.loops.len()];
+    let mut open: Vec<u32> = Vec::new();
+    for (at, step) in program.steps.iter().enumerate() {
+        match *step {
+            Step::Begin(number) => {
+                open.push(number);
+                if is_frugal && !words_of_loop(program, &program.steps[at..]).is_empty() {
+                    open.iter().for_each(|&number| rereads[number as usize] = true);
+                }
+            }
+            Step::End(_) => {
+                open.pop();
+            }
+            Step::Compute(value) => {
+                if matches!(program.op(value), Op::Texture(_)) {
+                    open.iter().for_each(|&number| rereads[number as usize] = true);
+                }
+            }
+        }
+    }
+    rereads
 }

@@ -97,6 +97,7 @@ pub(crate) fn run(program: &Compiled, groups: [u32; 3], fields: &[Vec<u32>], buf
                     let own = if interface.workgroups.together { 0 } else { number };
                     WORKGROUP_MEMORY + own * memory_bytes + offset
                 }
+                StreamWord::OwnAddress(number) => stream + 4 * number,
                 StreamWord::Share(share) => match share {
                     Share::First(0) => group % groups[0],
                     Share::First(1) => group / groups[0] % groups[1],

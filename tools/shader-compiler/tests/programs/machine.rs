@@ -65,6 +65,7 @@ impl Inputs {
             StreamWord::Buffer { buffer, offset } => BUFFERS + BUFFER_BYTES * buffer + offset,
             // Tests have arrays of single words.
             StreamWord::Length(buffer) => self.buffers[buffer as usize].len() as u32,
+            StreamWord::OwnAddress(number) => UNIFORMS + 4 * number,
             StreamWord::WorkgroupMemory(_) | StreamWord::Share(_) => panic!("a word of compute programs"),
             texture => self.image.as_ref().expect("the test has a texture").word(texture),
         }

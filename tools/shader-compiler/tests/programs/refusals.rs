@@ -126,16 +126,6 @@ const SOURCES: &[(&Limit, &str, &str)] = &[
         "textureStore",
     ),
     (
-        &Limit::LOOKUP_IN_LOOP,
-        "@group(0) @binding(0) var t: texture_2d<f32>;
-        @fragment fn f(@location(0) x: f32) -> @location(0) vec4<f32> {
-            var i = x;
-            loop { i = i + textureLoad(t, vec2(i32(i), 0), 0).x; if (i > 1e9) { break; } }
-            return vec4(i);
-        }",
-        "textureLoad",
-    ),
-    (
         &Limit::NUMBER_WIDTH,
         "@fragment fn f(@location(0) x: f32) -> @location(0) vec4<f32> { return vec4(f32(f64(x) * 2.0lf)); }",
         "f64(x)",

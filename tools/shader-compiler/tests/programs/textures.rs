@@ -257,9 +257,95 @@ fn derivatives_have_their_signs() {
     }
 }
 
-/// A loop that has to be unrolled, although its turns are many and elements leave it one by one.
+/// Lookups in loops whose iterations only the program knows, within each other, with uniforms and constants inside, between and behind the loops. Each
+/// iteration reads its part of the stream again.
 #[test]
-fn loops_that_end_can_have_lookups() {
+fn loops_of_any_length_can_have_lookups() {
+    let image = Image::random(16, 8, 1);
+    let source = "
+        struct Counts { outer: i32, inner: i32, first: f32, factor: f32, last: f32 }
+        @group(0) @binding(0) var<uniform> counts: Counts;
+        @group(0) @binding(1) var image: texture_2d<f32>;
+        @group(0) @binding(2) var how: sampler;
+        struct Out { @builtin(position) position: vec4<f32>, @location(0) result: vec4<f32> }
+        @vertex fn vs_main(@location(0) p: vec2<f32>, @location(1) u: f32) -> Out {
+            var sum = counts.first;
+            var turns = 0.0;
+            for (var y = 0; y < counts.outer; y++) {
+                sum += textureLoad(image, vec2(0, y), 0).y * counts.factor;
+                for (var x = 0; x < counts.inner; x++) {
+                    if (sum > u * 4.0) { break; }
+                    sum += textureLoad(image, vec2(x, y), 0).x * 0.3125 + counts.factor * 0.0078125;
+                    turns += 1.0;
+                }
+                sum += counts.last * 0.01171875;
+            }
+            let behind = textureSampleLevel(image, how, p, 0.0).z;
+            return Out(vec4(0.0, 0.0, 0.0, 1.0), vec4(sum, turns, behind, counts.last));
+        }";
+    let program = stage(source, Stage::Vertex);
+    for [outer, inner] in [[1, 1], [3, 5], [8, 16], [5, 1]] {
+        let numbers = [0.125f32, 0.75, 0.5];
+        let mut fields = vec![vec![outer as u32], vec![inner as u32]];
+        fields.extend(numbers.map(|number| vec![number.to_bits()]));
+        let mut given = Inputs::new([S, T, U].map(Lanes::from_f32).to_vec(), fields);
+        given.image = Some(image.clone());
+        let words = run(&program, &given).words;
+        let found = std::array::from_fn(|component| words[3 + component].to_f32());
+        let [first, factor, last] = numbers.map(f64::from);
+        expect(found, BLENDED, &format!("{outer} by {inner}"), |at, component| {
+            let (mut sum, mut turns) = (first, 0.0);
+            for y in 0..outer {
+                sum += channel_of(image.texel(0, 0, 0, y), 1) * factor;
+                for x in 0..inner {
+                    if sum > f64::from(U[at]) * 4.0 {
+                        break;
+                    }
+                    sum += channel_of(image.texel(0, 0, x, y), 0) * 0.3125 + factor * 0.007_812_5;
+                    turns += 1.0;
+                }
+                sum += last * 0.011_718_75;
+            }
+            [sum, turns, image.linear(0, 0, place(at), 2), last][component]
+        });
+    }
+}
+
+/// A loop of a fragment shader that only texels end, behind which the pipeline reads on in the stream.
+#[test]
+fn loops_that_texels_end_can_have_lookups() {
+    let image = Image::random(16, 8, 1);
+    let body = "var sum = 0.0; var at = vec2<i32>(floor(p * 8.0)); var turns = 0;
+        loop {
+            let texel = textureLoad(image, at, 0);
+            sum += texel.x;
+            turns++;
+            if (sum > 2.5) { break; }
+            at.x += 1 + i32(texel.y * 3.0);
+        }
+        return vec4(sum * 0.25, f32(turns) / 51.0, textureLoad(image, at, 0).z, 0.0);";
+    for (at, color) in drawn(&image, COLORS, [S, T], body).into_iter().enumerate() {
+        let [mut x, y] = place(at).map(|p| (p * 8.0).floor() as i64);
+        let (mut sum, mut turns) = (0.0, 0.0);
+        let last = loop {
+            let texel = image.texel(0, 0, x, y);
+            sum += channel_of(texel, 0);
+            turns += 1.0;
+            if sum > 2.5 {
+                break channel_of(texel, 2);
+            }
+            x += 1 + (channel_of(texel, 1) * 3.0) as i64;
+        };
+        for (component, expected) in [sum * 0.25, turns / 51.0, last, 0.0].into_iter().enumerate() {
+            let found = channel_of(color, component);
+            assert!((found - expected).abs() < 0.005, "element {at}, component {component}: {found}, not {expected}");
+        }
+    }
+}
+
+/// A loop that is unrolled, although its iterations are many and elements leave it one by one.
+#[test]
+fn loops_whose_iterations_are_counted_can_have_lookups() {
     let image = Image::random(16, 8, 1);
     let bodies = [
         "var sum = 0.0; var i = 0;

@@ -1,0 +1,142 @@
+//! Instructions that a block takes at least, whatever registers there are: the figure that a schedule's length is compared with.
+//!
+//! Two bounds are known before anything is scheduled: the longest chain of dependent operations with their latencies, and the slots of an instruction. An
+//! instruction has one add ALU, one mul ALU, one signal, one word of the uniforms, one varying and one access of a unit outside of the QPU. A move fits either
+//! ALU. Register files and read ports are not counted: they make some schedules longer than the bound.
+
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, ReadSource};
+
+use crate::machine::{Block, End, Operand, Operation, Pack, Target, Work};
+
+/// Slots that operations take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Slots {
+    add: usize,
+    mul: usize,
+    /// Moves, which either ALU executes.
+    either: usize,
+    /// Instructions with an immediate of 32 bits, which execute nothing else.
+    alone: usize,
+    loads: usize,
+    /// Operations with a small immediate, of which one instruction can have two that are equal.
+    immediates: usize,
+    uniforms: usize,
+    varyings: usize,
+    units: usize,
+}
+
+impl Slots {
+    /// Those of one operation.
+    pub(crate) fn of(operation: &Operation) -> Self {
+        let mut slots = Self::default();
+        if operation.target == Target::Color {
+            // It is left out if the colour is in r0 already.
+            return slots;
+        }
+        match operation.work {
+            Work::Load(_) => slots.alone = 1,
+            Work::LoadTexture => slots.loads = 1,
+            Work::Add(_) => slots.add = 1,
+            Work::Mul(_) => slots.mul = 1,
+            Work::Rotate(_) => (slots.mul, slots.immediates) = (1, 2),
+            Work::Move if operation.sets_flags || operation.pack != Pack::None => slots.add = 1,
+            Work::Move => slots.either = 1,
+        }
+        let has = |wanted: fn(&Operand) -> bool| operation.operands.iter().any(wanted);
+        slots.immediates += usize::from(has(|operand| matches!(operand, Operand::Small(_))));
+        slots.uniforms = usize::from(operation.uniform().is_some());
+        slots.varyings = usize::from(has(|operand| matches!(operand, Operand::Input(_, ReadSource::Varying))));
+        let writes_unit = match operation.target {
+            Target::Special(..) | Target::Texture(..) | Target::Memory => true,
+            Target::Output(_, target) => target.is_peripheral(),
+            _ => false,
+        };
+        slots.units = usize::from(writes_unit);
+        slots
+    }
+
+    pub(crate) const fn add(&mut self, other: Self) {
+        self.add += other.add;
+        self.mul += other.mul;
+        self.either += other.either;
+        self.alone += other.alone;
+        self.loads += other.loads;
+        self.immediates += other.immediates;
+        self.uniforms += other.uniforms;
+        self.varyings += other.varyings;
+        self.units += other.units;
+    }
+
+    pub(crate) const fn remove(&mut self, other: Self) {
+        self.add -= other.add;
+        self.mul -= other.mul;
+        self.either -= other.either;
+        self.alone -= other.alone;
+        self.loads -= other.loads;
+        self.immediates -= other.immediates;
+        self.uniforms -= other.uniforms;
+        self.varyings -= other.varyings;
+        self.units -= other.units;
+    }
+
+    /// Instructions that have so many slots.
+    pub(crate) fn instructions(&self) -> usize {
+        let alus = (self.add + self.mul + self.either).div_ceil(2);
+        let signals = self.loads + self.immediates.div_ceil(2);
+        let most = [self.add, self.mul, alus, signals, self.uniforms, self.varyings, self.units];
+        self.alone + most.into_iter().max().unwrap_or(0)
+    }
+}
+
+/// The least number of instructions of a block, its branch and delay slots among them. `path` is the longest chain in instructions, and `tested` that to the
+/// instruction that a branch back follows.
+pub(crate) fn lower_bound(block: &Block, path: usize, tested: usize) -> usize {
+    let mut slots = Slots::default();
+    block.operations.iter().for_each(|operation| slots.add(Slots::of(operation)));
+    let operations = path.max(slots.instructions());
+    let delay = BRANCH_DELAY_SLOTS as usize;
+    match block.end {
+        End::Falls => operations,
+        End::Again(_) => (operations + 1).max(tested + 1 + delay),
+        End::Calls(_) => (operations + 1).max(1 + delay),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Register;
+    use naga::Span;
+    use v3d_hw::qpu::{AddOp, MulOp};
+
+    /// Operations of each kind, and the instructions that they take at least, counted by hand.
+    #[test]
+    fn slots_limit_how_many_operations_fit_into_an_instruction() {
+        let target = Target::Register(Register(0));
+        let plain = Operand::Register(Register(1));
+        let made = |work, operands: Vec<Operand>| Operation::new(work, operands, target, Span::default());
+        let add = made(Work::Add(AddOp::Fadd), vec![plain, plain]);
+        let mul = made(Work::Mul(MulOp::Fmul), vec![plain, plain]);
+        let copy = made(Work::Move, vec![plain]);
+        let small = made(Work::Add(AddOp::Add), vec![plain, Operand::Small(1)]);
+        let load = made(Work::LoadTexture, Vec::new());
+        let word = made(Work::Load(1), Vec::new());
+        for (operations, expected) in [
+            (vec![], 0),
+            (vec![&add], 1),
+            (vec![&add, &mul], 1),
+            (vec![&add, &add], 2),
+            (vec![&add, &copy, &mul], 2),
+            (vec![&copy, &copy], 1),
+            (vec![&add, &mul, &load], 1),
+            (vec![&small, &load], 2),
+            (vec![&word, &add, &mul], 2),
+        ] {
+            let mut slots = Slots::default();
+            operations.iter().for_each(|operation| slots.add(Slots::of(operation)));
+            assert_eq!(slots.instructions(), expected, "{operations:?}");
+            operations.iter().for_each(|operation| slots.remove(Slots::of(operation)));
+            assert_eq!(slots, Slots::default());
+        }
+    }
+}
