@@ -2,9 +2,9 @@
 
 use v3d_hw::qpu::{AddOp, MulOp};
 
+use crate::rewrites::commutes;
 use crate::ssa::{Op, Part, Program, Relation, Value};
 
-const ONE: u32 = 0x3f80_0000;
 const ALL: u32 = u32::MAX;
 
 impl Program {
@@ -28,22 +28,11 @@ impl Program {
                     _ => None,
                 }
             }
-            Op::Select(condition, accept, reject) => {
-                if accept == reject {
-                    return Some(accept);
-                }
-                if let Some(bits) = self.constant(condition) {
-                    return Some(if bits != 0 { accept } else { reject });
-                }
-                if let Op::Add(AddOp::Not, inner, _) = self.op(condition) {
-                    return Some(self.select(inner, reject, accept));
-                }
-                match (self.constant(accept), self.constant(reject)) {
-                    (Some(ALL), Some(0)) if self.is_mask(condition) => Some(condition),
-                    (Some(0), Some(ALL)) if self.is_mask(condition) => Some(self.not(condition)),
-                    _ => None,
-                }
-            }
+            Op::Select(condition, accept, reject) => match self.constant(condition) {
+                Some(0) => Some(reject),
+                Some(_) => Some(accept),
+                None => self.rewritten(op),
+            },
             Op::Unpack(Part::Byte(byte), a) => {
                 let bits = self.constant(a)?;
                 Some(self.float((bits >> (8 * byte) & 0xff) as f32 / 255.0))
@@ -95,40 +84,15 @@ impl Program {
         {
             return Some(self.bits(bits));
         }
-        let negated = |program: &Self, value| match program.op(value) {
-            Op::Add(AddOp::Fsub, zero, inner) if program.constant(zero) == Some(0) => Some(inner),
-            _ => None,
-        };
-        if let Some(folded) = self.folded_magnitudes(op, a, b) {
-            return Some(folded);
+        if let Some(rewritten) = self.rewritten(&Op::Add(op, a, b)) {
+            return Some(rewritten);
         }
         match op {
-            AddOp::Fadd if x == Some(0) => Some(b),
-            AddOp::Fadd | AddOp::Fsub if y == Some(0) => Some(a),
-            AddOp::Fadd => {
-                if let Some(inner) = negated(self, b) {
-                    return Some(self.fsub(a, inner));
-                }
-                negated(self, a).map(|inner| self.fsub(b, inner))
-            }
-            AddOp::Fsub => negated(self, b).map(|inner| self.fadd(a, inner)),
-            AddOp::Add | AddOp::Or | AddOp::Xor if x == Some(0) => Some(b),
-            AddOp::Add | AddOp::Sub | AddOp::Or | AddOp::Xor | AddOp::Shl | AddOp::Shr | AddOp::Asr if y == Some(0) => {
-                Some(a)
-            }
-            AddOp::Sub | AddOp::Xor if a == b => Some(self.bits(0)),
-            AddOp::And if x == Some(0) || y == Some(0) => Some(self.bits(0)),
-            AddOp::And if x == Some(ALL) => Some(b),
-            AddOp::And if y == Some(ALL) => Some(a),
-            AddOp::Or if x == Some(ALL) || y == Some(ALL) => Some(self.bits(ALL)),
-            AddOp::And | AddOp::Or if a == b => Some(a),
             AddOp::Not => match self.op(a) {
-                Op::Add(AddOp::Not, inner, _) => Some(inner),
                 Op::Compare(relation, a, b) => Some(self.compare(relation.inverse(), a, b)),
                 _ if b != a => Some(self.not(a)),
                 _ => None,
             },
-            AddOp::Fmin | AddOp::Fmax | AddOp::Min | AddOp::Max if a == b => Some(a),
             _ if op.is_unary() && a != b => Some(self.alu(op, a, a)),
             // One order of operands, so that equal sums are found.
             _ if commutes(op) && a > b => Some(self.alu(op, b, a)),
@@ -136,47 +100,12 @@ impl Program {
         }
     }
 
-    /// The least or the greatest of magnitudes, which one operation takes itself.
-    fn folded_magnitudes(&mut self, op: AddOp, a: Value, b: Value) -> Option<Value> {
-        let (inner_a, inner_b) = (self.magnitude_of(a), self.magnitude_of(b));
-        let op = match op {
-            AddOp::Fmin if inner_a.is_some() && inner_b.is_some() => AddOp::Fminabs,
-            AddOp::Fmax if inner_a.is_some() && inner_b.is_some() => AddOp::Fmaxabs,
-            AddOp::Fminabs | AddOp::Fmaxabs if inner_a.is_some() || inner_b.is_some() => op,
-            _ => return None,
-        };
-        Some(self.alu(op, inner_a.unwrap_or(a), inner_b.unwrap_or(b)))
-    }
-
-    /// What a value is the magnitude of.
-    fn magnitude_of(&self, value: Value) -> Option<Value> {
-        match self.op(value) {
-            Op::Add(AddOp::Fmaxabs, x, y) if x == y => Some(x),
-            _ => None,
-        }
-    }
-
     fn folded_mul(&mut self, op: MulOp, a: Value, b: Value) -> Option<Value> {
-        let (x, y) = (self.constant(a), self.constant(b));
-        match op {
-            MulOp::Fmul => {
-                if let (Some(x), Some(y)) = (x, y) {
-                    return Some(self.float(f32::from_bits(x) * f32::from_bits(y)));
-                }
-                match (x, y) {
-                    (Some(ONE), _) => Some(b),
-                    (_, Some(ONE)) => Some(a),
-                    (Some(0), _) | (_, Some(0)) => Some(self.bits(0)),
-                    _ if a > b => Some(self.fmul(b, a)),
-                    _ => None,
-                }
-            }
-            MulOp::Mul24 => match (x, y) {
-                (Some(x), Some(y)) => Some(self.bits((x & 0xff_ffff).wrapping_mul(y & 0xff_ffff))),
-                (Some(0), _) | (_, Some(0)) => Some(self.bits(0)),
-                _ => None,
-            },
-            _ => None,
+        match (op, self.constant(a), self.constant(b)) {
+            (MulOp::Fmul, Some(x), Some(y)) => Some(self.float(f32::from_bits(x) * f32::from_bits(y))),
+            (MulOp::Mul24, Some(x), Some(y)) => Some(self.bits((x & 0xff_ffff).wrapping_mul(y & 0xff_ffff))),
+            (MulOp::Fmul, ..) if a > b => Some(self.fmul(b, a)),
+            _ => self.rewritten(&Op::Mul(op, a, b)),
         }
     }
 }
@@ -184,11 +113,6 @@ impl Program {
 /// A float between 0 and 1 as a byte.
 fn colour(bits: u32) -> u8 {
     (f32::from_bits(bits).clamp(0.0, 1.0) * 255.0).round() as u8
-}
-
-fn commutes(op: AddOp) -> bool {
-    use AddOp::{Add, And, Fadd, Fmax, Fmaxabs, Fmin, Fminabs, Max, Min, Or, Xor};
-    matches!(op, Fadd | Fmin | Fmax | Fminabs | Fmaxabs | Add | Min | Max | And | Or | Xor)
 }
 
 /// What an operation of the add ALU gives; `None` for those that are left to the hardware.

@@ -260,6 +260,8 @@ pub(crate) struct Machine {
     pub(crate) color: Option<Register>,
     /// The register with blue and alpha, if the colour is half floats: both are in file A then, so that none is in the accumulator that the other goes to.
     pub(crate) blue_alpha: Option<Register>,
+    /// Loops keep words of the uniforms in registers, and do not read the stream.
+    pub(crate) keeps_words: bool,
     /// Routines that are called.
     pub(crate) routines: Vec<Routine>,
     /// Registers of each file from this one on are not for values.
@@ -274,6 +276,7 @@ impl Default for Machine {
             in_file_a: Vec::new(),
             color: None,
             blue_alpha: None,
+            keeps_words: false,
             routines: Vec::new(),
             reserved_from: REGISTERS_OF_A_FILE,
         }

@@ -3,6 +3,7 @@
 //! Nothing moves here. The scheduler takes the operations whose dependences are met in the order of one of three ranks, which are computed here.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use v3d_hw::control_list::Threading;
@@ -48,6 +49,8 @@ pub(crate) struct BlockOrder {
     pub(crate) least: Vec<usize>,
     /// Rank by register pressure: places in an order in which operands are computed right before their use, the subtree that needs most registers first.
     pub(crate) pressure_ranks: Vec<usize>,
+    /// Rank by live values: places in an order that is made from the end, each time with the operation that leaves the fewest values alive before it.
+    pub(crate) live_ranks: Vec<usize>,
     /// Operations with the registers that they read, by register.
     pub(crate) users: Vec<(Register, usize)>,
     /// Instructions that the block has at least, its branch among them.
@@ -117,6 +120,7 @@ impl BlockOrder {
         let heights_with_uniforms = heights(&successors, tested, |_, _| true);
         let heights = heights(&successors, tested, |at, number| is_natural[at][number]);
         let pressure_ranks = pressure_ranks(&predecessors);
+        let live_ranks = live_ranks(block, &successors, &predecessors);
         let path = least.iter().copied().max().unwrap_or(0);
         let lower_bound = lower_bound(block, path, tested.map_or(0, |at| path_to(at, &graph)));
         Some(Self {
@@ -127,6 +131,7 @@ impl BlockOrder {
             heights_with_uniforms,
             least,
             pressure_ranks,
+            live_ranks,
             users,
             lower_bound,
             phases,
@@ -193,6 +198,38 @@ fn pressure_ranks(predecessors: &[Vec<(usize, usize)>]) -> Vec<usize> {
         }
     }
     rank.into_iter().map(|rank| rank.unwrap_or(next)).collect()
+}
+
+/// The place of each operation in an order that is made from the block's end. Of the operations that everything behind them is placed of, the one comes next that
+/// makes the fewest values live before it: an operand that nothing behind needs becomes live, and the result is not live any more.
+fn live_ranks(block: &Block, successors: &[Vec<Successor>], predecessors: &[Vec<(usize, usize)>]) -> Vec<usize> {
+    let operations = block.operations.as_slice();
+    let mut open: Vec<usize> = successors.iter().map(Vec::len).collect();
+    let mut live: HashSet<Register> = block.kept.iter().copied().collect();
+    let mut ready: Vec<usize> = (0..operations.len()).filter(|&at| open[at] == 0).collect();
+    let mut ranks = vec![0; operations.len()];
+    for place in (0..operations.len()).rev() {
+        let added = |at: usize| {
+            let mut read: Vec<Register> = operations[at].reads().filter(|register| !live.contains(register)).collect();
+            read.dedup();
+            read.len() as isize - operations[at].writes().map_or(0, |register| isize::from(live.contains(&register)))
+        };
+        // Of several the one that comes last in the source.
+        let next = ready.iter().enumerate().min_by_key(|(_, at)| (added(**at), Reverse(**at))).map(|(number, _)| number);
+        let Some(at) = next.map(|number| ready.swap_remove(number)) else { break };
+        ranks[at] = place;
+        if let Some(register) = operations[at].writes() {
+            live.remove(&register);
+        }
+        live.extend(operations[at].reads());
+        for &(on, _) in &predecessors[at] {
+            open[on] -= 1;
+            if open[on] == 0 {
+                ready.push(on);
+            }
+        }
+    }
+    ranks
 }
 
 /// The graph for people: each operation with its ranks and what it comes after.

@@ -39,9 +39,21 @@ pub const PASSES: &[Pass] = &[
         dump: Unit::dump_values,
     },
     Pass {
+        name: "merge-masks",
+        purpose: "Makes flags of comparisons that only one mask is made of, by the rows of the rewrites that count uses.",
+        run: Run::Each(Unit::merge_masks),
+        dump: Unit::dump_values,
+    },
+    Pass {
         name: "eliminate-dead",
         purpose: "Drops values and loops that no output depends on.",
         run: Run::Each(Unit::eliminate_dead),
+        dump: Unit::dump_values,
+    },
+    Pass {
+        name: "hoist-invariants",
+        purpose: "Computes before a loop what no iteration changes, unless the program needs the registers.",
+        run: Run::Each(Unit::hoist_invariants),
         dump: Unit::dump_values,
     },
     Pass {

@@ -116,6 +116,11 @@ pub(crate) fn select_instructions(program: &Program, streams: &Streams, is_fruga
         }
     }
     selector.finish();
+    let mut loops = program.steps.iter().filter_map(|step| match step {
+        Step::Begin(number) => Some(*number),
+        _ => None,
+    });
+    selector.machine.keeps_words = loops.any(|number| !selector.rereads[number as usize]);
     if streams.parts > 0 {
         selector.machine.reserved_from = routine::reserved_from(&selector.machine.routines);
     }

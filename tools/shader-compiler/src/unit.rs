@@ -9,6 +9,7 @@ use crate::allocate::{self, Allocation, allocate};
 use crate::diagnostic::{Result, refuse_with};
 use crate::eliminate_dead::eliminate_dead;
 use crate::encode::{Line, encode};
+use crate::hoist_invariants::hoist_invariants;
 use crate::interface::{Attribute, Interface, Stage, Workgroups};
 use crate::limit::Limit;
 use crate::link::link;
@@ -17,6 +18,7 @@ use crate::lower::entry::{Entry, entry_span};
 use crate::lower::{Lowering, Source, lower};
 use crate::machine::{self, Machine};
 use crate::order::{self, Ordered, order};
+use crate::rewrites::merge_masks;
 use crate::schedule::{self, Effort, Scheduled, schedule, schedule_fragment};
 use crate::select_instructions::{Streams, select_instructions};
 use crate::share_uniforms::share_uniforms;
@@ -104,8 +106,20 @@ impl Unit {
         })
     }
 
+    pub(crate) fn merge_masks(&mut self) -> Result<()> {
+        merge_masks(&mut self.ssa);
+        Ok(())
+    }
+
     pub(crate) fn eliminate_dead(&mut self) -> Result<()> {
         eliminate_dead(&mut self.ssa);
+        Ok(())
+    }
+
+    pub(crate) fn hoist_invariants(&mut self) -> Result<()> {
+        if !self.is_frugal {
+            hoist_invariants(&mut self.ssa);
+        }
         Ok(())
     }
 

@@ -47,6 +47,7 @@ impl Scheduler<'_> {
                 let operands = vec![Operand::Register(base)];
                 self.substitute(work, at, Work::Move, operands, |operation, fresh| operation.merges = Some(fresh))
             }
+            Obstacle::GivenUp(register) => self.compute_again(work, register),
             Obstacle::Time | Obstacle::Room => false,
         }
     }
@@ -108,6 +109,34 @@ impl Scheduler<'_> {
         let next_use = |register: &Register| work.users(*register).min().unwrap_or(usize::MAX);
         let furthest = values.iter().copied().filter(may_move).max_by_key(next_use);
         furthest.is_some_and(|register| self.copy_to(register, Span::default(), to))
+    }
+
+    /// Gives a value up that is used last of those that can be computed again; whether there was one. That is no instruction.
+    pub(super) fn give_up(&mut self, work: &ReadyList<'_>) -> bool {
+        let now = self.now();
+        let may_go = |register: &Register| {
+            self.makers[register.index()].is_some()
+                && !self.pinned[register.index()]
+                && self.is_of_this_loop(*register)
+                && self.occupancy.ready(*register) <= now
+                // It would come back at once.
+                && !work.candidates(now, 0).any(|at| work.operation(at).reads().any(|read| read == *register))
+        };
+        let next_use = |register: &Register| work.users(*register).min().unwrap_or(usize::MAX);
+        let values = [Bank::Accumulator, Bank::A, Bank::B].map(|bank| self.occupancy.in_bank(bank).iter().copied());
+        let Some(register) = values.into_iter().flatten().filter(may_go).max_by_key(next_use) else { return false };
+        self.occupancy.free(register, now);
+        self.given_up[register.index()] = true;
+        true
+    }
+
+    /// Computes a value that was given up; whether that was an instruction.
+    fn compute_again(&mut self, work: &ReadyList<'_>, register: Register) -> bool {
+        let Some(maker) = self.makers[register.index()] else { return false };
+        let Ok((bundle, choice)) = self.attempt_operation(work, maker, None, None) else { return false };
+        self.given_up[register.index()] = false;
+        self.execute(maker, bundle, choice);
+        true
     }
 
     /// Moves a value to another place.

@@ -5,17 +5,17 @@
 
 use naga::Span;
 use v3d_hw::control_list::Threading;
-use v3d_hw::qpu::{SFU_LATENCY, Signal};
+use v3d_hw::qpu::{Condition, SFU_LATENCY, Signal};
 
 use super::bank_choice::Choice;
-use super::heuristic::{Heuristic, MAX_IDLE_CYCLES, MAX_INSTRUCTIONS_PER_OPERATION, PRESSURE_FREE_REGISTERS, Rank};
+use super::heuristic::{Heuristic, MAX_IDLE_CYCLES, MAX_INSTRUCTIONS_PER_OPERATION, Rank};
 use super::occupancy::{Occupancy, latency};
 use super::ready_list::ReadyList;
 use super::{Effort, Scheduled, Slot};
 use crate::bundle::{Bank, Bundle, Destination, Placed};
 use crate::diagnostic::{Result, fault, refuse, refuse_with};
 use crate::limit::Limit;
-use crate::machine::{Block, End, Machine, Operand, Operation, Register, Target, Work};
+use crate::machine::{Block, End, Machine, Operand, Operation, Pack, Register, Target, Work};
 use crate::order::BlockOrder;
 
 /// Registers of each file that are a thread's own if there are two [AG p.20].
@@ -31,6 +31,8 @@ pub(super) enum Obstacle {
     Operand(usize),
     /// The register that the result would take the place of is needed afterwards.
     Merged,
+    /// A value was given up, and must be computed again.
+    GivenUp(Register),
     /// No register is free.
     Room,
 }
@@ -65,6 +67,10 @@ pub(super) struct Scheduler<'m> {
     /// The first block of the innermost loop around the block that is scheduled.
     head: usize,
     pub(super) in_file_a: Vec<bool>,
+    /// Operations that can compute a register's value again without any other register.
+    pub(super) makers: Vec<Option<&'m Operation>>,
+    /// Values that were given up, to be computed again where they are used.
+    pub(super) given_up: Vec<bool>,
     /// Registers that become the colour by operations that change them in their place.
     pub(super) becomes_color: Vec<bool>,
     pub(super) slots: Vec<Slot>,
@@ -139,6 +145,8 @@ impl<'m> Scheduler<'m> {
             made_in,
             head: 0,
             in_file_a,
+            makers: makers(machine),
+            given_up: vec![false; count],
             becomes_color,
             slots: Vec::new(),
             r4_free: 0,
@@ -225,6 +233,8 @@ impl<'m> Scheduler<'m> {
         self.pinned.resize(self.count, false);
         self.in_file_a.resize(self.count, false);
         self.becomes_color.resize(self.count, false);
+        self.makers.resize(self.count, None);
+        self.given_up.resize(self.count, false);
         register
     }
 
@@ -286,7 +296,7 @@ impl<'m> Scheduler<'m> {
     /// Candidates that would take one of the last registers, where the order is that of the source: all that free none, but for the first operation.
     fn barred(&self, work: &ReadyList<'_>, candidates: &[usize]) -> Vec<usize> {
         if self.heuristic.rank == Rank::CriticalPath
-            || self.occupancy.count() - self.occupancy.in_use() >= PRESSURE_FREE_REGISTERS
+            || self.occupancy.count() - self.occupancy.in_use() >= self.heuristic.careful_below
         {
             return Vec::new();
         }
@@ -361,7 +371,7 @@ impl<'m> Scheduler<'m> {
                 }
             }
         }
-        self.heuristic.evicts && self.evict(work)
+        self.heuristic.evicts && (self.evict(work) || self.give_up(work))
     }
 
     /// Puts another operation into the instruction that was made last.
@@ -414,6 +424,11 @@ impl<'m> Scheduler<'m> {
         let now = self.now();
         // What a result merges with is not read: only what is written of it changes.
         let rotated = usize::from(matches!(operation.work, Work::Rotate(_)));
+        for register in operation.reads() {
+            if self.given_up[register.index()] {
+                return Err(Obstacle::GivenUp(register));
+            }
+        }
         for register in operation.operands.iter().filter_map(|operand| operand.register()) {
             if self.occupancy.place(register).is_none() || self.occupancy.ready(register) + rotated > now {
                 return Err(Obstacle::Time);
@@ -511,6 +526,37 @@ impl<'m> Scheduler<'m> {
         }
         self.slots.push(Slot::Bundle(bundle));
     }
+}
+
+/// For each register the operation that can compute its value anywhere: the only one that writes it, out of words of the uniforms and constants.
+fn makers(machine: &Machine) -> Vec<Option<&Operation>> {
+    let mut makers = vec![None; machine.registers as usize];
+    let mut writers = vec![0u32; makers.len()];
+    for operation in machine.blocks.iter().flat_map(|block| &block.operations) {
+        let Target::Register(register) = operation.target else {
+            if let Some(register) = operation.writes() {
+                writers[register.index()] += 1;
+            }
+            continue;
+        };
+        writers[register.index()] += 1;
+        let is_known = |operand: &Operand| match operand {
+            Operand::Small(_) => true,
+            // A loop that keeps words in registers cannot read them again.
+            Operand::Uniform(_) => !machine.keeps_words,
+            _ => false,
+        };
+        let is_plain = matches!(operation.work, Work::Add(_) | Work::Mul(_) | Work::Move | Work::Load(_))
+            && operation.condition == Condition::Always
+            && !operation.sets_flags
+            && operation.merges.is_none()
+            && operation.pack == Pack::None;
+        if is_plain && operation.operands.iter().all(is_known) {
+            makers[register.index()] = Some(operation);
+        }
+    }
+    let once = makers.into_iter().zip(writers);
+    once.map(|(maker, writers)| maker.filter(|_| writers == 1)).collect()
 }
 
 /// The first register of each file that values cannot have.

@@ -70,6 +70,7 @@ impl<'p> ReadyList<'p> {
             Rank::CriticalPath => (Reverse(self.heights[at]), at),
             Rank::Source => (Reverse(0), at),
             Rank::Pressure => (Reverse(0), self.order.pressure_ranks[at]),
+            Rank::Live => (Reverse(0), self.order.live_ranks[at]),
         }
     }
 
@@ -84,10 +85,12 @@ impl<'p> ReadyList<'p> {
 
     /// The first operation that is not issued.
     pub(super) fn first(&self) -> Option<usize> {
-        if self.rank == Rank::Pressure {
-            return (0..self.count()).filter(|&at| !self.issued[at]).min_by_key(|&at| self.order.pressure_ranks[at]);
+        let left = |at: &usize| !self.issued[*at];
+        match self.rank {
+            Rank::Pressure => (0..self.count()).filter(left).min_by_key(|&at| self.order.pressure_ranks[at]),
+            Rank::Live => (0..self.count()).filter(left).min_by_key(|&at| self.order.live_ranks[at]),
+            Rank::CriticalPath | Rank::Source => (0..self.count()).find(left),
         }
-        self.issued.iter().position(|issued| !issued)
     }
 
     /// Operations for which everything that they wait for was done long enough ago, after so many switches of threads; the first to be tried first.
