@@ -12,7 +12,7 @@ use std::rc::Rc;
 use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::interface::Interface;
-use crate::lexer::{self, Kind, Token, Tokens};
+use crate::lexer::{self, Token, TokenKind, Tokens};
 use crate::slot::{Refusal, Slot};
 use crate::source::{MAX_BYTES, Source, Span};
 use crate::symbol::{Symbol, Symbols};
@@ -421,7 +421,7 @@ impl<'o> Assembler<'o> {
 
     #[inline]
     fn peek_ahead(&self, ahead: usize) -> Token {
-        let end = Token { kind: Kind::End, symbol: 0, start: 0, end: 0 };
+        let end = Token { kind: TokenKind::End, symbol: 0, start: 0, end: 0 };
         self.cursor.tokens.tokens.get(self.cursor.at + ahead).copied().unwrap_or(end)
     }
 
@@ -429,7 +429,7 @@ impl<'o> Assembler<'o> {
     #[inline]
     fn next(&mut self) -> Token {
         let token = self.peek();
-        if token.kind != Kind::End {
+        if token.kind != TokenKind::End {
             self.cursor.at += 1;
             self.spend(1);
         }
@@ -438,7 +438,7 @@ impl<'o> Assembler<'o> {
 
     /// Takes the next token if it is of this kind.
     #[inline]
-    fn take(&mut self, kind: Kind) -> bool {
+    fn take(&mut self, kind: TokenKind) -> bool {
         let found = self.peek().kind == kind;
         if found {
             self.next();
@@ -454,13 +454,13 @@ impl<'o> Assembler<'o> {
     /// The token as it is named in a diagnostic.
     fn found(&self, token: Token) -> String {
         match token.kind {
-            Kind::End => "the end of the line".to_owned(),
+            TokenKind::End => "the end of the line".to_owned(),
             _ => format!("`{}`", self.text(token)),
         }
     }
 
     #[inline]
-    fn expect(&mut self, kind: Kind, what: &str) -> Res<Token> {
+    fn expect(&mut self, kind: TokenKind, what: &str) -> Res<Token> {
         let token = self.next();
         if token.kind == kind { Ok(token) } else { self.unexpected(token, what) }
     }
@@ -473,7 +473,7 @@ impl<'o> Assembler<'o> {
 
     fn expect_end(&mut self) -> Res {
         let token = self.peek();
-        if token.kind == Kind::End {
+        if token.kind == TokenKind::End {
             return Ok(());
         }
         let message = format!("expected the end of the line, found {}", self.found(token));
@@ -481,7 +481,7 @@ impl<'o> Assembler<'o> {
     }
 
     fn identifier(&mut self, what: &str) -> Res<Token> {
-        self.expect(Kind::Word, what)
+        self.expect(TokenKind::Word, what)
     }
 
     /// The file named in an include.

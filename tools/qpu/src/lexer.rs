@@ -7,9 +7,9 @@ use crate::language::Binary;
 use crate::source::Span;
 use crate::symbol::{Symbol, Symbols};
 
-/// Kind of a token.
+/// TokenKind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// A name.
     Word,
     /// Something that starts with a digit.
@@ -45,7 +45,7 @@ pub(crate) enum Kind {
 /// A token.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
     /// Number of the word; also of what starts with a digit, where it can be a suffix or label.
     pub(crate) symbol: Symbol,
     pub(crate) start: u32,
@@ -62,7 +62,7 @@ impl Token {
 /// A file cut into tokens.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tokens {
-    /// All tokens; each line ends with [`Kind::End`].
+    /// All tokens; each line ends with [`TokenKind::End`].
     pub(crate) tokens: Vec<Token>,
     /// Index of the first token of each line.
     pub(crate) lines: Vec<u32>,
@@ -101,17 +101,17 @@ const fn delimits(byte: u8) -> bool {
 }
 
 /// The token that a byte is by itself.
-const fn sign(byte: u8) -> Option<Kind> {
+const fn sign(byte: u8) -> Option<TokenKind> {
     Some(match byte {
-        b'(' => Kind::Open,
-        b')' => Kind::Close,
-        b'[' => Kind::OpenBracket,
-        b']' => Kind::CloseBracket,
-        b'.' => Kind::Dot,
-        b',' => Kind::Comma,
-        b';' => Kind::Semicolon,
-        b':' => Kind::Colon,
-        b'~' => Kind::Tilde,
+        b'(' => TokenKind::Open,
+        b')' => TokenKind::Close,
+        b'[' => TokenKind::OpenBracket,
+        b']' => TokenKind::CloseBracket,
+        b'.' => TokenKind::Dot,
+        b',' => TokenKind::Comma,
+        b';' => TokenKind::Semicolon,
+        b':' => TokenKind::Colon,
+        b'~' => TokenKind::Tilde,
         _ => return None,
     })
 }
@@ -125,7 +125,7 @@ const fn starts_word(byte: u8) -> bool {
 struct Bytes {
     delimits: [bool; 256],
     starts_word: [bool; 256],
-    sign: [Option<Kind>; 256],
+    sign: [Option<TokenKind>; 256],
 }
 
 static BYTES: Bytes = {
@@ -186,7 +186,7 @@ pub(crate) fn lex(text: &str, symbols: &mut Symbols) -> Tokens {
 fn lex_line(text: &str, mut at: usize, symbols: &mut Symbols, tokens: &mut Vec<Token>) -> usize {
     let bytes = text.as_bytes();
     let byte_at = |at: usize| bytes.get(at).copied().unwrap_or(b'\n');
-    let mut before = Kind::End;
+    let mut before = TokenKind::End;
     loop {
         let start = at;
         let first = byte_at(at);
@@ -195,20 +195,20 @@ fn lex_line(text: &str, mut at: usize, symbols: &mut Symbols, tokens: &mut Vec<T
         let kind = if BYTES.starts_word[first as usize] && !first.is_ascii_digit() {
             at = word_end(bytes, start, false);
             symbol = symbols.intern_at(text, start, at);
-            Kind::Word
+            TokenKind::Word
         } else if let Some(kind) = BYTES.sign[first as usize] {
             kind
         } else if first.is_ascii_digit() {
             // A suffix has neither points nor an exponent.
             at = match before {
-                Kind::Dot => word_end(bytes, start, false),
+                TokenKind::Dot => word_end(bytes, start, false),
                 _ => exponent_end(bytes, start, word_end(bytes, start, true)),
             };
             // Numbers are many and different; only suffixes and labels need a symbol.
-            if matches!(before, Kind::Dot | Kind::Colon) {
+            if matches!(before, TokenKind::Dot | TokenKind::Colon) {
                 symbol = symbols.intern_at(text, start, at);
             }
-            Kind::Number
+            TokenKind::Number
         } else {
             match first {
                 b' ' | b'\t' | b'\r' => continue,
@@ -219,7 +219,7 @@ fn lex_line(text: &str, mut at: usize, symbols: &mut Symbols, tokens: &mut Vec<T
                 }
                 _ => {
                     at = word_end(bytes, start, false);
-                    Kind::Unknown
+                    TokenKind::Unknown
                 }
             }
         };
@@ -229,17 +229,17 @@ fn lex_line(text: &str, mut at: usize, symbols: &mut Symbols, tokens: &mut Vec<T
         at += usize::from(byte_at(at) == b' ');
     }
     let end = (at - 1).min(bytes.len());
-    tokens.push(Token { kind: Kind::End, symbol: 0, start: end as u32, end: end as u32 });
+    tokens.push(Token { kind: TokenKind::End, symbol: 0, start: end as u32, end: end as u32 });
     let rest = bytes.get(end..).unwrap_or_default();
     end + rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len()) + 1
 }
 
 /// The operator that a sign is.
-fn operator(sign: &str) -> Kind {
+fn operator(sign: &str) -> TokenKind {
     match Binary::from_sign(sign) {
-        Some(operator) => Kind::Operator(operator),
-        None if sign == "!" => Kind::Not,
-        None => Kind::Unknown,
+        Some(operator) => TokenKind::Operator(operator),
+        None if sign == "!" => TokenKind::Not,
+        None => TokenKind::Unknown,
     }
 }
 
@@ -274,7 +274,7 @@ fn operator_end(bytes: &[u8], start: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn kinds(text: &str) -> Vec<(Kind, String)> {
+    fn kinds(text: &str) -> Vec<(TokenKind, String)> {
         let mut symbols = Symbols::new();
         let tokens = lex(text, &mut symbols);
         tokens.tokens.iter().map(|t| (t.kind, text[t.start as usize..t.end as usize].to_owned())).collect()
@@ -289,10 +289,11 @@ mod tests {
     #[test]
     fn the_longest_sign_wins() {
         use Binary::{Identical, RotateRight64, Xnor};
-        let signs: Vec<Kind> = kinds("a >>>< b === c !^ d !").into_iter().map(|(kind, _)| kind).collect();
-        let operators: Vec<Kind> = signs.into_iter().filter(|kind| !matches!(kind, Kind::Word | Kind::End)).collect();
-        let [rotate, identical, xnor] = [RotateRight64, Identical, Xnor].map(Kind::Operator);
-        assert_eq!(operators, [rotate, identical, xnor, Kind::Not]);
+        let signs: Vec<TokenKind> = kinds("a >>>< b === c !^ d !").into_iter().map(|(kind, _)| kind).collect();
+        let operators: Vec<TokenKind> =
+            signs.into_iter().filter(|kind| !matches!(kind, TokenKind::Word | TokenKind::End)).collect();
+        let [rotate, identical, xnor] = [RotateRight64, Identical, Xnor].map(TokenKind::Operator);
+        assert_eq!(operators, [rotate, identical, xnor, TokenKind::Not]);
     }
 
     #[test]
@@ -312,6 +313,6 @@ mod tests {
         let mut symbols = Symbols::new();
         let tokens = lex("a # b\n\n;", &mut symbols);
         assert_eq!(tokens.lines, [0, 2, 3]);
-        assert_eq!(tokens.tokens.last().map(|token| token.kind), Some(Kind::End));
+        assert_eq!(tokens.tokens.last().map(|token| token.kind), Some(TokenKind::End));
     }
 }

@@ -224,7 +224,9 @@ fn print_tree() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut paths = Vec::new();
     FOLDERS.iter().for_each(|folder| sources(&root.join(folder), &mut paths));
-    println!("\nprograms of the tree: instructions, lower bound and distance in percent, modelled cycles of an invocation, threads");
+    println!(
+        "\nprograms of the tree: instructions, lower bound and distance in percent, modelled cycles of an invocation, threads"
+    );
     let (mut sum, mut count) = (0.0, 0.0);
     for path in paths {
         let source = std::fs::read_to_string(&path).expect("a source that was listed");

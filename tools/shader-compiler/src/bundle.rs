@@ -50,7 +50,7 @@ impl RangeId {
 
 /// An operand with its bank.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Source {
+pub(crate) enum PlacedOperand {
     Range(Bank, RangeId, Unpack),
     /// A small immediate, by its code.
     Small(u8),
@@ -86,7 +86,7 @@ impl Destination {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {
     pub(crate) work: Work,
-    operands: [Source; 2],
+    operands: [PlacedOperand; 2],
     count: u8,
     pub(crate) destination: Destination,
     pub(crate) condition: Condition,
@@ -94,7 +94,7 @@ pub(crate) struct Placed {
     pub(crate) pack: Pack,
     pub(crate) uniform: Option<StreamWord>,
     pub(crate) span: Span,
-    /// The port by which [`Source::Either`] is read.
+    /// The port by which [`PlacedOperand::Either`] is read.
     pub(crate) stream_port: File,
 }
 
@@ -105,24 +105,24 @@ impl Placed {
         destination: Destination,
         range: impl Fn(Register) -> Option<(Bank, RangeId)>,
     ) -> Option<Self> {
-        let mut operands = [Source::R5; 2];
+        let mut operands = [PlacedOperand::R5; 2];
         for (slot, &operand) in operands.iter_mut().zip(&operation.operands) {
             *slot = match operand {
                 Operand::Register(register) => {
                     let (bank, range) = range(register)?;
-                    Source::Range(bank, range, Unpack::None)
+                    PlacedOperand::Range(bank, range, Unpack::None)
                 }
                 Operand::Part(register, unpack) => {
                     let (bank, range) = range(register)?;
-                    Source::Range(bank, range, unpack)
+                    PlacedOperand::Range(bank, range, unpack)
                 }
-                Operand::Small(code) => Source::Small(code),
-                Operand::Uniform(_) => Source::Either(ReadSource::Uniform.address()),
+                Operand::Small(code) => PlacedOperand::Small(code),
+                Operand::Uniform(_) => PlacedOperand::Either(ReadSource::Uniform.address()),
                 Operand::Input(_, source) if is_read_in_either_file(source.address()) => {
-                    Source::Either(source.address())
+                    PlacedOperand::Either(source.address())
                 }
-                Operand::Input(file, source) => Source::Fixed(file, source.address()),
-                Operand::Coefficient => Source::R5,
+                Operand::Input(file, source) => PlacedOperand::Fixed(file, source.address()),
+                Operand::Coefficient => PlacedOperand::R5,
             };
         }
         Some(Self {
@@ -156,7 +156,7 @@ impl Placed {
         }
     }
 
-    pub(crate) fn operands(&self) -> &[Source] {
+    pub(crate) fn operands(&self) -> &[PlacedOperand] {
         &self.operands[..usize::from(self.count)]
     }
 
@@ -168,8 +168,8 @@ impl Placed {
             row.peripheral.is_some() && !matches!(row.stream, Some(Stream::Uniforms | Stream::Varyings))
         };
         let reads = self.operands().iter().any(|operand| match *operand {
-            Source::Fixed(file, address) => is_unit(file, address),
-            Source::Either(address) => is_unit(File::A, address),
+            PlacedOperand::Fixed(file, address) => is_unit(file, address),
+            PlacedOperand::Either(address) => is_unit(File::A, address),
             _ => false,
         });
         writes || reads || self.work == Work::LoadTexture
@@ -180,13 +180,13 @@ impl Placed {
     }
 
     fn reads_uniform(&self) -> bool {
-        self.operands().contains(&Source::Either(ReadSource::Uniform.address()))
+        self.operands().contains(&PlacedOperand::Either(ReadSource::Uniform.address()))
     }
 
     /// What it unpacks, and from where.
     fn unpacks(&self) -> Option<(Bank, Unpack)> {
         self.operands().iter().find_map(|operand| match *operand {
-            Source::Range(bank, _, unpack) if unpack != Unpack::None => Some((bank, unpack)),
+            PlacedOperand::Range(bank, _, unpack) if unpack != Unpack::None => Some((bank, unpack)),
             _ => None,
         })
     }
@@ -194,15 +194,15 @@ impl Placed {
     /// Whether it reads r4 or file A as it is.
     fn reads_whole(&self, bank: Bank) -> bool {
         self.operands().iter().any(|operand| match *operand {
-            Source::Range(of, _, Unpack::None) => of == bank,
-            Source::Fixed(File::A, _) => bank == Bank::A,
-            Source::Either(_) => bank == Bank::A && self.stream_port == File::A,
+            PlacedOperand::Range(of, _, Unpack::None) => of == bank,
+            PlacedOperand::Fixed(File::A, _) => bank == Bank::A,
+            PlacedOperand::Either(_) => bank == Bank::A && self.stream_port == File::A,
             _ => false,
         })
     }
 
     fn has_stream(&self) -> bool {
-        self.operands().iter().any(|operand| matches!(operand, Source::Either(_)))
+        self.operands().iter().any(|operand| matches!(operand, PlacedOperand::Either(_)))
     }
 
     const fn fits_add(&self) -> bool {
@@ -375,28 +375,33 @@ impl Bundle {
             let before = if number == 1 { [self.port_a, self.port_b] } else { [None; 2] };
             if let Work::Rotate(places) = placed.work {
                 // The place of the small immediate says how far.
-                if !matches!(placed.operands(), [Source::Range(Bank::Accumulator, _, Unpack::None)]) {
+                if !matches!(placed.operands(), [PlacedOperand::Range(Bank::Accumulator, _, Unpack::None)]) {
                     return None;
                 }
                 take(&mut self.port_b, Port::Rotation(places), before[1])?;
             }
             for &operand in placed.operands() {
                 match operand {
-                    Source::Range(Bank::A, range, _) => take(&mut self.port_a, Port::Range(range), before[0])?,
-                    Source::Range(Bank::B, range, Unpack::None) => {
+                    PlacedOperand::Range(Bank::A, range, _) => take(&mut self.port_a, Port::Range(range), before[0])?,
+                    PlacedOperand::Range(Bank::B, range, Unpack::None) => {
                         take(&mut self.port_b, Port::Range(range), before[1])?;
                     }
-                    Source::Range(Bank::Accumulator | Bank::R4, _, Unpack::None) | Source::Range(Bank::R4, ..) => {}
+                    PlacedOperand::Range(Bank::Accumulator | Bank::R4, _, Unpack::None)
+                    | PlacedOperand::Range(Bank::R4, ..) => {}
                     // Accumulators and file B have no unpacker.
-                    Source::Range(Bank::Accumulator | Bank::B, ..) => return None,
-                    Source::Small(code) => take(&mut self.port_b, Port::Small(code), before[1])?,
-                    Source::Fixed(File::A, address) => take(&mut self.port_a, Port::Address(address), before[0])?,
-                    Source::Fixed(File::B, address) => take(&mut self.port_b, Port::Address(address), before[1])?,
-                    Source::Either(address) => match placed.stream_port {
+                    PlacedOperand::Range(Bank::Accumulator | Bank::B, ..) => return None,
+                    PlacedOperand::Small(code) => take(&mut self.port_b, Port::Small(code), before[1])?,
+                    PlacedOperand::Fixed(File::A, address) => {
+                        take(&mut self.port_a, Port::Address(address), before[0])?
+                    }
+                    PlacedOperand::Fixed(File::B, address) => {
+                        take(&mut self.port_b, Port::Address(address), before[1])?
+                    }
+                    PlacedOperand::Either(address) => match placed.stream_port {
                         File::A => take(&mut self.port_a, Port::Address(address), before[0])?,
                         File::B => take(&mut self.port_b, Port::Address(address), before[1])?,
                     },
-                    Source::R5 => {}
+                    PlacedOperand::R5 => {}
                 }
             }
         }
@@ -417,11 +422,10 @@ impl Bundle {
         for placed in operations.iter().flatten() {
             let Some((bank, unpack)) = placed.unpacks() else { continue };
             // All operands that come this way are unpacked, and in the same way.
-            let differs =
-                |operand: &Source| matches!(*operand, Source::Range(of, _, other) if of == bank && other != unpack);
+            let differs = |operand: &PlacedOperand| matches!(*operand, PlacedOperand::Range(of, _, other) if of == bank && other != unpack);
             let is_mixed = placed.operands().iter().any(|operand| {
                 differs(operand)
-                    || matches!(*operand, Source::Range(of, _, other) if of != bank && other != Unpack::None)
+                    || matches!(*operand, PlacedOperand::Range(of, _, other) if of != bank && other != Unpack::None)
             });
             if is_mixed || operations.iter().flatten().any(|placed| placed.reads_whole(bank)) {
                 return None;

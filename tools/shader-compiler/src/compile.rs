@@ -9,7 +9,7 @@ use crate::diagnostic::{Error, Result, fault, mistake, refuse, refuse_with};
 use crate::front_end::parse_here;
 use crate::interface::{Interface, Stage};
 use crate::limit::Limit;
-use crate::lower::Source;
+use crate::lower::SourceModule;
 use crate::lower::entry::{entry_span, find};
 use crate::passes::{Watch, run_passes};
 use crate::ssa::{Program, StreamWord};
@@ -162,7 +162,7 @@ fn compile_here(
         let vertex = entry(ShaderStage::Vertex, Stage::Vertex, &options.vertex, "vs_main")?;
         let fragment = entry(ShaderStage::Fragment, Stage::Fragment, &options.fragment, "fs_main")?;
         let compute = entry(ShaderStage::Compute, Stage::Compute, &options.compute, "cs_main")?;
-        let parsed = Source {
+        let parsed = SourceModule {
             text: source,
             module,
             info: &info,
@@ -172,7 +172,7 @@ fn compile_here(
             is_frugal: false,
         };
         let is_linked = vertex.is_some() && fragment.is_some();
-        let mut units = |parsed: &Source<'_>, entry: usize, stages: &[Stage]| {
+        let mut units = |parsed: &SourceModule<'_>, entry: usize, stages: &[Stage]| {
             never_longer(parsed, |source| {
                 with_enough_registers(source, |source| {
                     let request = |&stage| Request { source, entry, stage, is_linked, one_thread: options.one_thread };
@@ -184,7 +184,7 @@ fn compile_here(
         let mut programs = Vec::new();
         if let Some(vertex) = vertex {
             let read = fragment.iter().flatten().next().map(Unit::varyings);
-            let parsed = Source { fragment: read, ..parsed };
+            let parsed = SourceModule { fragment: read, ..parsed };
             programs.extend(units(&parsed, vertex, &[Stage::Coordinate, Stage::Vertex])?);
         }
         let compute = compute.map(|entry| units(&parsed, entry, &[Stage::Compute])).transpose()?;
@@ -211,12 +211,15 @@ fn finish(unit: Unit) -> Result<Compiled> {
 
 /// Programs of fast functions, unless one of them is longer than with exact ones: a result of the special function unit comes three instructions late and into
 /// r4 only, and a program that has nothing else to do meanwhile, or no register for the result, can come out longer.
-fn never_longer(source: &Source<'_>, mut make: impl FnMut(&Source<'_>) -> Result<Vec<Unit>>) -> Result<Vec<Unit>> {
+fn never_longer(
+    source: &SourceModule<'_>,
+    mut make: impl FnMut(&SourceModule<'_>) -> Result<Vec<Unit>>,
+) -> Result<Vec<Unit>> {
     let own = make(source);
     if !source.fast_math {
         return own;
     }
-    match (own, make(&Source { fast_math: false, ..*source })) {
+    match (own, make(&SourceModule { fast_math: false, ..*source })) {
         (Ok(fast), Ok(exact)) => {
             let is_longer = fast.iter().zip(&exact).any(|(fast, exact)| fast.lines.len() > exact.lines.len());
             Ok(if is_longer { exact } else { fast })
@@ -226,14 +229,22 @@ fn never_longer(source: &Source<'_>, mut make: impl FnMut(&Source<'_>) -> Result
     }
 }
 
-/// What a source is compiled to; if that needs more registers than there are, in the way that needs fewer and takes more instructions.
-fn with_enough_registers<T>(source: &Source<'_>, mut make: impl FnMut(&Source<'_>) -> Result<T>) -> Result<T> {
-    make(source).or_else(|refusal| {
-        if !refusal.is_for(&Limit::REGISTERS) {
-            return Err(refusal);
+/// What a source is compiled to; if that needs more registers than there are, in the way that needs fewer. Both ways are tried where the scheduler has found
+/// registers only by moving values about, and the shorter programs are taken.
+fn with_enough_registers(
+    source: &SourceModule<'_>,
+    mut make: impl FnMut(&SourceModule<'_>) -> Result<Vec<Unit>>,
+) -> Result<Vec<Unit>> {
+    let frugal = SourceModule { is_frugal: true, ..*source };
+    match make(source) {
+        Ok(units) if units.iter().any(Unit::is_crowded) => {
+            let length = |units: &[Unit]| units.iter().map(|unit| unit.lines.len()).sum::<usize>();
+            let other = make(&frugal).ok().filter(|other| length(other) < length(&units));
+            Ok(other.unwrap_or(units))
         }
-        make(&Source { is_frugal: true, ..*source }).map_err(|_| refusal)
-    })
+        Err(refusal) if refusal.is_for(&Limit::REGISTERS) => make(&frugal).map_err(|_| refusal),
+        made => made,
+    }
 }
 
 /// naga's module of a source.

@@ -8,7 +8,7 @@ use v3d_hw::qpu::{
 };
 
 use crate::allocate::Allocation;
-use crate::bundle::{Bank, Bundle, Destination, Placed, Port, Source};
+use crate::bundle::{Bank, Bundle, Destination, Placed, PlacedOperand, Port};
 use crate::machine::{Pack, Work};
 use crate::schedule::{Scheduled, Slot};
 use crate::ssa::StreamWord;
@@ -119,18 +119,18 @@ fn encode_bundle(bundle: &Bundle, allocation: &Allocation) -> Instruction {
 /// Where the ALU takes the two operands from; that of one alone is both.
 fn muxes(placed: &Placed, allocation: &Allocation) -> [Mux; 2] {
     let mux = |source| match source {
-        Source::Range(Bank::Accumulator, range, _) => match allocation.number(range).unwrap_or(0) {
+        PlacedOperand::Range(Bank::Accumulator, range, _) => match allocation.number(range).unwrap_or(0) {
             0 => Mux::R0,
             1 => Mux::R1,
             2 => Mux::R2,
             _ => Mux::R3,
         },
-        Source::Range(Bank::A, ..) | Source::Fixed(File::A, _) => Mux::A,
-        Source::Range(Bank::B, ..) | Source::Fixed(File::B, _) | Source::Small(_) => Mux::B,
-        Source::Range(Bank::R4, ..) => Mux::R4,
-        Source::Either(_) if placed.stream_port == File::B => Mux::B,
-        Source::Either(_) => Mux::A,
-        Source::R5 => Mux::R5,
+        PlacedOperand::Range(Bank::A, ..) | PlacedOperand::Fixed(File::A, _) => Mux::A,
+        PlacedOperand::Range(Bank::B, ..) | PlacedOperand::Fixed(File::B, _) | PlacedOperand::Small(_) => Mux::B,
+        PlacedOperand::Range(Bank::R4, ..) => Mux::R4,
+        PlacedOperand::Either(_) if placed.stream_port == File::B => Mux::B,
+        PlacedOperand::Either(_) => Mux::A,
+        PlacedOperand::R5 => Mux::R5,
     };
     match *placed.operands() {
         [one] => [mux(one); 2],

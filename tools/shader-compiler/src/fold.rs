@@ -3,7 +3,7 @@
 use v3d_hw::qpu::{AddOp, MulOp};
 
 use crate::rewrites::commutes;
-use crate::ssa::{Op, Part, Program, Relation, Value};
+use crate::ssa::{Op, PackedComponent, Program, Relation, Value};
 
 const ALL: u32 = u32::MAX;
 
@@ -33,7 +33,7 @@ impl Program {
                 Some(_) => Some(accept),
                 None => self.rewritten(op),
             },
-            Op::Unpack(Part::Byte(byte), a) => {
+            Op::Unpack(PackedComponent::Byte(byte), a) => {
                 let bits = self.constant(a)?;
                 Some(self.float((bits >> (8 * byte) & 0xff) as f32 / 255.0))
             }

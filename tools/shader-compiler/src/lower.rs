@@ -138,7 +138,7 @@ enum Global {
 
 /// A source that is compiled.
 #[derive(Clone, Copy)]
-pub(crate) struct Source<'m> {
+pub(crate) struct SourceModule<'m> {
     pub(crate) text: &'m str,
     pub(crate) module: &'m Module,
     pub(crate) info: &'m ModuleInfo,
@@ -153,7 +153,7 @@ pub(crate) struct Source<'m> {
 }
 
 /// Lowers an entry point to the program of a stage: once more for each array of uniforms that is better read from memory.
-pub(crate) fn lower<'m>(source: &Source<'m>, index: usize, stage: Stage) -> Result<(Lowering<'m>, Entry)> {
+pub(crate) fn lower<'m>(source: &SourceModule<'m>, index: usize, stage: Stage) -> Result<(Lowering<'m>, Entry)> {
     let (mut in_memory, mut work) = (InMemory::new(), 0);
     loop {
         let known = in_memory.len();
@@ -203,8 +203,8 @@ pub(crate) struct Lowering<'m> {
 }
 
 impl<'m> Lowering<'m> {
-    fn new(source: &Source<'m>, in_memory: InMemory, work: u64) -> Result<Self> {
-        let Source { text, module, info, fast_math, half_color, fragment, is_frugal } = *source;
+    fn new(source: &SourceModule<'m>, in_memory: InMemory, work: u64) -> Result<Self> {
+        let SourceModule { text, module, info, fast_math, half_color, fragment, is_frugal } = *source;
         let mut program = Program { work, ..Program::default() };
         let unspecified = program.unshared_constant(0);
         let mut lowering = Self {

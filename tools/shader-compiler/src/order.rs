@@ -16,8 +16,8 @@ mod lower_bound;
 mod thread_phases;
 
 pub(crate) use dependences::{Carrier, Dependence, LOOKUP_LATENCY, dependences};
-use lower_bound::lower_bound;
 pub(crate) use lower_bound::Slots;
+use lower_bound::lower_bound;
 pub(crate) use thread_phases::ThreadPhases;
 
 /// Depths are not told apart from this one on: no [`Heuristic`](crate::schedule) looks further ahead than 16 cycles, and each cycle has to update them.
@@ -150,11 +150,7 @@ fn path_to(at: usize, graph: &[Vec<Dependence>]) -> usize {
 
 /// The length of the longest chain of operations that begins with each, over those edges that count. A branch back follows what was tested last, and has delay
 /// slots for other operations of the block.
-fn heights(
-    successors: &[Vec<Successor>],
-    tested: Option<usize>,
-    counts: impl Fn(usize, usize) -> bool,
-) -> Vec<usize> {
+fn heights(successors: &[Vec<Successor>], tested: Option<usize>, counts: impl Fn(usize, usize) -> bool) -> Vec<usize> {
     let mut heights = vec![0; successors.len()];
     for (at, list) in successors.iter().enumerate().rev() {
         // Each operation adds one to its latency, so that of two chains of the same latency the one with more operations is the longer.
@@ -215,7 +211,8 @@ fn live_ranks(block: &Block, successors: &[Vec<Successor>], predecessors: &[Vec<
             read.len() as isize - operations[at].writes().map_or(0, |register| isize::from(live.contains(&register)))
         };
         // Of several the one that comes last in the source.
-        let next = ready.iter().enumerate().min_by_key(|(_, at)| (added(**at), Reverse(**at))).map(|(number, _)| number);
+        let next =
+            ready.iter().enumerate().min_by_key(|(_, at)| (added(**at), Reverse(**at))).map(|(number, _)| number);
         let Some(at) = next.map(|number| ready.swap_remove(number)) else { break };
         ranks[at] = place;
         if let Some(register) = operations[at].writes() {

@@ -2,7 +2,7 @@
 
 use v3d_hw::qpu::{AddOp, MulOp};
 
-use crate::ssa::{Op, Part, Program, Value};
+use crate::ssa::{Op, PackedComponent, Program, Value};
 
 /// Computations behind each other that are looked at.
 const DEPTH: u32 = 6;
@@ -74,8 +74,8 @@ impl Program {
                 let (a, b) = pair(a, b);
                 Range::of(&[a.least * b.least, a.least * b.most, a.most * b.least, a.most * b.most])
             }
-            Op::Unpack(Part::Byte(_), _) | Op::PointCoordinate(_) => Range { least: 0.0, most: 1.0 },
-            Op::Unpack(Part::Half(_), _) => Range { least: -MOST_HALF, most: MOST_HALF },
+            Op::Unpack(PackedComponent::Byte(_), _) | Op::PointCoordinate(_) => Range { least: 0.0, most: 1.0 },
+            Op::Unpack(PackedComponent::Half(_), _) => Range { least: -MOST_HALF, most: MOST_HALF },
             Op::Select(_, a, b) => {
                 let (a, b) = pair(a, b);
                 Range { least: a.least.min(b.least), most: a.most.max(b.most) }
@@ -101,7 +101,7 @@ mod tests {
         let clamped = program.alu(AddOp::Fmin, above, high);
         let product = program.fmul(clamped, low);
         let difference = program.fsub(half, clamped);
-        let byte = program.value(Op::Unpack(Part::Byte(1), given));
+        let byte = program.value(Op::Unpack(PackedComponent::Byte(1), given));
         let near = program.alu(AddOp::Fminabs, any, high);
         let condition = program.compare(crate::ssa::Relation::FloatLess, any, half);
         let selected = program.select(condition, clamped, half);

@@ -64,23 +64,57 @@ struct Row {
 }
 
 macro_rules! term {
-    (x) => { Term::Any(0) };
-    (y) => { Term::Any(1) };
-    (z) => { Term::Any(2) };
-    (c) => { Term::Constant(3) };
-    (d) => { Term::Constant(4) };
-    (m) => { Term::Mask(5) };
-    (q) => { Term::Comparison(7) };
-    ((inverse q)) => { Term::Inverse(7) };
-    (ALL) => { Term::Bits(ALL) };
-    (ONE) => { Term::Bits(ONE) };
-    (SIGN) => { Term::Bits(SIGN) };
-    ($bits:literal) => { Term::Bits($bits) };
-    ((Not $a:tt)) => { Term::Not(&term!($a)) };
-    ((Fmul $a:tt $b:tt)) => { Term::Mul(MulOp::Fmul, &[term!($a), term!($b)]) };
-    ((Mul24 $a:tt $b:tt)) => { Term::Mul(MulOp::Mul24, &[term!($a), term!($b)]) };
-    ((select $a:tt $b:tt $c:tt)) => { Term::Select(&[term!($a), term!($b), term!($c)]) };
-    (($op:ident $a:tt $b:tt)) => { Term::Add(AddOp::$op, &[term!($a), term!($b)]) };
+    (x) => {
+        Term::Any(0)
+    };
+    (y) => {
+        Term::Any(1)
+    };
+    (z) => {
+        Term::Any(2)
+    };
+    (c) => {
+        Term::Constant(3)
+    };
+    (d) => {
+        Term::Constant(4)
+    };
+    (m) => {
+        Term::Mask(5)
+    };
+    (q) => {
+        Term::Comparison(7)
+    };
+    ((inverse q)) => {
+        Term::Inverse(7)
+    };
+    (ALL) => {
+        Term::Bits(ALL)
+    };
+    (ONE) => {
+        Term::Bits(ONE)
+    };
+    (SIGN) => {
+        Term::Bits(SIGN)
+    };
+    ($bits:literal) => {
+        Term::Bits($bits)
+    };
+    ((Not $a:tt)) => {
+        Term::Not(&term!($a))
+    };
+    ((Fmul $a:tt $b:tt)) => {
+        Term::Mul(MulOp::Fmul, &[term!($a), term!($b)])
+    };
+    ((Mul24 $a:tt $b:tt)) => {
+        Term::Mul(MulOp::Mul24, &[term!($a), term!($b)])
+    };
+    ((select $a:tt $b:tt $c:tt)) => {
+        Term::Select(&[term!($a), term!($b), term!($c)])
+    };
+    (($op:ident $a:tt $b:tt)) => {
+        Term::Add(AddOp::$op, &[term!($a), term!($b)])
+    };
 }
 
 macro_rules! rows {

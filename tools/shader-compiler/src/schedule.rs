@@ -27,7 +27,7 @@ use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::WriteTarget;
 use v3d_hw::qpu::address_map::TmuCoordinate;
 
-use crate::bundle::{Bank, Bundle, Destination, Placed, Source};
+use crate::bundle::{Bank, Bundle, Destination, Placed, PlacedOperand};
 use crate::diagnostic::{Result, fault};
 use crate::limit::Limit;
 use crate::machine::{Block, End, Machine, Work};
@@ -101,6 +101,8 @@ pub(crate) struct Scheduled {
     /// The first register of each file that values cannot have.
     pub(crate) reserved_from: u8,
     pub(crate) threading: Threading,
+    /// Only the heuristics that save registers have come to an end.
+    pub(crate) is_crowded: bool,
 }
 
 impl Scheduled {
@@ -232,7 +234,9 @@ impl Search<'_> {
         };
         match self.run_with(heuristics) {
             Err(refusal) if refusal.is_for(&Limit::REGISTERS) && self.threading == Threading::Single => {
-                self.run_with(&heuristic::FRUGAL)
+                let mut found = self.run_with(&heuristic::FRUGAL)?;
+                found.iter_mut().for_each(|scheduled| scheduled.is_crowded = true);
+                Ok(found)
             }
             tried => tried,
         }
@@ -311,12 +315,12 @@ pub(crate) fn dump(scheduled: &Scheduled) -> String {
 fn placed_name(placed: &Placed) -> String {
     let range = |bank: Bank, range: crate::bundle::RangeId| format!("{}.l{}", bank.name(), range.0);
     let operands = placed.operands().iter().map(|operand| match *operand {
-        Source::Range(bank, of, v3d_hw::qpu::Unpack::None) => range(bank, of),
-        Source::Range(bank, of, unpack) => format!("{}.{unpack:?}", range(bank, of)),
-        Source::Small(code) => format!("small {code}"),
-        Source::Fixed(file, address) => format!("{file:?}{address}"),
-        Source::Either(address) => format!("port {address}"),
-        Source::R5 => "r5".to_owned(),
+        PlacedOperand::Range(bank, of, v3d_hw::qpu::Unpack::None) => range(bank, of),
+        PlacedOperand::Range(bank, of, unpack) => format!("{}.{unpack:?}", range(bank, of)),
+        PlacedOperand::Small(code) => format!("small {code}"),
+        PlacedOperand::Fixed(file, address) => format!("{file:?}{address}"),
+        PlacedOperand::Either(address) => format!("port {address}"),
+        PlacedOperand::R5 => "r5".to_owned(),
     });
     let target = match placed.destination {
         Destination::Nothing => "-".to_owned(),

@@ -13,7 +13,7 @@ use v3d_hw::vpm::{ElementSize, ReadSetup, WriteSetup};
 
 use crate::machine::{Block, DEPTH, End, FRAGMENT_W, Machine, Operand, Operation, Register, Target, Work};
 use crate::routine;
-use crate::ssa::{Given, Op, Part, Program, Special, Step, StreamWord, Value};
+use crate::ssa::{Given, Op, PackedComponent, Program, Special, Step, StreamWord, Value};
 
 mod flags_and_packs;
 mod loops;
@@ -494,8 +494,10 @@ impl Selector<'_> {
             self.machine.in_file_a.push(register);
         }
         let unpack = match part {
-            Part::Byte(byte) => [Unpack::Byte0, Unpack::Byte1, Unpack::Byte2, Unpack::Byte3][usize::from(byte & 3)],
-            Part::Half(half) => [Unpack::Half0, Unpack::Half1][usize::from(half & 1)],
+            PackedComponent::Byte(byte) => {
+                [Unpack::Byte0, Unpack::Byte1, Unpack::Byte2, Unpack::Byte3][usize::from(byte & 3)]
+            }
+            PackedComponent::Half(half) => [Unpack::Half0, Unpack::Half1][usize::from(half & 1)],
         };
         Some((register, unpack))
     }

@@ -131,7 +131,7 @@ pub enum Given {
 
 /// Part of a word that is unpacked to a float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum PackedComponent {
     /// A byte, 0 to 255 as 0 to 1.
     Byte(u8),
     /// Half of the word as a 16-bit float.
@@ -162,7 +162,7 @@ pub enum Op {
     /// A function of the special function unit.
     Special(Special, Value),
     /// A float out of a part of a word.
-    Unpack(Part, Value),
+    Unpack(PackedComponent, Value),
     /// A float between 0 and 1 in all four bytes.
     PackAll(Value),
     /// The word with a float between 0 and 1 in one byte.

@@ -15,7 +15,7 @@ use crate::limit::Limit;
 use crate::link::link;
 use crate::link_varyings::Varyings;
 use crate::lower::entry::{Entry, entry_span};
-use crate::lower::{Lowering, Source, lower};
+use crate::lower::{Lowering, SourceModule, lower};
 use crate::machine::{self, Machine};
 use crate::order::{self, Ordered, order};
 use crate::rewrites::merge_masks;
@@ -34,7 +34,7 @@ pub(crate) const MAX_COMPUTATIONS: usize = 20_000;
 /// What is to be compiled for one stage.
 #[derive(Clone, Copy)]
 pub(crate) struct Request<'s> {
-    pub(crate) source: &'s Source<'s>,
+    pub(crate) source: &'s SourceModule<'s>,
     /// Index of the entry point in the module.
     pub(crate) entry: usize,
     pub(crate) stage: Stage,
@@ -263,6 +263,11 @@ impl Unit {
         let scheduled = self.schedules.first().map_or(0, Scheduled::len);
         let blocks: usize = self.ordered.single.iter().map(|block| block.lower_bound).sum();
         blocks + self.lines.len().saturating_sub(scheduled)
+    }
+
+    /// Whether the scheduler has found registers only with the heuristics that save them.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.schedules.iter().any(|scheduled| scheduled.is_crowded)
     }
 
     /// Words of attributes that the program reads.

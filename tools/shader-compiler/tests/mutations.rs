@@ -26,7 +26,7 @@ const MAX_BYTES: usize = 6000;
 
 /// What a token is, as far as others can take its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum TokenKind {
     Word,
     Number,
     Operator,
@@ -34,22 +34,22 @@ enum Kind {
 }
 
 /// A source in pieces; white space belongs to the piece before it.
-fn tokens(source: &str) -> Vec<(Kind, &str)> {
+fn tokens(source: &str) -> Vec<(TokenKind, &str)> {
     let kind_of = |character: char| match character {
-        'a'..='z' | 'A'..='Z' | '_' | '@' => Kind::Word,
-        '0'..='9' => Kind::Number,
-        '+' | '-' | '*' | '/' | '%' | '<' | '>' | '=' | '!' | '&' | '|' | '^' | '~' => Kind::Operator,
-        _ => Kind::Other,
+        'a'..='z' | 'A'..='Z' | '_' | '@' => TokenKind::Word,
+        '0'..='9' => TokenKind::Number,
+        '+' | '-' | '*' | '/' | '%' | '<' | '>' | '=' | '!' | '&' | '|' | '^' | '~' => TokenKind::Operator,
+        _ => TokenKind::Other,
     };
     let mut tokens = Vec::new();
     let mut rest = source;
     while let Some(first) = rest.chars().next() {
         let kind = kind_of(first);
         let belongs = |character: char| match kind {
-            Kind::Word => matches!(kind_of(character), Kind::Word | Kind::Number),
-            Kind::Number => matches!(kind_of(character), Kind::Word | Kind::Number) || character == '.',
-            Kind::Operator => kind_of(character) == Kind::Operator,
-            Kind::Other => false,
+            TokenKind::Word => matches!(kind_of(character), TokenKind::Word | TokenKind::Number),
+            TokenKind::Number => matches!(kind_of(character), TokenKind::Word | TokenKind::Number) || character == '.',
+            TokenKind::Operator => kind_of(character) == TokenKind::Operator,
+            TokenKind::Other => false,
         };
         let end = rest[first.len_utf8()..].find(|character| !belongs(character));
         let end = end.map_or(rest.len(), |end| end + first.len_utf8());
@@ -62,7 +62,7 @@ fn tokens(source: &str) -> Vec<(Kind, &str)> {
 }
 
 /// A source with one to three mistakes.
-fn mutated(random: &mut Random, source: &str, pool: &[(Kind, &str)]) -> String {
+fn mutated(random: &mut Random, source: &str, pool: &[(TokenKind, &str)]) -> String {
     let mut pieces = tokens(source);
     for _ in 0..1 + random.below(3) {
         if pieces.is_empty() {
@@ -77,7 +77,7 @@ fn mutated(random: &mut Random, source: &str, pool: &[(Kind, &str)]) -> String {
                 pieces.swap(at, other);
             }
             3 => pieces[at] = pool[random.below(pool.len() as u64) as usize],
-            4..10 if pieces[at].0 == Kind::Number => {
+            4..10 if pieces[at].0 == TokenKind::Number => {
                 let numbers = ["0", "1", "17", "64", "4294967295u", "-2147483648", "1e38", "0x1p-140", "2147483647i"];
                 pieces[at].1 = numbers[random.below(numbers.len() as u64) as usize];
             }
@@ -155,7 +155,7 @@ fn sources_with_mistakes_become_programs_or_errors() {
     let number = |name: &str, default: u64| std::env::var(name).map_or(default, |text| text.parse().unwrap());
     let (count, seed) = (number("MUTATIONS", COUNT), number("SEED", 1));
     let sources = sources();
-    let pool: Vec<(Kind, &str)> = sources.iter().flat_map(|source| tokens(source)).collect();
+    let pool: Vec<(TokenKind, &str)> = sources.iter().flat_map(|source| tokens(source)).collect();
     let (mut compiled, mut panics) = (0u64, 0);
     for number in 0..count {
         let mut random = Random::new(seed << 32 | number);

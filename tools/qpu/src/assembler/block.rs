@@ -9,7 +9,7 @@ use crate::code::Code;
 use crate::diagnostic::Diagnostic;
 use crate::language::Directive;
 use crate::language::suffix::Places;
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Token, TokenKind};
 use crate::source::Span;
 use crate::value::Value;
 
@@ -143,14 +143,14 @@ impl Assembler<'_> {
         let last = self.block_end(line, end, open)?;
         let name = self.identifier("the name of the macro")?;
         let mut arguments = Vec::new();
-        let parenthesis = self.take(Kind::Open);
-        let mut more = if parenthesis { self.peek().kind != Kind::Close } else { self.take(Kind::Comma) };
+        let parenthesis = self.take(TokenKind::Open);
+        let mut more = if parenthesis { self.peek().kind != TokenKind::Close } else { self.take(TokenKind::Comma) };
         while more {
             arguments.push(self.identifier("the name of an argument")?.symbol);
-            more = self.take(Kind::Comma);
+            more = self.take(TokenKind::Comma);
         }
         if parenthesis {
-            self.expect(Kind::Close, "`)`")?;
+            self.expect(TokenKind::Close, "`)`")?;
         }
         self.expect_end()?;
         let span = name.span(self.cursor.file);
@@ -172,10 +172,10 @@ impl Assembler<'_> {
     /// Calls a macro: its name is read, its arguments follow.
     pub(super) fn call_macro(&mut self, code_macro: &Macro, name: Token) -> Res {
         let mut arguments = Vec::with_capacity(code_macro.arguments.len());
-        if self.peek().kind != Kind::End {
+        if self.peek().kind != TokenKind::End {
             loop {
                 arguments.push(self.expression(Places::EXPRESSION)?);
-                if !self.take(Kind::Comma) {
+                if !self.take(TokenKind::Comma) {
                     break;
                 }
             }
@@ -230,7 +230,7 @@ impl Assembler<'_> {
                 }
                 self.cursor.at = at;
                 line = self.directive_line(line - 1, function.lines.end)?;
-            } else if self.active() && first.kind != Kind::End {
+            } else if self.active() && first.kind != TokenKind::End {
                 if value.is_some() {
                     return self.error(
                         Code::FunctionNotExpression,
@@ -249,16 +249,16 @@ impl Assembler<'_> {
     /// `.set name(arguments) expression`, after the opening parenthesis.
     pub(super) fn function_definition(&mut self, name: Token) -> Res {
         let mut arguments = Vec::new();
-        if !self.take(Kind::Close) {
+        if !self.take(TokenKind::Close) {
             loop {
                 arguments.push(self.identifier("the name of an argument")?.symbol);
-                if !self.take(Kind::Comma) {
+                if !self.take(TokenKind::Comma) {
                     break;
                 }
             }
-            self.expect(Kind::Close, "`)`")?;
+            self.expect(TokenKind::Close, "`)`")?;
         }
-        self.take(Kind::Comma);
+        self.take(TokenKind::Comma);
         let (file, tokens) = (self.cursor.file, Rc::clone(&self.cursor.tokens));
         let function = Function { arguments, file, tokens, start: self.cursor.at };
         self.names.set_function(name.symbol, function);
@@ -269,13 +269,13 @@ impl Assembler<'_> {
     pub(super) fn repetition(&mut self, each: bool, line: usize, end: usize, open: Token) -> Res<usize> {
         let last = self.block_end(line, end, open)?;
         let name = self.identifier("the name of the loop variable")?;
-        self.expect(Kind::Comma, "`,`")?;
+        self.expect(TokenKind::Comma, "`,`")?;
         let mut values = Vec::new();
         let mut count = 0;
         if each {
             loop {
                 values.push(self.expression(Places::EXPRESSION)?);
-                if !self.take(Kind::Comma) {
+                if !self.take(TokenKind::Comma) {
                     break;
                 }
             }
@@ -350,7 +350,7 @@ impl Assembler<'_> {
     /// From a token to the end of the line.
     fn rest_of_line(&self, first: Token) -> Span {
         let rest = self.cursor.tokens.tokens.get(self.cursor.at..).unwrap_or_default();
-        let end = rest.iter().find(|token| token.kind == Kind::End).map_or(first.end, |end| end.start);
+        let end = rest.iter().find(|token| token.kind == TokenKind::End).map_or(first.end, |end| end.start);
         Span { file: self.cursor.file, start: first.start, end: end.max(first.start) }
     }
 }

@@ -4,7 +4,7 @@ use super::{Assembler, Res};
 use crate::code::Code;
 use crate::language::directive::Datum;
 use crate::language::suffix::Places;
-use crate::lexer::Kind;
+use crate::lexer::TokenKind;
 use crate::source::Span;
 use crate::value::Value;
 
@@ -47,7 +47,7 @@ impl Assembler<'_> {
             }
             let span = self.span_from(first);
             self.code.push_bits(bits, width, span);
-            if !self.take(Kind::Comma) {
+            if !self.take(TokenKind::Comma) {
                 return self.expect_end();
             }
         }
@@ -76,7 +76,7 @@ impl Assembler<'_> {
             return self.error(Code::NumberOutOfRange, first, "an alignment is a power of two up to 64");
         }
         let mut base = 0;
-        if self.take(Kind::Comma) {
+        if self.take(TokenKind::Comma) {
             let first = self.peek();
             base = match self.expression(Places::EXPRESSION)? {
                 Value::Int(value) => value,

@@ -7,14 +7,14 @@ use crate::diagnostic::Diagnostic;
 use crate::language::Directive;
 use crate::language::directive::Definition;
 use crate::language::suffix::Places;
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Token, TokenKind};
 use crate::value::Value;
 
 impl Assembler<'_> {
     /// A directive, after its dot; returns the line to go on with.
     pub(super) fn directive_line(&mut self, line: usize, end: usize) -> Res<usize> {
         let token = self.next();
-        let directive = (token.kind == Kind::Word).then(|| self.symbols.meaning(token.symbol).directive).flatten();
+        let directive = (token.kind == TokenKind::Word).then(|| self.symbols.meaning(token.symbol).directive).flatten();
         let Some(directive) = directive else {
             let message = format!("{} is no directive", self.found(token));
             let diagnostic = Diagnostic::error(Code::UnknownDirective, token.span(self.cursor.file), message);
@@ -105,10 +105,10 @@ impl Assembler<'_> {
 
     fn set(&mut self, definition: Definition) -> Res {
         let name = self.identifier("a name")?;
-        if self.take(Kind::Open) {
+        if self.take(TokenKind::Open) {
             return self.function_definition(name);
         }
-        self.expect(Kind::Comma, "`,` and a value, or `(` and arguments")?;
+        self.expect(TokenKind::Comma, "`,` and a value, or `(` and arguments")?;
         let value = self.expression(Places::EXPRESSION)?;
         self.expect_end()?;
         let span = name.span(self.cursor.file);
@@ -126,7 +126,7 @@ impl Assembler<'_> {
             return self.error(Code::CloneNotPossible, first, "the first argument of .clone is a label");
         }
         let address = self.label_value(label, first);
-        self.expect(Kind::Comma, "`,` and the number of instructions")?;
+        self.expect(TokenKind::Comma, "`,` and the number of instructions")?;
         let number = self.peek();
         let count = self.integer("the number of instructions")?;
         self.expect_end()?;
@@ -160,7 +160,7 @@ impl Assembler<'_> {
 
     fn global(&mut self) -> Res {
         let mut colons = 0;
-        while self.take(Kind::Colon) {
+        while self.take(TokenKind::Colon) {
             colons += 1;
         }
         let name = self.identifier("the name of a symbol")?;
@@ -168,7 +168,7 @@ impl Assembler<'_> {
         let value = if colons > 0 {
             Value::Label { id: self.labels.refer(name.symbol, false, span), addend: 0 }
         } else {
-            self.expect(Kind::Comma, "`,` and a value")?;
+            self.expect(TokenKind::Comma, "`,` and a value")?;
             let first = self.peek();
             let value = self.expression(Places::EXPRESSION)?;
             match value {
@@ -192,13 +192,15 @@ impl Assembler<'_> {
     fn allow(&mut self) -> Res {
         loop {
             let token = self.next();
-            let code = matches!(token.kind, Kind::Word | Kind::Number).then(|| Code::parse(self.text(token))).flatten();
+            let code = matches!(token.kind, TokenKind::Word | TokenKind::Number)
+                .then(|| Code::parse(self.text(token)))
+                .flatten();
             let Some(code) = code else {
                 let message = format!("{} is no code of a diagnostic", self.found(token));
                 return self.error(Code::UnexpectedText, token, message);
             };
             self.allowed.push(code);
-            if !self.take(Kind::Comma) {
+            if !self.take(TokenKind::Comma) {
                 return self.expect_end();
             }
         }

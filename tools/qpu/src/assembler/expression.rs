@@ -11,7 +11,7 @@ use crate::code::Code;
 use crate::diagnostic::Diagnostic;
 use crate::language::suffix::{Action, Places};
 use crate::language::{Binary, Unary};
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Token, TokenKind};
 use crate::symbol::Symbol;
 use crate::value::{Access, PerElement, Register, Rotation, Sign, Value};
 
@@ -26,8 +26,8 @@ impl Assembler<'_> {
     pub(super) fn expression(&mut self, places: u8) -> Res<Value> {
         // Most operands are one word.
         let token = self.peek();
-        if token.kind == Kind::Word
-            && matches!(self.peek_ahead(1).kind, Kind::Comma | Kind::End | Kind::Semicolon)
+        if token.kind == TokenKind::Word
+            && matches!(self.peek_ahead(1).kind, TokenKind::Comma | TokenKind::End | TokenKind::Semicolon)
             && let Some(value) = self.plain_word(token.symbol)
         {
             self.cursor.at += 1;
@@ -74,7 +74,7 @@ impl Assembler<'_> {
 
     fn binary_inside(&mut self, lowest: u8, places: u8) -> Res<Value> {
         let mut left = self.unary(places)?;
-        while let Kind::Operator(operator) = self.peek().kind {
+        while let TokenKind::Operator(operator) = self.peek().kind {
             if operator.precedence() <= lowest {
                 break;
             }
@@ -88,18 +88,21 @@ impl Assembler<'_> {
     fn unary(&mut self, places: u8) -> Res<Value> {
         let token = self.next();
         let operator = match token.kind {
-            Kind::Operator(Binary::Add) => Unary::Plus,
-            Kind::Operator(Binary::Subtract) => {
+            TokenKind::Operator(Binary::Add) => Unary::Plus,
+            TokenKind::Operator(Binary::Subtract) => {
                 // A lone `-` is the register that is none.
                 let next = self.peek().kind;
-                if matches!(next, Kind::Comma | Kind::Semicolon | Kind::End | Kind::Dot | Kind::Close) {
+                if matches!(
+                    next,
+                    TokenKind::Comma | TokenKind::Semicolon | TokenKind::End | TokenKind::Dot | TokenKind::Close
+                ) {
                     return self.suffixes(Value::Register(Register::NOP), places);
                 }
                 Unary::Negate
             }
-            Kind::Tilde => Unary::Not,
-            Kind::Not => Unary::LogicalNot,
-            Kind::Word => match self.operator_word(token) {
+            TokenKind::Tilde => Unary::Not,
+            TokenKind::Not => Unary::LogicalNot,
+            TokenKind::Word => match self.operator_word(token) {
                 Some(operator) => operator,
                 None => {
                     let value = self.word(token)?;
@@ -122,26 +125,33 @@ impl Assembler<'_> {
         let operator = meaning.operator?;
         let own = self.names.constant(token.symbol).is_some() || self.names.is_function(token.symbol);
         let next = self.peek().kind;
-        let operand = matches!(next, Kind::Word | Kind::Number | Kind::Open | Kind::Tilde | Kind::Not | Kind::Colon)
-            || meaning.register.is_none() && matches!(next, Kind::Operator(_));
+        let operand = matches!(
+            next,
+            TokenKind::Word
+                | TokenKind::Number
+                | TokenKind::Open
+                | TokenKind::Tilde
+                | TokenKind::Not
+                | TokenKind::Colon
+        ) || meaning.register.is_none() && matches!(next, TokenKind::Operator(_));
         (!own && operand).then_some(operator)
     }
 
     fn primary(&mut self, token: Token) -> Res<Value> {
         match token.kind {
-            Kind::Number => self.number(token),
-            Kind::Open => {
+            TokenKind::Number => self.number(token),
+            TokenKind::Open => {
                 let value = self.binary(0, Places::EXPRESSION)?;
-                self.expect(Kind::Close, "`)`")?;
+                self.expect(TokenKind::Close, "`)`")?;
                 Ok(value)
             }
-            Kind::OpenBracket => self.per_element(token),
-            Kind::Colon => self.label_reference(token),
-            Kind::End | Kind::Comma | Kind::Semicolon | Kind::Close => {
+            TokenKind::OpenBracket => self.per_element(token),
+            TokenKind::Colon => self.label_reference(token),
+            TokenKind::End | TokenKind::Comma | TokenKind::Semicolon | TokenKind::Close => {
                 let found = self.found(token);
                 self.error(Code::MissingValue, token, format!("expected a value, found {found}"))
             }
-            Kind::Unknown => {
+            TokenKind::Unknown => {
                 let found = self.found(token);
                 self.error(Code::UnexpectedCharacter, token, format!("{found} has no meaning here"))
             }
@@ -176,7 +186,7 @@ impl Assembler<'_> {
         if let Some(register) = self.symbols.meaning(token.symbol).register {
             return Ok(Value::Register(register));
         }
-        if self.peek().kind == Kind::Colon && self.text(token) == "r" {
+        if self.peek().kind == TokenKind::Colon && self.text(token) == "r" {
             let colon = self.next();
             return self.label_reference(colon);
         }
@@ -192,18 +202,18 @@ impl Assembler<'_> {
     /// Arguments in parentheses.
     fn arguments(&mut self, name: Token, wanted: &[Symbol]) -> Res<Vec<Value>> {
         let count = wanted.len();
-        self.expect(Kind::Open, "`(` with the arguments").map_err(|failure| {
+        self.expect(TokenKind::Open, "`(` with the arguments").map_err(|failure| {
             let form = self.signature(self.text(name), wanted, true);
             Box::new(failure.help(format!("the form is {form}")))
         })?;
         let mut arguments = Vec::with_capacity(count);
-        if !self.take(Kind::Close) {
+        if !self.take(TokenKind::Close) {
             loop {
                 arguments.push(self.binary(0, Places::EXPRESSION)?);
                 let token = self.next();
                 match token.kind {
-                    Kind::Comma => {}
-                    Kind::Close => break,
+                    TokenKind::Comma => {}
+                    TokenKind::Close => break,
                     _ => {
                         let message = format!("expected `,` or `)`, found {}", self.found(token));
                         return self.error(Code::UnexpectedText, token, message);
@@ -255,9 +265,9 @@ impl Assembler<'_> {
     fn label_reference(&mut self, colon: Token) -> Res<Value> {
         let token = self.next();
         let (symbol, forward) = match token.kind {
-            Kind::OpenBracket => return self.raw_register(token),
-            Kind::Word => (token.symbol, false),
-            Kind::Number => {
+            TokenKind::OpenBracket => return self.raw_register(token),
+            TokenKind::Word => (token.symbol, false),
+            TokenKind::Number => {
                 let text = self.text(token);
                 match text.strip_suffix('f') {
                     Some(number) if !number.is_empty() => {
@@ -284,11 +294,11 @@ impl Assembler<'_> {
             };
             *part = value;
             count += 1;
-            if !self.take(Kind::Comma) {
+            if !self.take(TokenKind::Comma) {
                 break;
             }
         }
-        self.expect(Kind::CloseBracket, "`]`")?;
+        self.expect(TokenKind::CloseBracket, "`]`")?;
         if count < 2 {
             return self.error(Code::UnexpectedText, bracket, "a register has two to four parts");
         }
@@ -331,9 +341,9 @@ impl Assembler<'_> {
             bits |= (value >> 1 << 16 | value & 1) << element;
             let next = self.next();
             match (next.kind, element) {
-                (Kind::Comma, 0..15) => {}
-                (Kind::CloseBracket, 15) => {}
-                (Kind::Comma | Kind::CloseBracket, _) => {
+                (TokenKind::Comma, 0..15) => {}
+                (TokenKind::CloseBracket, 15) => {}
+                (TokenKind::Comma | TokenKind::CloseBracket, _) => {
                     return self.error(Code::BadPerElement, bracket, "a per-element constant has 16 elements");
                 }
                 _ => {
@@ -347,11 +357,11 @@ impl Assembler<'_> {
 
     /// Suffixes after a value.
     pub(super) fn suffixes(&mut self, mut value: Value, places: u8) -> Res<Value> {
-        while self.peek().kind == Kind::Dot {
+        while self.peek().kind == TokenKind::Dot {
             self.next();
             let token = self.next();
             let suffix = match token.kind {
-                Kind::Word | Kind::Number => self.symbols.meaning(token.symbol).suffix,
+                TokenKind::Word | TokenKind::Number => self.symbols.meaning(token.symbol).suffix,
                 _ => None,
             };
             let Some(suffix) = suffix else {
@@ -399,7 +409,7 @@ impl Assembler<'_> {
                     Value::Int(by) => Rotation::None.plus(by).unwrap_or_default(),
                     _ => return self.error(Code::WrongOperandType, first, "rotate by an integer or r5"),
                 };
-                self.expect(Kind::Comma, "`,`")?;
+                self.expect(TokenKind::Comma, "`,`")?;
                 if rotation == Rotation::None { Ok(()) } else { self.slot.rotate_target(rotation) }
             }
         };

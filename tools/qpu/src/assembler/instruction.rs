@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::language::Mnemonic;
 use crate::language::mnemonic::Choice;
 use crate::language::suffix::Places;
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Token, TokenKind};
 use crate::slot::{Op, Outcome, Place, Slot};
 use crate::source::Span;
 use crate::value::{Register, Value};
@@ -101,9 +101,9 @@ impl Assembler<'_> {
             })?;
             let token = self.next();
             match token.kind {
-                Kind::End => return Ok(false),
-                Kind::Semicolon => {
-                    if self.peek().kind == Kind::End {
+                TokenKind::End => return Ok(false),
+                TokenKind::Semicolon => {
+                    if self.peek().kind == TokenKind::End {
                         return Ok(true);
                     }
                 }
@@ -118,7 +118,7 @@ impl Assembler<'_> {
 
     fn instruction(&mut self) -> Res {
         let first = self.next();
-        let mnemonic = (first.kind == Kind::Word).then(|| self.symbols.meaning(first.symbol).mnemonic).flatten();
+        let mnemonic = (first.kind == TokenKind::Word).then(|| self.symbols.meaning(first.symbol).mnemonic).flatten();
         let Some(mnemonic) = mnemonic else {
             let message = format!("{} is no instruction and no macro", self.found(first));
             let diagnostic = Diagnostic::error(Code::UnknownMnemonic, first.span(self.cursor.file), message);
@@ -159,7 +159,7 @@ impl Assembler<'_> {
     }
 
     fn mnemonic_suffixes(&mut self) -> Res {
-        if self.peek().kind == Kind::Dot {
+        if self.peek().kind == TokenKind::Dot {
             self.suffixes(Value::Int(0), Places::MNEMONIC)?;
         }
         Ok(())
@@ -171,14 +171,14 @@ impl Assembler<'_> {
         self.mnemonic_suffixes()?;
         if sources == 0 {
             self.slot.note_nop(forced);
-            if !matches!(self.peek().kind, Kind::Semicolon | Kind::End) {
+            if !matches!(self.peek().kind, TokenKind::Semicolon | TokenKind::End) {
                 self.target()?;
             }
             // A nop may name the sources that its multiplexers select, for words that have to come out to the bit.
-            if self.take(Kind::Comma) {
+            if self.take(TokenKind::Comma) {
                 self.enter_place(Place::SOURCE_A);
                 self.source()?;
-                self.expect(Kind::Comma, "`,` and a source")?;
+                self.expect(TokenKind::Comma, "`,` and a source")?;
                 self.enter_place(Place::SOURCE_B);
                 self.source()?;
             }
@@ -186,12 +186,12 @@ impl Assembler<'_> {
         }
         self.target()?;
         for place in [Place::SOURCE_A, Place::SOURCE_B].into_iter().take(sources) {
-            self.expect(Kind::Comma, "`,` and a source")?;
+            self.expect(TokenKind::Comma, "`,` and a source")?;
             self.enter_place(place);
             self.source()?;
         }
         // Operations with one source may name the unused second multiplexer too.
-        if sources == 1 && self.take(Kind::Comma) {
+        if sources == 1 && self.take(TokenKind::Comma) {
             self.enter_place(Place::SOURCE_B);
             self.slot.note_second_source();
             self.source()?;
@@ -237,11 +237,11 @@ impl Assembler<'_> {
         self.slot_do(first, |slot| slot.move_operation(choice, two_targets))?;
         self.mnemonic_suffixes()?;
         self.target()?;
-        self.expect(Kind::Comma, "`,` and a source")?;
+        self.expect(TokenKind::Comma, "`,` and a source")?;
         if two_targets {
             self.slot.place = self.slot.place.other_alu();
             self.target()?;
-            self.expect(Kind::Comma, "`,` and a source")?;
+            self.expect(TokenKind::Comma, "`,` and a source")?;
             self.slot.place = Place::BOTH.or(Place::TARGET);
         }
         self.enter_place(Place::SOURCES);
@@ -259,19 +259,19 @@ impl Assembler<'_> {
         self.mnemonic_suffixes()?;
         let operands = self.operands_left();
         self.target()?;
-        self.expect(Kind::Comma, "`,` and a branch target")?;
+        self.expect(TokenKind::Comma, "`,` and a branch target")?;
         if operands >= 4 {
             self.slot.place = self.slot.place.other_alu();
             self.target()?;
-            self.expect(Kind::Comma, "`,` and a branch target")?;
+            self.expect(TokenKind::Comma, "`,` and a branch target")?;
         }
         if operands >= 3 {
             self.branch_target()?;
-            self.expect(Kind::Comma, "`,` and a second branch target")?;
+            self.expect(TokenKind::Comma, "`,` and a second branch target")?;
         }
         self.branch_target()?;
         let token = self.peek();
-        if token.kind != Kind::End {
+        if token.kind != TokenKind::End {
             return self.error(Code::BranchNotAlone, token, Code::BranchNotAlone.title());
         }
         Ok(())
@@ -290,10 +290,10 @@ impl Assembler<'_> {
         let mut operands = 1;
         for token in self.cursor.tokens.tokens.get(self.cursor.at..).unwrap_or_default() {
             match token.kind {
-                Kind::End | Kind::Semicolon => break,
-                Kind::Open | Kind::OpenBracket => nesting += 1,
-                Kind::Close | Kind::CloseBracket => nesting -= 1,
-                Kind::Comma if nesting == 0 => operands += 1,
+                TokenKind::End | TokenKind::Semicolon => break,
+                TokenKind::Open | TokenKind::OpenBracket => nesting += 1,
+                TokenKind::Close | TokenKind::CloseBracket => nesting -= 1,
+                TokenKind::Comma if nesting == 0 => operands += 1,
                 _ => {}
             }
         }

@@ -8,7 +8,7 @@ use crate::interface::{
     TextureWords, Uniform, UniformType,
 };
 use crate::language::Directive;
-use crate::lexer::{Kind, Token};
+use crate::lexer::{Token, TokenKind};
 use crate::source::Span;
 
 impl Assembler<'_> {
@@ -69,7 +69,7 @@ impl Assembler<'_> {
             }
             Directive::Uniform => {
                 let (name, span) = self.interface_name(directive)?;
-                self.expect(Kind::Comma, "`,` and a type")?;
+                self.expect(TokenKind::Comma, "`,` and a type")?;
                 let ty = self.uniform_type()?;
                 let count = self.interface_count(4096)?.unwrap_or(1);
                 let offset_words = self.interface.uniform_words();
@@ -78,7 +78,7 @@ impl Assembler<'_> {
             Directive::Attribute => {
                 let (name, span) = self.interface_name(directive)?;
                 let components = self.interface_count(64)?.unwrap_or(1);
-                let kind = if self.take(Kind::Comma) { self.attribute_kind()? } else { AttributeKind::default() };
+                let kind = if self.take(TokenKind::Comma) { self.attribute_kind()? } else { AttributeKind::default() };
                 let offset_words = self.interface.attribute_words();
                 self.interface.attributes.push(Attribute { name, components, kind, offset_words, span });
             }
@@ -97,13 +97,13 @@ impl Assembler<'_> {
     /// `NAME, UNIT [, 2d|2d64|cube|child [, bias] [, LOOKUPS]]`
     fn texture_directive(&mut self, directive: Directive) -> Res {
         let (name, span) = self.interface_name(directive)?;
-        self.expect(Kind::Comma, "`,` and a TMU")?;
+        self.expect(TokenKind::Comma, "`,` and a TMU")?;
         let first = self.peek();
         let unit = self.integer("the TMU")?;
         if !(0..=1).contains(&unit) {
             return self.error(Code::BadInterface, first, format!("a slice has TMUs 0 and 1, not {unit}"));
         }
-        let words = if self.take(Kind::Comma) { Some(self.texture_words()?) } else { None };
+        let words = if self.take(TokenKind::Comma) { Some(self.texture_words()?) } else { None };
         let unit = unit as u8;
         let is_64_bit =
             |words: Option<TextureWords>| words.is_some_and(|words| words.kind == TextureKind::TwoDimensional64);
@@ -125,7 +125,7 @@ impl Assembler<'_> {
             let message = format!("{} is no kind of texture: 2d, 2d64, cube or child", self.found(token));
             return self.error(Code::BadInterface, token, message);
         };
-        let bias = self.peek().kind == Kind::Comma && self.text(self.peek_ahead(1)) == "bias";
+        let bias = self.peek().kind == TokenKind::Comma && self.text(self.peek_ahead(1)) == "bias";
         if bias {
             self.next();
             self.next();
@@ -150,7 +150,7 @@ impl Assembler<'_> {
         }
         let mut times = [0; 2];
         for (times, what) in times.iter_mut().zip(["how often it is acquired", "how often it is released"]) {
-            self.expect(Kind::Comma, "`,` and a number")?;
+            self.expect(TokenKind::Comma, "`,` and a number")?;
             let first = self.peek();
             let count = self.integer(what)?;
             if !(0..=4000).contains(&count) {
@@ -211,7 +211,7 @@ impl Assembler<'_> {
     }
 
     fn interface_count(&mut self, max: i64) -> Res<Option<u32>> {
-        if !self.take(Kind::Comma) {
+        if !self.take(TokenKind::Comma) {
             return Ok(None);
         }
         let first = self.peek();

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::{Assembler, Cursor, Res};
 use crate::code::Code;
 use crate::language::Directive;
-use crate::lexer::{Kind, Token, Tokens};
+use crate::lexer::{Token, TokenKind, Tokens};
 use crate::source::Span;
 use crate::value::Value;
 
@@ -62,21 +62,21 @@ impl Assembler<'_> {
         loop {
             let token = self.peek();
             match token.kind {
-                Kind::End => return Ok(line + 1),
-                Kind::Dot if !joins => {
+                TokenKind::End => return Ok(line + 1),
+                TokenKind::Dot if !joins => {
                     self.next();
                     return self.directive_line(line, end);
                 }
-                Kind::Colon if !joins => {
+                TokenKind::Colon if !joins => {
                     self.next();
                     self.label_definition()?;
                 }
-                Kind::Semicolon if !joins => {
+                TokenKind::Semicolon if !joins => {
                     self.next();
                     joins = true;
                 }
-                Kind::Word => {
-                    if self.peek_ahead(1).kind == Kind::Colon && !joins {
+                TokenKind::Word => {
+                    if self.peek_ahead(1).kind == TokenKind::Colon && !joins {
                         self.next();
                         self.next();
                         self.define_label(token)?;
@@ -116,20 +116,20 @@ impl Assembler<'_> {
         loop {
             let first = rest.next()?;
             match first.kind {
-                Kind::Dot => {
+                TokenKind::Dot => {
                     let name = rest.next()?;
                     let directive = self.symbols.meaning(name.symbol).directive?;
                     let at = tokens.tokens.len() - rest.len() - 1;
-                    return (name.kind == Kind::Word).then_some((directive, at));
+                    return (name.kind == TokenKind::Word).then_some((directive, at));
                 }
-                Kind::Colon => {
+                TokenKind::Colon => {
                     // `:name`, `::name`, or a lone colon.
                     let mut ahead = rest.clone();
-                    if matches!(ahead.next()?.kind, Kind::Word | Kind::Number) {
+                    if matches!(ahead.next()?.kind, TokenKind::Word | TokenKind::Number) {
                         rest = ahead;
                     }
                 }
-                Kind::Word if rest.clone().next()?.kind == Kind::Colon => {
+                TokenKind::Word if rest.clone().next()?.kind == TokenKind::Colon => {
                     rest.next()?;
                 }
                 _ => return None,
@@ -142,13 +142,13 @@ impl Assembler<'_> {
         let colon_end = self.cursor.tokens.tokens.get(self.cursor.at - 1).map_or(0, |colon| colon.end);
         let token = self.peek();
         // A bare colon is a nameless label: nothing joins over it.
-        if token.kind == Kind::End || token.start != colon_end {
+        if token.kind == TokenKind::End || token.start != colon_end {
             self.code.mark_target();
             return Ok(());
         }
-        let global = self.take(Kind::Colon);
+        let global = self.take(TokenKind::Colon);
         let name = self.next();
-        if !matches!(name.kind, Kind::Word | Kind::Number) {
+        if !matches!(name.kind, TokenKind::Word | TokenKind::Number) {
             let message = format!("expected the name of a label, found {}", self.found(name));
             return self.error(Code::UnexpectedText, name, message);
         }
@@ -165,7 +165,7 @@ impl Assembler<'_> {
             return self.error(Code::Unaligned, name, "a label cannot stand inside a byte");
         };
         let span = name.span(self.cursor.file);
-        let repeatable = name.kind == Kind::Number;
+        let repeatable = name.kind == TokenKind::Number;
         match self.labels.define(name.symbol, repeatable, address, span) {
             Ok(id) => {
                 self.code.mark_target();

@@ -6,7 +6,7 @@
 use naga::Span;
 
 use super::parts::check_parts;
-use super::tokens::{Kind, Token, tokens};
+use super::tokens::{Token, TokenKind, tokens};
 use crate::diagnostic::{Result, refuse, refuse_with};
 use crate::limit::Limit;
 
@@ -97,7 +97,7 @@ fn check_nesting(tokens: &[Token<'_>]) -> Result<()> {
             "else" => level.elses += 1,
             "<" => level.angles += 1,
             ">" => level.angles = level.angles.saturating_sub(1),
-            _ if token.kind == Kind::Operator => level.operators += 1,
+            _ if token.kind == TokenKind::Operator => level.operators += 1,
             _ => {}
         }
         let depth = outside + levels.last().map_or(0, Level::depth);

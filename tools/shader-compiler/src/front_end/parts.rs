@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::bounds::{Dialect, MAX_PARTS, span};
-use super::tokens::{Kind, Token};
+use super::tokens::{Token, TokenKind};
 use crate::diagnostic::{Result, refuse};
 use crate::limit::Limit;
 
@@ -185,7 +185,7 @@ impl<'t> Constants<'t> {
     /// Expressions of what begins at a token, and where it ends.
     fn expressions_at(&mut self, at: usize) -> (u64, usize) {
         let name = self.text(at);
-        if self.tokens[at].kind != Kind::Word {
+        if self.tokens[at].kind != TokenKind::Word {
             return (1, at + 1);
         }
         // A value without arguments is all zeros.
@@ -350,13 +350,13 @@ impl<'t> Constants<'t> {
         }
         let token = &self.tokens[at];
         match token.kind {
-            Kind::Number => {
+            TokenKind::Number => {
                 let digits = token.text.trim_end_matches(['u', 'i']);
                 let hexadecimal = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"));
                 let number = hexadecimal.map_or_else(|| digits.parse(), |digits| u64::from_str_radix(digits, 16));
                 Some((number.ok()?, at + 1))
             }
-            Kind::Word => {
+            TokenKind::Word => {
                 let place = self.place_of(token.text)?;
                 let meaning = self.scopes[place].get_mut(token.text)?;
                 if let Some(known) = meaning.number {

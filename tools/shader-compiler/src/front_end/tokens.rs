@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Word,
     Number,
     /// A bracket or separator.
@@ -16,7 +16,7 @@ pub(super) enum Kind {
 /// A token and its place.
 #[derive(Clone, Debug)]
 pub(super) struct Token<'t> {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) text: &'t str,
     pub(super) place: Range<usize>,
     /// The number of its line; a line that ends with a backslash goes on.
@@ -40,13 +40,13 @@ pub(super) fn tokens(text: &str, nested: bool) -> Vec<Token<'_>> {
             line += usize::from(first == '\n' && !text[..at].ends_with('\\'));
             (None, first.len_utf8())
         } else if first.is_ascii_digit() {
-            (Some(Kind::Number), length(rest, |c| c.is_alphanumeric() || c == '_' || c == '.'))
+            (Some(TokenKind::Number), length(rest, |c| c.is_alphanumeric() || c == '_' || c == '.'))
         } else if first.is_alphabetic() || first == '_' {
-            (Some(Kind::Word), length(rest, |c| c.is_alphanumeric() || c == '_'))
+            (Some(TokenKind::Word), length(rest, |c| c.is_alphanumeric() || c == '_'))
         } else if "()[]{};,:@#".contains(first) {
-            (Some(Kind::Mark), 1)
+            (Some(TokenKind::Mark), 1)
         } else {
-            (Some(Kind::Operator), first.len_utf8())
+            (Some(TokenKind::Operator), first.len_utf8())
         };
         if let Some(kind) = kind {
             tokens.push(Token { kind, text: &rest[..length], place: at..at + length, line });

@@ -6,7 +6,7 @@ use v3d_hw::qpu::{AddOp, MulOp};
 use super::Lowering;
 use crate::diagnostic::{Result, refuse};
 use crate::limit::Limit;
-use crate::ssa::{Op, Part, Relation, Value};
+use crate::ssa::{Op, PackedComponent, Relation, Value};
 
 impl Lowering<'_> {
     pub(super) fn bit_function(
@@ -223,7 +223,7 @@ impl Lowering<'_> {
     pub(super) fn packed_color(&mut self, a: &[Value]) -> Value {
         // A texture's colour as it is, or with another alpha.
         let from = |program: &crate::ssa::Program, at: usize| match program.op(a[at]) {
-            Op::Unpack(Part::Byte(byte), word) if usize::from(byte) == at => Some(word),
+            Op::Unpack(PackedComponent::Byte(byte), word) if usize::from(byte) == at => Some(word),
             _ => None,
         };
         let words: Vec<Option<Value>> = (0..4).map(|at| from(&self.program, at)).collect();
@@ -265,8 +265,12 @@ impl Lowering<'_> {
     pub(super) fn unpacked(&mut self, function: MathFunction, a: Value) -> Vec<Value> {
         use MathFunction as F;
         match function {
-            F::Unpack4x8unorm => (0..4).map(|byte| self.program.value(Op::Unpack(Part::Byte(byte), a))).collect(),
-            F::Unpack2x16float => (0..2).map(|half| self.program.value(Op::Unpack(Part::Half(half), a))).collect(),
+            F::Unpack4x8unorm => {
+                (0..4).map(|byte| self.program.value(Op::Unpack(PackedComponent::Byte(byte), a))).collect()
+            }
+            F::Unpack2x16float => {
+                (0..2).map(|half| self.program.value(Op::Unpack(PackedComponent::Half(half), a))).collect()
+            }
             F::Unpack4xU8 => (0..4).map(|byte| self.masked_shift(a, 8 * byte, 0xff)).collect(),
             F::Unpack2x16unorm => (0..2)
                 .map(|half| {

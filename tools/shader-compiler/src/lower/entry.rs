@@ -24,7 +24,7 @@ use crate::ssa::{self, Given, Op, Relation, StreamWord, Value, Viewport};
 const MOST_WORDS: u32 = 63;
 
 /// A part of an entry point's arguments or result.
-pub(super) struct Part {
+pub(super) struct InterfaceVariable {
     name: String,
     pub(super) binding: Binding,
     ty: Handle<Type>,
@@ -33,7 +33,7 @@ pub(super) struct Part {
     length: usize,
 }
 
-impl Part {
+impl InterfaceVariable {
     /// The place in a point: GLSL's `gl_PointCoord`; in WGSL, which has none, an input of that name.
     fn is_point_coordinate(&self) -> bool {
         let is_named = self.name == "point_coord" && matches!(self.binding, Binding::Location { .. });
@@ -86,7 +86,7 @@ impl<'m> Lowering<'m> {
         let mut values: Vec<Vec<Value>> = vec![Vec::new(); inputs.len()];
         let mut order: Vec<usize> = (0..inputs.len()).collect();
         // The place in a point comes before the varyings.
-        let points = stage == Stage::Fragment && inputs.iter().any(Part::is_point_coordinate);
+        let points = stage == Stage::Fragment && inputs.iter().any(InterfaceVariable::is_point_coordinate);
         order.sort_by_key(|&at| match inputs[at].binding {
             _ if points && inputs[at].is_point_coordinate() => 0,
             Binding::Location { location, .. } => location.saturating_add(1),
@@ -140,7 +140,7 @@ impl<'m> Lowering<'m> {
             Stage::Fragment => (Varyings::all(varyings), self.fragment_end(&outputs, &result, &state, span)?),
             _ => (self.vertex_end(stage, &outputs, &result, span)?, false),
         };
-        let point_size = stage != Stage::Fragment && outputs.iter().any(Part::is_point_size);
+        let point_size = stage != Stage::Fragment && outputs.iter().any(InterfaceVariable::is_point_size);
         Ok(Entry { attributes, varyings, writes_depth, discards: self.discards, points, point_size })
     }
 
@@ -150,7 +150,7 @@ impl<'m> Lowering<'m> {
             return self.program.value(Op::Attribute(first + at));
         }
         let word = self.program.value(Op::Attribute(first + at / 2));
-        self.program.value(Op::Unpack(ssa::Part::Half((at % 2) as u8), word))
+        self.program.value(Op::Unpack(ssa::PackedComponent::Half((at % 2) as u8), word))
     }
 
     /// A component of the varyings. Flat integers travel as floats, which the hardware hands on as they are.
@@ -187,13 +187,13 @@ impl<'m> Lowering<'m> {
         name: String,
         binding: Option<&Binding>,
         ty: Handle<Type>,
-        parts: &mut Vec<Part>,
+        parts: &mut Vec<InterfaceVariable>,
         span: Span,
     ) -> Result<()> {
         let module = self.module;
         if let Some(binding) = binding {
             let length = self.scalars(ty, span)?;
-            parts.push(Part { name, binding: binding.clone(), ty, first: 0, length });
+            parts.push(InterfaceVariable { name, binding: binding.clone(), ty, first: 0, length });
             return Ok(());
         }
         let TypeInner::Struct { members, .. } = &module.types[ty].inner else {
@@ -204,7 +204,7 @@ impl<'m> Lowering<'m> {
             let length = self.scalars(member.ty, span)?;
             let Some(binding) = &member.binding else { return fault(span, "a member without a binding") };
             let name = member.name.clone().unwrap_or_default();
-            parts.push(Part { name, binding: binding.clone(), ty: member.ty, first, length });
+            parts.push(InterfaceVariable { name, binding: binding.clone(), ty: member.ty, first, length });
             first += length;
         }
         Ok(())
@@ -213,7 +213,7 @@ impl<'m> Lowering<'m> {
     /// Whether a varying is not interpolated; refuses what the hardware does neither way.
     fn is_flat(
         &self,
-        part: &Part,
+        part: &InterfaceVariable,
         interpolation: Option<Interpolation>,
         sampling: Option<Sampling>,
         span: Span,
@@ -231,7 +231,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    fn attribute(&self, part: &Part, offset_words: u32, span: Span) -> Result<Attribute> {
+    fn attribute(&self, part: &InterfaceVariable, offset_words: u32, span: Span) -> Result<Attribute> {
         let number = match self.module.types[part.ty].inner.scalar() {
             Some(Scalar::F32) => Number::Float,
             Some(Scalar::I32) => Number::Int,
@@ -283,7 +283,13 @@ impl<'m> Lowering<'m> {
     }
 
     /// Leaves colour and depth; whether there is a depth.
-    fn fragment_end(&mut self, outputs: &[Part], result: &[Value], state: &State, span: Span) -> Result<bool> {
+    fn fragment_end(
+        &mut self,
+        outputs: &[InterfaceVariable],
+        result: &[Value],
+        state: &State,
+        span: Span,
+    ) -> Result<bool> {
         let (mut color, mut depth) = (None, None);
         for part in outputs {
             match part.binding {
@@ -328,7 +334,13 @@ impl<'m> Lowering<'m> {
     }
 
     /// Leaves what the hardware wants of a vertex, and the varyings that the fragment shader uses.
-    fn vertex_end(&mut self, stage: Stage, outputs: &[Part], result: &[Value], span: Span) -> Result<Varyings> {
+    fn vertex_end(
+        &mut self,
+        stage: Stage,
+        outputs: &[InterfaceVariable],
+        result: &[Value],
+        span: Span,
+    ) -> Result<Varyings> {
         let (mut position, mut point_size) = (None, None);
         let mut located = Vec::new();
         for part in outputs {

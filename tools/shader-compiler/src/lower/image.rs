@@ -13,7 +13,7 @@ use super::lookup::{Detail, Image, Request};
 use super::{Frame, Lowered, Lowering, State};
 use crate::diagnostic::{Result, fault, refuse};
 use crate::limit::Limit;
-use crate::ssa::{Axis, Op, Part, SizeForm, StreamWord, Value};
+use crate::ssa::{Axis, Op, PackedComponent, SizeForm, StreamWord, Value};
 
 impl<'m> Lowering<'m> {
     pub(super) fn image(
@@ -59,7 +59,7 @@ impl<'m> Lowering<'m> {
                         .map(|word| match (depths, reference) {
                             (true, Some(reference)) => self.compared(word, reference),
                             (true, None) => self.depth_of(word),
-                            _ => self.program.value(Op::Unpack(Part::Byte(component as u8), word)),
+                            _ => self.program.value(Op::Unpack(PackedComponent::Byte(component as u8), word)),
                         })
                         .to_vec());
                 }
@@ -197,7 +197,7 @@ impl<'m> Lowering<'m> {
         if request.texture.depth {
             return Ok(vec![self.depth_of(word)]);
         }
-        Ok((0..4).map(|byte| self.program.value(Op::Unpack(Part::Byte(byte), word))).collect())
+        Ok((0..4).map(|byte| self.program.value(Op::Unpack(PackedComponent::Byte(byte), word))).collect())
     }
 
     /// Width and height of a level.

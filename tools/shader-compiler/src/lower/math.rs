@@ -5,7 +5,7 @@ use v3d_hw::qpu::AddOp;
 
 use super::Lowering;
 use crate::diagnostic::Result;
-use crate::ssa::{Op, Part, Relation, Value};
+use crate::ssa::{Op, PackedComponent, Relation, Value};
 
 /// sin(2 pi y) / y in powers of y^2, for y from -0.5 to 0.5; wrong by 6e-6 at most (a fit by the maximum norm).
 const SINE: [f32; 5] = [6.283_056, -41.331_215, 81.366_82, -74.478_01, 32.781_42];
@@ -261,7 +261,7 @@ impl Lowering<'_> {
     /// The 16-bit float that is nearest.
     pub(super) fn as_half(&mut self, a: Value) -> Value {
         let word = self.program.value(Op::PackHalf(0, None, a));
-        self.program.value(Op::Unpack(Part::Half(0), word))
+        self.program.value(Op::Unpack(PackedComponent::Half(0), word))
     }
 
     /// From `a` to `b` by a share.

@@ -17,7 +17,7 @@ use super::layout::{Slot, elements};
 use super::{Frame, Lowered, Lowering, State};
 use crate::diagnostic::{Result, fault, refuse};
 use crate::limit::Limit;
-use crate::ssa::{Access, Atomic, Memory, Op, Part, Relation, Step, StreamWord, Value};
+use crate::ssa::{Access, Atomic, Memory, Op, PackedComponent, Relation, Step, StreamWord, Value};
 
 /// Words that one access stores.
 const MAX_WORDS: usize = 4;
@@ -184,7 +184,7 @@ impl<'m> Lowering<'m> {
                 _ => self.load_word(place, start, state),
             };
             last = Some((start, word));
-            numbers.push(self.program.value(Op::Unpack(Part::Half((in_word / 2) as u8), word)));
+            numbers.push(self.program.value(Op::Unpack(PackedComponent::Half((in_word / 2) as u8), word)));
         }
         Ok(numbers)
     }
@@ -196,7 +196,7 @@ impl<'m> Lowering<'m> {
         let word = self.program.and(address, words);
         let word = self.load_at(place.memory, word, state);
         let is_upper = self.program.and(address, upper);
-        let [low, high] = [0, 1].map(|half| self.program.value(Op::Unpack(Part::Half(half), word)));
+        let [low, high] = [0, 1].map(|half| self.program.value(Op::Unpack(PackedComponent::Half(half), word)));
         self.program.select(is_upper, high, low)
     }
 

@@ -14,7 +14,7 @@ use super::{COPIED_AS_ONE, Lowering, Pointer, Space};
 use crate::diagnostic::{Result, refuse_with};
 use crate::interface::{Field, Number};
 use crate::limit::Limit;
-use crate::ssa::{Memory, Op, Part, StreamWord, Value};
+use crate::ssa::{Memory, Op, PackedComponent, StreamWord, Value};
 
 /// Elements between which an index chooses by selects: of vectors of four floats, each takes 4 instructions, and lookups 17 and their latency.
 const MAX_SELECTED: usize = 8;
@@ -121,7 +121,11 @@ impl Lowering<'_> {
                 let half = if is_half { offset & 2 } else { 0 };
                 let address = self.program.uniform(StreamWord::Buffer { buffer, offset: offset - half });
                 let word = self.program.value(Op::Fetch(address));
-                if is_half { self.program.value(Op::Unpack(Part::Half((half / 2) as u8), word)) } else { word }
+                if is_half {
+                    self.program.value(Op::Unpack(PackedComponent::Half((half / 2) as u8), word))
+                } else {
+                    word
+                }
             }
         }
     }

@@ -29,7 +29,8 @@ impl Budget {
     /// Where a loop would do as well.
     pub(super) const SHORT: Self = Self { iterations: 64, computations: 300, divergent_iterations: 3 };
     /// Where a loop would keep lookups from overlapping.
-    pub(super) const WITH_LOOKUPS: Self = Self { iterations: 256, computations: 4000, divergent_iterations: usize::MAX };
+    pub(super) const WITH_LOOKUPS: Self =
+        Self { iterations: 256, computations: 4000, divergent_iterations: usize::MAX };
 }
 
 impl<'m> Lowering<'m> {

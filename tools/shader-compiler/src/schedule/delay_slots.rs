@@ -9,7 +9,7 @@ use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, THREAD_DELAY_SLOTS, WriteTarget};
 use super::Slot;
 use super::list_scheduler::Scheduler;
 use super::occupancy::latency;
-use crate::bundle::{Bank, Bundle, Destination, Placed, RangeId, Source};
+use crate::bundle::{Bank, Bundle, Destination, Placed, PlacedOperand, RangeId};
 use crate::machine::Work;
 
 /// Instructions of the branch's target that can be too near to one in the delay slots.
@@ -35,7 +35,9 @@ impl Scheduler<'_> {
             first = first.max(asks + THREAD_DELAY_SLOTS as usize + 1);
         }
         let most = slots.min(end - first.min(end));
-        let fits = |filled: &usize| (end - filled..end).enumerate().all(|(number, at)| self.may_follow(at, number, *filled, target));
+        let fits = |filled: &usize| {
+            (end - filled..end).enumerate().all(|(number, at)| self.may_follow(at, number, *filled, target))
+        };
         let filled = (1..=most).rev().find(|filled| fits(filled)).unwrap_or(0);
         let at = end - filled;
         self.slots.insert(at, branch);
@@ -82,7 +84,12 @@ impl Scheduler<'_> {
 
 /// Instructions from a write of a live range to an instruction; 0 if that does not read it.
 fn needed(reader: &Bundle, bank: Bank, range: RangeId, is_rotated: bool) -> usize {
-    let reads = |placed: &&Placed| placed.operands().iter().any(|operand| matches!(*operand, Source::Range(_, read, _) if read == range));
-    let distances = reader.operations().filter(reads).map(|placed| latency(bank, is_rotated) + usize::from(matches!(placed.work, Work::Rotate(_))));
+    let reads = |placed: &&Placed| {
+        placed.operands().iter().any(|operand| matches!(*operand, PlacedOperand::Range(_, read, _) if read == range))
+    };
+    let distances = reader
+        .operations()
+        .filter(reads)
+        .map(|placed| latency(bank, is_rotated) + usize::from(matches!(placed.work, Work::Rotate(_))));
     distances.max().unwrap_or(0)
 }

@@ -66,8 +66,7 @@ impl Heuristic {
 
     /// Whether two choose the same operations as long as they choose the same banks.
     pub(super) fn differs_in_banks_only(self, other: Self) -> bool {
-        let same =
-            |one: Self| (one.rank, one.colors_in_accumulator, one.switches_early, one.evicts, one.careful_below);
+        let same = |one: Self| (one.rank, one.colors_in_accumulator, one.switches_early, one.evicts, one.careful_below);
         same(self) == same(other)
     }
 }

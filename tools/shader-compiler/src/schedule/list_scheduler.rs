@@ -190,7 +190,13 @@ impl<'m> Scheduler<'m> {
     /// The schedule.
     pub(super) fn finish(self) -> Scheduled {
         let reserved_from = reserved_from(self.machine, self.threading);
-        Scheduled { slots: self.slots, ranges: self.occupancy.ranges, reserved_from, threading: self.threading }
+        Scheduled {
+            slots: self.slots,
+            ranges: self.occupancy.ranges,
+            reserved_from,
+            threading: self.threading,
+            is_crowded: false,
+        }
     }
 
     /// The first block of the innermost loop around a block; 0 if there is none.

@@ -1,7 +1,7 @@
 //! The meaning of scalar values: each operation by the reference meaning of the model's, element by element.
 
 use shader_compiler::Compiled;
-use shader_compiler::ssa::{Given, Op, Part, Program, Special, Step, Value};
+use shader_compiler::ssa::{Given, Op, PackedComponent, Program, Special, Step, Value};
 use v3d_hw::qpu::{AddOp, MulOp, PackA, PackMul, Unpack};
 use v3d_sim::qpu::isa::alu;
 use v3d_sim::qpu::isa::sfu::{self, Function};
@@ -107,8 +107,10 @@ impl Interpreter<'_> {
             }
             Op::Unpack(part, a) => {
                 let unpack = match part {
-                    Part::Byte(byte) => [Unpack::Byte0, Unpack::Byte1, Unpack::Byte2, Unpack::Byte3][usize::from(byte)],
-                    Part::Half(half) => [Unpack::Half0, Unpack::Half1][usize::from(half)],
+                    PackedComponent::Byte(byte) => {
+                        [Unpack::Byte0, Unpack::Byte1, Unpack::Byte2, Unpack::Byte3][usize::from(byte)]
+                    }
+                    PackedComponent::Half(half) => [Unpack::Half0, Unpack::Half1][usize::from(half)],
                 };
                 self.get(a).map(|a| pack::unpack_a(unpack, a, true))
             }
