@@ -4,10 +4,16 @@
 //! append words. Names are resolved when they are used. Branches to later labels are patched at the end. If a later label's address is needed as a number,
 //! the assembler iterates: it repeats the pass with the addresses of the previous pass until they no longer change (a fixed point).
 
-use std::cell::Cell;
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::Cell;
+use hashbrown::HashMap;
+#[cfg(feature = "std")]
+use std::path::PathBuf;
 
 use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -25,6 +31,7 @@ mod data;
 mod directive;
 mod expression;
 mod hint;
+mod include;
 mod instruction;
 mod interface_directive;
 mod label;
@@ -43,6 +50,7 @@ pub use code_stream::WordInfo;
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Directories for `.include <file>`.
+    #[cfg(feature = "std")]
     pub include_dirs: Vec<PathBuf>,
     /// Predefined names, with their expressions.
     pub defines: Vec<(String, String)>,
@@ -114,10 +122,6 @@ pub fn assemble(sources: &[Source], options: &Options) -> Result<Assembly, Diagn
     }
     assembler.finish()
 }
-
-/// The include file that comes with the assembler: set-up words of the VPM and its DMA.
-const STANDARD_INCLUDE: &str = "vc4.qinc";
-const STANDARD_INCLUDE_TEXT: &str = include_str!("../include/vc4.qinc");
 
 /// Maximum number of passes; after that, label addresses are reported not to converge.
 const MAX_PASSES: u32 = 8;
@@ -305,7 +309,7 @@ impl<'o> Assembler<'o> {
     }
 
     fn finish(mut self) -> Result<Assembly, Diagnostics> {
-        let globals = std::mem::take(&mut self.globals);
+        let globals = core::mem::take(&mut self.globals);
         let mut exported: Vec<(String, i64)> = Vec::new();
         let mut known: HashMap<Symbol, i64> = HashMap::new();
         for (symbol, value, span) in globals {
@@ -327,8 +331,8 @@ impl<'o> Assembler<'o> {
                 }
             }
         }
-        let sources: Vec<Source> = std::mem::take(&mut self.files).into_iter().map(|file| file.source).collect();
-        let diagnostics = Diagnostics { list: std::mem::take(&mut self.diagnostics), sources };
+        let sources: Vec<Source> = core::mem::take(&mut self.files).into_iter().map(|file| file.source).collect();
+        let diagnostics = Diagnostics { list: core::mem::take(&mut self.diagnostics), sources };
         if diagnostics.has_errors() {
             return Err(diagnostics);
         }
@@ -407,7 +411,7 @@ impl<'o> Assembler<'o> {
     #[cold]
     fn report_slot_warnings(&mut self, first: Token) {
         let span = self.span_from(first);
-        for warning in std::mem::take(&mut self.slot.warnings) {
+        for warning in core::mem::take(&mut self.slot.warnings) {
             self.report(Diagnostic::warning(warning.code, span, warning.message));
         }
     }
@@ -482,33 +486,6 @@ impl<'o> Assembler<'o> {
 
     fn identifier(&mut self, what: &str) -> Res<Token> {
         self.expect(TokenKind::Word, what)
-    }
-
-    /// The file named in an include.
-    fn included(&mut self, name: &str, in_dirs: bool) -> std::io::Result<u32> {
-        if let Some(source) = self.options.includes.iter().find(|source| source.name == name) {
-            return Ok(self.file_number(source));
-        }
-        let beside = self.files.get(self.cursor.file as usize).map(|file| PathBuf::from(&file.source.name));
-        let beside = beside.as_deref().and_then(Path::parent).unwrap_or(Path::new("")).join(name);
-        let mut candidates: Vec<PathBuf> = Vec::new();
-        if in_dirs {
-            candidates.extend(self.options.include_dirs.iter().map(|dir| dir.join(name)));
-        }
-        candidates.push(beside);
-        if !in_dirs {
-            candidates.extend(self.options.include_dirs.iter().map(|dir| dir.join(name)));
-        }
-        let path = candidates.iter().find(|path| path.is_file()).or(candidates.first());
-        let path = path.map_or(PathBuf::from(name), Clone::clone);
-        if let Some(&number) = self.file_numbers.get(&path.display().to_string()) {
-            return Ok(number);
-        }
-        let source = match Source::read(path) {
-            Err(_) if name == STANDARD_INCLUDE => Source::new(STANDARD_INCLUDE, STANDARD_INCLUDE_TEXT),
-            other => other?,
-        };
-        Ok(self.file_number(&source))
     }
 
     /// A macro by name.

@@ -20,6 +20,11 @@
 //! # Sources
 //! [AG p.37] is the list of restrictions; the others are said at each code (`qpu explain CODE`).
 
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
 use crate::assembler::{Assembly, WordInfo};
 use crate::code::Code;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};

@@ -1,6 +1,9 @@
 //! Diagnostics: what is wrong, where, why, and how to fix it.
 
-use std::fmt;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
@@ -148,7 +151,7 @@ impl Diagnostics {
             let (start, end) = lines(all, &source.text);
             let shown = source.text.get(start..end).unwrap_or_default();
             let inside = |span: Span| {
-                let std::ops::Range { start: from, end: to } = range(span, &source.text);
+                let core::ops::Range { start: from, end: to } = range(span, &source.text);
                 from - start..to - start
             };
             let first_line = source.text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count() + 1;
@@ -186,7 +189,7 @@ fn lines(spans: impl Iterator<Item = Span>, text: &str) -> (usize, usize) {
 }
 
 /// The bytes of a span, inside the text and on character boundaries.
-fn range(span: Span, text: &str) -> std::ops::Range<usize> {
+fn range(span: Span, text: &str) -> core::ops::Range<usize> {
     let inside = |byte: u32| {
         let mut byte = (byte as usize).min(text.len());
         while !text.is_char_boundary(byte) {
@@ -204,4 +207,4 @@ impl fmt::Display for Diagnostics {
     }
 }
 
-impl std::error::Error for Diagnostics {}
+impl core::error::Error for Diagnostics {}

@@ -3,8 +3,11 @@
 //! Branches to places inside the program get labels. Words that the language cannot express exactly are written as data, with the instruction that comes
 //! nearest as a comment; see `qpu_text` for what that means.
 
-use std::fmt;
-use std::io::Write;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::fmt::Write;
 
 use qpu_text::{LINE_BYTES, Line, has_exact_text, write_text};
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, INSTRUCTION_BYTES, Instruction, Signal};
@@ -68,12 +71,8 @@ impl Text {
     }
 
     fn format(&mut self, arguments: fmt::Arguments<'_>) {
-        let mut room = self.room();
-        let before = room.len();
-        // Writing to memory does not fail where there is room.
-        let _ = room.write_fmt(arguments);
-        let written = before - room.len();
-        self.length += written;
+        // Writing to memory does not fail.
+        let _ = self.write_fmt(arguments);
     }
 
     /// One instruction or datum.
@@ -98,6 +97,16 @@ impl Text {
         } else {
             self.length += length;
         }
+    }
+}
+
+impl Write for Text {
+    fn write_str(&mut self, piece: &str) -> fmt::Result {
+        for piece in piece.as_bytes().chunks(LINE_BYTES) {
+            self.room()[..piece.len()].copy_from_slice(piece);
+            self.length += piece.len();
+        }
+        Ok(())
     }
 }
 

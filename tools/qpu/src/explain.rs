@@ -4,7 +4,11 @@ mod comment;
 mod dictionary;
 mod program;
 
-use std::fmt::Write;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt::Write;
 
 use qpu_text::Text;
 use v3d_hw::Layout;

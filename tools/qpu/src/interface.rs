@@ -5,6 +5,9 @@
 //! that it can be checked and handed on to the code that feeds the shader. `.semaphore` says how often a program acquires and releases a semaphore, which
 //! code that starts several programs can add up.
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use crate::source::Span;
 
 /// Which part of the pipeline a program is for.

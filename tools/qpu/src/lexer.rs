@@ -3,6 +3,8 @@
 //! A file is cut into tokens once; macros and repetitions go over the same tokens again. What a word means depends on its place and is
 //! decided later. Numbers keep their text: a digit can also start a label (`1f`) or a suffix (`8a`).
 
+use alloc::vec::Vec;
+
 use crate::language::Binary;
 use crate::source::Span;
 use crate::symbol::{Symbol, Symbols};
@@ -273,6 +275,8 @@ fn operator_end(bytes: &[u8], start: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::borrow::ToOwned;
+    use alloc::string::String;
 
     fn kinds(text: &str) -> Vec<(TokenKind, String)> {
         let mut symbols = Symbols::new();

@@ -13,7 +13,14 @@
 //!
 //! # Sources
 //! [AG section 3] for the hardware; [vc4asm] (its documentation) for the language.
+//!
+//! The library needs an allocator, and `std` only for the feature of this name: sources and includes that are files.
+#![no_std]
 #![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(any(feature = "std", test))]
+extern crate std;
 
 pub mod assembler;
 pub mod check;

@@ -19,6 +19,9 @@
 //! | `refusal` | why a program cannot be optimized |
 //! | `schedule` | the order of a block |
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use v3d_hw::qpu::address_map::NOP as NO_REGISTER;
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, Instruction, Mux, Signal, THREAD_DELAY_SLOTS};
 
@@ -267,7 +270,7 @@ impl<'a> Program<'a> {
             for rest in 0..4 {
                 let mut lines = scheduled.clone();
                 if let Some(last) = old.last() {
-                    lines.extend(std::iter::repeat_n(nop(last), rest));
+                    lines.extend(core::iter::repeat_n(nop(last), rest));
                 }
                 if lines.len() > old.len() || schedule::time(&lines) >= schedule::time(&best) {
                     break;
@@ -320,7 +323,7 @@ impl<'a> Program<'a> {
         slots.extend_from_slice(&fixed[1 + moved.len()..]);
         // The branch itself may require a distance from what remains.
         for rest in 0..3 {
-            let rest = std::iter::repeat_n(Line { word: NOP, ..fixed[0] }, rest);
+            let rest = core::iter::repeat_n(Line { word: NOP, ..fixed[0] }, rest);
             let candidate = (stay.iter().copied().chain(rest).collect(), slots.clone());
             if time(&candidate) >= time(best) {
                 return;

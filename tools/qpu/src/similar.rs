@@ -1,5 +1,8 @@
 //! Suggestions for names that may be misspelt.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 /// The known name with the smallest edit distance to a word, if it is small enough for a typing error.
 pub(crate) fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     // Short names differ by few characters anyway.
@@ -31,7 +34,7 @@ fn distance(from: &str, to: &str) -> usize {
             }
             next.push(min);
         }
-        before = std::mem::replace(&mut row, next);
+        before = core::mem::replace(&mut row, next);
     }
     row[to.len()]
 }

@@ -13,6 +13,10 @@
 //! # Sources
 //! [AG p.26-38]; the order of the choices is that of [vc4asm], so that the same source gives the same words.
 
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use v3d_hw::FieldError;
 use v3d_hw::Layout;
 use v3d_hw::qpu::address_map::{is_register, is_written_in_either_file};

@@ -2,7 +2,16 @@
 //!
 //! A place ([`Span`]) is a file number and a range of bytes; line and column are worked out only when a diagnostic is shown.
 
+#[cfg(feature = "std")]
+use alloc::format;
+use alloc::string::String;
+#[cfg(feature = "std")]
+use alloc::string::ToString;
+#[cfg(feature = "std")]
+use alloc::vec::Vec;
+#[cfg(feature = "std")]
 use std::io::Read;
+#[cfg(feature = "std")]
 use std::path::{Path, PathBuf};
 
 /// One source text handed to the assembler.
@@ -20,6 +29,7 @@ impl Source {
         Self { name: name.into(), text: text.into() }
     }
 
+    #[cfg(feature = "std")]
     /// Reads a file of up to [`MAX_BYTES`]; the error is the system's, or says that it is longer.
     pub fn read(path: impl Into<PathBuf>) -> std::io::Result<Self> {
         let path = path.into();
@@ -31,6 +41,7 @@ impl Source {
 /// Most bytes of a source, and of all sources of an assembly together.
 pub const MAX_BYTES: u64 = 16 << 20;
 
+#[cfg(feature = "std")]
 /// Reads a file of up to so many bytes. A longer one is refused, by its size alone if that is known.
 pub fn read_bytes(path: &Path, max_bytes: u64) -> std::io::Result<Vec<u8>> {
     let too_long = || {

@@ -3,8 +3,10 @@
 //! Each word of the source becomes a number once, when it is read; the language's own words have the lowest ones, so that what a word means
 //! to the language is an array access.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::hash::{BuildHasherDefault, Hasher};
+use hashbrown::HashMap;
 
 use crate::language::{Directive, Mnemonic, Suffix, Unary, directive, mnemonic, register, suffix};
 use crate::value::Register;

@@ -4,7 +4,12 @@
 //! intervals a linear scan needs no more registers than are live at once. It goes backward, so that the one range that must have a certain register, the colour
 //! in r0 at the end, is met before those that are live beside it.
 
-use std::fmt::Write;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt::Write;
 
 use crate::bundle::{Bank, RangeId};
 use crate::diagnostic::{Result, fault};
@@ -42,7 +47,7 @@ fn allocate_bank(scheduled: &Scheduled, bank: Bank, numbers: &mut [Option<u8>]) 
     let mut ranges: Vec<(usize, &LiveRange)> = scheduled.ranges.iter().enumerate().collect();
     ranges.retain(|(_, range)| range.bank == bank && end(range) > range.start);
     // The colour first of those that live until the end.
-    ranges.sort_by_key(|(_, range)| (std::cmp::Reverse(end(range)), !range.is_color));
+    ranges.sort_by_key(|(_, range)| (core::cmp::Reverse(end(range)), !range.is_color));
     // For each register the start of the range that was given it last: it is free for ranges that end there or before.
     let mut starts = vec![usize::MAX; usize::from(FILE_REGISTERS)];
     for (at, range) in ranges {

@@ -1,5 +1,11 @@
 //! From a source to the programs of its stages.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{Binding, Handle, Module, ShaderStage, Span, Type, TypeInner};
 use qpu::interface as checked;
@@ -53,7 +59,7 @@ pub struct Compiled {
     /// Instructions. A fragment program has no end: its colour is in r0, and a pipeline puts behind what becomes of it.
     pub words: Vec<u64>,
     /// For each instruction the bytes of the source that it is for, if it is for any.
-    pub places: Vec<Option<std::ops::Range<usize>>>,
+    pub places: Vec<Option<core::ops::Range<usize>>>,
     /// What feeds it.
     pub interface: Interface,
     /// The scalar values that it was made of.
@@ -69,7 +75,7 @@ impl Compiled {
     ///
     /// # Errors
     /// When the end has no encoding, or breaks a rule of the hardware.
-    pub fn with_end(mut self, state: &TailState) -> std::result::Result<Self, String> {
+    pub fn with_end(mut self, state: &TailState) -> core::result::Result<Self, String> {
         if self.stage != Stage::Fragment {
             return Ok(self);
         }
@@ -100,7 +106,7 @@ impl Compiled {
 ///
 /// # Errors
 /// What is wrong with the source, or not possible, with its place.
-pub fn compile(source: &str, path: &str, options: &Options) -> std::result::Result<Vec<Compiled>, Error> {
+pub fn compile(source: &str, path: &str, options: &Options) -> core::result::Result<Vec<Compiled>, Error> {
     on_large_stack(path, || compile_here(&parse_here(source, path)?, source, path, options, &mut |_, _, _| {}))
 }
 
@@ -113,7 +119,7 @@ pub fn compile_module(
     source: &str,
     path: &str,
     options: &Options,
-) -> std::result::Result<Vec<Compiled>, Error> {
+) -> core::result::Result<Vec<Compiled>, Error> {
     compile_module_watched(module, source, path, options, &mut |_, _, _| {})
 }
 
@@ -127,15 +133,15 @@ pub fn compile_module_watched(
     path: &str,
     options: &Options,
     watch: &mut Watch<'_>,
-) -> std::result::Result<Vec<Compiled>, Error> {
+) -> core::result::Result<Vec<Compiled>, Error> {
     on_large_stack(path, || compile_here(module, source, path, options, watch))
 }
 
 /// What a function returns that takes more of the stack than the caller may have.
 fn on_large_stack<T: Send>(
     path: &str,
-    work: impl FnOnce() -> std::result::Result<T, Error> + Send,
-) -> std::result::Result<T, Error> {
+    work: impl FnOnce() -> core::result::Result<T, Error> + Send,
+) -> core::result::Result<T, Error> {
     with_large_stack(work).unwrap_or_else(|fault| Err(Error::without_place(fault, path)))
 }
 
@@ -145,7 +151,7 @@ fn compile_here(
     path: &str,
     options: &Options,
     watch: &mut Watch<'_>,
-) -> std::result::Result<Vec<Compiled>, Error> {
+) -> core::result::Result<Vec<Compiled>, Error> {
     check_types(module)
         .and_then(|()| check_locations(module, source))
         .map_err(|refusal| refusal.render(source, path))?;
@@ -202,7 +208,7 @@ fn finish(unit: Unit) -> Result<Compiled> {
     let (attribute_words, lower_bound) = (unit.attribute_words(), unit.lower_bound());
     let Unit { stage, interface, ssa, lines, .. } = unit;
     let places = lines.iter().map(|line| line.span.to_range().filter(|range| !range.is_empty())).collect();
-    let words: std::result::Result<_, _> = lines.iter().map(|line| line.instruction.encode()).collect();
+    let words: core::result::Result<_, _> = lines.iter().map(|line| line.instruction.encode()).collect();
     let words = words.or_else(|error| fault(Span::default(), error))?;
     let compiled = Compiled { stage, words, places, interface, ssa, lower_bound, ended: false };
     verify(&compiled, attribute_words)?;
@@ -251,7 +257,7 @@ fn with_enough_registers(
 ///
 /// # Errors
 /// What naga says, or that the source is more than the compiler takes on.
-pub fn parse(source: &str, path: &str) -> std::result::Result<Module, Error> {
+pub fn parse(source: &str, path: &str) -> core::result::Result<Module, Error> {
     on_large_stack(path, || parse_here(source, path))
 }
 

@@ -1,6 +1,9 @@
 //! What is wrong with a shader, with its place.
 
-use std::fmt;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
 
 use naga::{Span, WithSpan};
 
@@ -15,7 +18,7 @@ pub struct Error {
     /// One sentence.
     pub message: String,
     /// Byte offsets of the place in the source, with what is there; none if the whole shader is meant.
-    pub place: Option<(std::ops::Range<usize>, String)>,
+    pub place: Option<(core::ops::Range<usize>, String)>,
     /// The text for people, with the lines of the source.
     pub rendered: String,
 }
@@ -30,7 +33,7 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl core::error::Error for Error {}
 
 /// A refusal inside of the compiler, not yet rendered.
 #[derive(Clone, Debug)]
@@ -52,7 +55,7 @@ enum Reason {
 }
 
 /// The result of a pass.
-pub(crate) type Result<T> = std::result::Result<T, Refusal>;
+pub(crate) type Result<T> = core::result::Result<T, Refusal>;
 
 /// Refuses what a limit forbids.
 pub(crate) fn refuse<T>(span: Span, limit: &'static Limit) -> Result<T> {
@@ -89,7 +92,7 @@ impl fmt::Display for Message {
     }
 }
 
-impl std::error::Error for Message {}
+impl core::error::Error for Message {}
 
 impl Refusal {
     /// Whether this limit is the reason.
@@ -160,7 +163,7 @@ impl Error {
     }
 
     /// A file that is no text.
-    pub(crate) fn not_text(error: &std::string::FromUtf8Error, path: &str) -> Self {
+    pub(crate) fn not_text(error: &alloc::string::FromUtf8Error, path: &str) -> Self {
         Self::without_place(error.to_string(), path)
     }
 

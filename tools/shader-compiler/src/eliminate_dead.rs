@@ -1,5 +1,8 @@
 //! Drops what nothing that a program does depends on.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use crate::ssa::{Op, Program, Step, Value};
 
 /// Drops computations and loops without use, and what leaves of a loop keep although nobody looks at it any more.
@@ -29,7 +32,7 @@ pub(crate) fn eliminate_dead(program: &mut Program) {
     // Whether the value behind the loop is looked at.
     let mut left: Vec<Vec<bool>> = program.loops.iter().map(|data| vec![false; data.carried.len()]).collect();
     while let Some(value) = work.pop() {
-        if std::mem::replace(&mut used[value.index()], true) {
+        if core::mem::replace(&mut used[value.index()], true) {
             continue;
         }
         let op = program.op(value);
@@ -45,14 +48,14 @@ pub(crate) fn eliminate_dead(program: &mut Program) {
             Op::Left(number, index) => {
                 loops.push(number);
                 let carried = program.loops[number as usize].carried[index as usize];
-                if !std::mem::replace(&mut left[number as usize][index as usize], true) {
+                if !core::mem::replace(&mut left[number as usize][index as usize], true) {
                     work.extend([carried.value, carried.init, carried.next]);
                 }
             }
             _ => {}
         }
         for number in loops {
-            if !std::mem::replace(&mut live_loops[number as usize], true) {
+            if !core::mem::replace(&mut live_loops[number as usize], true) {
                 work.extend(program.loops[number as usize].again);
             }
         }

@@ -1,5 +1,7 @@
 //! Pass `encode`: from instructions whose live ranges have registers to instruction words.
 
+use alloc::vec::Vec;
+
 use naga::Span;
 use v3d_hw::qpu::address_map::NOP;
 use v3d_hw::qpu::{

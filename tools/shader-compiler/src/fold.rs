@@ -112,7 +112,7 @@ impl Program {
 
 /// A float between 0 and 1 as a byte.
 fn colour(bits: u32) -> u8 {
-    (f32::from_bits(bits).clamp(0.0, 1.0) * 255.0).round() as u8
+    libm::roundf(f32::from_bits(bits).clamp(0.0, 1.0) * 255.0) as u8
 }
 
 /// What an operation of the add ALU gives; `None` for those that are left to the hardware.

@@ -3,7 +3,7 @@
 //! The front end follows from the name of the file. GLSL has the dialect of Vulkan, one stage in a file: `.vert`, `.frag` or `.comp`. In SPIR-V, `.spv`, errors
 //! have no place, since there is no text.
 
-use std::path::Path;
+use alloc::string::String;
 
 use naga::Module;
 #[cfg(feature = "glsl")]
@@ -49,7 +49,7 @@ fn read_here(source: &[u8], path: &str) -> Result<Parsed, Error> {
         let text = String::from_utf8_lossy(&source[..=MAX_SOURCE_BYTES]);
         bounds::check(&text, Dialect::Wgsl).map_err(|refusal| refusal.render(&text, path))?;
     }
-    let extension = Path::new(path).extension().and_then(|extension| extension.to_str());
+    let extension = extension(path);
     #[cfg(feature = "spirv")]
     if extension == Some("spv") {
         // Without this option, positions were turned upside down.
@@ -69,6 +69,12 @@ fn read_here(source: &[u8], path: &str) -> Result<Parsed, Error> {
     let _ = extension;
     let module = parse_here(&text, path)?;
     Ok(Parsed { module, text })
+}
+
+/// What is behind the last dot of a file's name, if there is a name before it.
+fn extension(path: &str) -> Option<&str> {
+    let name = path.rsplit(['/', '\\']).next()?;
+    name.rsplit_once('.').filter(|(before, _)| !before.is_empty()).map(|(_, extension)| extension)
 }
 
 /// The stage of a file in GLSL.

@@ -1,5 +1,8 @@
 //! What feeds a program: fields of its uniforms, textures, attributes, varyings, and the stream of words.
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use v3d_hw::control_list::Threading;
 
 use crate::ssa::StreamWord;

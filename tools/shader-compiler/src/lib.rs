@@ -1,5 +1,12 @@
 //! Compiles WGSL to programs for VideoCore IV's QPUs.
+//!
+//! The library needs an allocator, and `std` only for the feature of this name: then it compiles on a stack of its own.
+#![no_std]
 #![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(any(feature = "std", test))]
+extern crate std;
 
 mod allocate;
 mod bundle;

@@ -2,6 +2,10 @@
 //!
 //! A compute program runs once for each 16 invocations of its share, as a loop around all of it: the stream of uniforms begins anew each iteration.
 
+use alloc::borrow::ToOwned;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
 use naga::Span;
 use qpu::{Assembly, Source};
 use v3d_hw::qpu::{BranchCondition, Instruction, ReadSource, address_map};
@@ -33,7 +37,7 @@ pub(crate) fn link(
     for routine in routines {
         starts.push(lines.len());
         let (name, text, defines) = routine.source();
-        lines.extend(self::lines(name, text, &defines, &mut std::iter::empty())?);
+        lines.extend(self::lines(name, text, &defines, &mut core::iter::empty())?);
     }
     for &(at, routine) in calls {
         let at = iteration + at;

@@ -3,6 +3,9 @@
 //! The hardware gives a fragment all varyings of its vertices in their order, and a fragment shader must read each of them. So a component that the fragment
 //! shader does not use is not written by the vertex shader, and the others move up.
 
+use alloc::format;
+use alloc::vec::Vec;
+
 use naga::Span;
 
 use crate::diagnostic::{Result, mistake};

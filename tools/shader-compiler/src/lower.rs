@@ -3,7 +3,9 @@
 //! Functions are inlined, vectors and matrices taken apart, and variables become whatever value they have at the moment, so that nothing of them is left. A
 //! state says which values the variables have and for which elements that is so; where ways meet, states are merged by selects.
 
-use std::collections::HashMap;
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
+use hashbrown::HashMap;
 
 use naga::proc::TypeResolution;
 use naga::valid::{FunctionInfo, ModuleInfo};
@@ -176,7 +178,7 @@ pub(crate) struct Lowering<'m> {
     module: &'m Module,
     info: &'m ModuleInfo,
     /// The scalars of each type, or why it has none.
-    sizes: Vec<std::result::Result<usize, &'static Limit>>,
+    sizes: Vec<core::result::Result<usize, &'static Limit>>,
     pub(crate) program: Program,
     /// What a function returns for elements that never come to a return, because they were discarded or take no part: nothing depends on it.
     unspecified: Value,
@@ -299,7 +301,7 @@ impl<'m> Lowering<'m> {
     }
 
     /// The scalars of a type, of which the types that it is made of are known.
-    fn size_of(&self, inner: &TypeInner) -> std::result::Result<usize, &'static Limit> {
+    fn size_of(&self, inner: &TypeInner) -> core::result::Result<usize, &'static Limit> {
         let part = |ty: Handle<Type>| self.sizes.get(ty.index()).copied().unwrap_or(Err(&Limit::TYPE_IN_REGISTERS));
         Ok(match inner {
             TypeInner::Scalar(scalar) | TypeInner::Vector { scalar, .. } | TypeInner::Matrix { scalar, .. }

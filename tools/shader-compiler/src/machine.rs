@@ -2,7 +2,11 @@
 //!
 //! Registers are virtual, and what comes out of a stream is an operand.
 
-use std::fmt;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
 
 use naga::Span;
 use v3d_hw::qpu::address_map::TmuCoordinate;
@@ -209,7 +213,7 @@ pub(crate) fn described(
 
 /// The blocks of a program, for people.
 pub(crate) fn dump(machine: &Machine) -> String {
-    use std::fmt::Write;
+    use core::fmt::Write;
     let mut text = String::new();
     for (number, block) in machine.blocks.iter().enumerate() {
         // Writing to a string does not fail.

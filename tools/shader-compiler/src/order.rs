@@ -2,9 +2,13 @@
 //!
 //! Nothing moves here. The scheduler takes the operations whose dependences are met in the order of one of three ranks, which are computed here.
 
-use std::cmp::Reverse;
-use std::collections::HashSet;
-use std::fmt::Write;
+use hashbrown::HashSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::fmt::Write;
 
 use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::BRANCH_DELAY_SLOTS;

@@ -4,6 +4,9 @@
 //! shader. Two loops go around it, both bounded: `schedule` tries the heuristics of `schedule/heuristic.rs` and keeps the shortest schedule, and a program that
 //! needs more registers than there are goes through the list a second time in a frugal way (see [`crate::compile`]).
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use crate::diagnostic::Result;
 use crate::unit::{Request, Unit};
 
@@ -144,7 +147,7 @@ pub(crate) fn run_passes(requests: &[Request<'_>], watch: &mut Watch<'_>) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
+    use hashbrown::HashSet;
 
     #[test]
     fn each_pass_has_a_name_of_its_own_and_a_sentence() {

@@ -1,6 +1,9 @@
 //! Programs as assembly: with directives for what they read, and the line of the source at each instruction.
 
-use std::fmt::Write;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use core::fmt::Write;
 
 use qpu::disassembler::Style;
 
@@ -19,7 +22,7 @@ pub fn qasm(program: &Compiled, source: &str) -> String {
     text
 }
 
-fn write_qasm(text: &mut String, program: &Compiled, source: &str) -> std::fmt::Result {
+fn write_qasm(text: &mut String, program: &Compiled, source: &str) -> core::fmt::Result {
     let interface = &program.interface;
     let stage = if program.stage == Stage::Compute { "user" } else { program.stage.name() };
     writeln!(text, ".stage {stage}")?;

@@ -109,7 +109,7 @@ impl Program {
     /// sqrt(x) within 4.5 units of the last place: x * r * 0.5 * (3 - x * r * r). Of 0, for which there is no r, that of the smallest float will do.
     pub(crate) fn sqrt(&mut self, x: Value) -> Value {
         if let Some(bits) = self.constant(x) {
-            return self.float(f32::from_bits(bits).sqrt());
+            return self.float(libm::sqrtf(f32::from_bits(bits)));
         }
         let least = self.float(f32::MIN_POSITIVE);
         let not_zero = self.alu(AddOp::Fmax, x, least);
@@ -125,7 +125,7 @@ impl Program {
     /// 1 / sqrt(x) as r * (1.5 - 0.5 * x * r * r), of numbers from 2^-125 to 2^125.
     pub(crate) fn recip_sqrt(&mut self, x: Value) -> Value {
         if let Some(bits) = self.constant(x) {
-            return self.float(1.0 / f32::from_bits(bits).sqrt());
+            return self.float(1.0 / libm::sqrtf(f32::from_bits(bits)));
         }
         let near = self.value(Op::Special(Special::RecipSqrt, x));
         let half = self.float(0.5);

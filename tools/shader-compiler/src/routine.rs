@@ -9,6 +9,9 @@
 //! # Sources
 //! [AG p.22] for uniforms, semaphores and the mutex, [AG p.53-60] for VPM and DMA.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use crate::ssa::Atomic;
 
 /// File A: the link of routines.

@@ -18,9 +18,13 @@
 //! | `thread_switch` | switches of threads |
 //! | `occupancy` | which value is in which bank, and the live ranges |
 
-use std::cell::Cell;
-use std::collections::VecDeque;
-use std::fmt::Write;
+use alloc::borrow::ToOwned;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::Cell;
+use core::fmt::Write;
 
 use naga::Span;
 use v3d_hw::control_list::Threading;

@@ -3,7 +3,9 @@
 //! A value that one operation alone uses may be computed by that operation: packed colours, arguments of the special function unit and the TMU, words
 //! for the VPM and one side of a select are targets or conditions of the operation that makes them. Comparisons become flags where they are asked for.
 
-use std::collections::{HashMap, HashSet};
+use alloc::vec;
+use alloc::vec::Vec;
+use hashbrown::{HashMap, HashSet};
 
 use naga::Span;
 use v3d_hw::Layout;
@@ -271,7 +273,7 @@ impl Selector<'_> {
     }
 
     fn end_block(&mut self, end: End, kept: Vec<Register>) {
-        let operations = std::mem::take(&mut self.block);
+        let operations = core::mem::take(&mut self.block);
         self.machine.blocks.push(Block { operations, end, kept, uniform_order: Vec::new() });
         self.flags = None;
     }

@@ -3,8 +3,10 @@
 //! A program takes its uniforms one after the other, so they are in memory in the order in which its instructions read them. If the vertex shader first reads
 //! what the coordinate shader reads, in the same order, a draw writes one stream for both instead of two.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use alloc::collections::BinaryHeap;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use v3d_hw::control_list::Threading;
 

@@ -30,7 +30,7 @@ impl Program {
         let shared = !matches!(op, Op::PackByte(..) | Op::PackInteger(..) | Op::PackHalf(..) | Op::PackAll(_))
             && !op.has_effect();
         if shared {
-            let scopes = std::iter::once(0).chain(self.open.iter().map(|number| number + 1));
+            let scopes = core::iter::once(0).chain(self.open.iter().map(|number| number + 1));
             for scope in scopes {
                 if let Some(&value) = self.known.get(&(op, scope)) {
                     return value;

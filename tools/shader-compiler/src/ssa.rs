@@ -3,8 +3,12 @@
 //! Control flow is structure, not jumps: what an `if` chooses between is computed on both sides and selected, and a loop is a pair of marks in the order
 //! of computation. Booleans are masks: 0, or all bits set. So that which elements take part in something is a value like others.
 
-use std::collections::HashMap;
-use std::fmt::{self, Write};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt::{self, Write};
+use hashbrown::HashMap;
 
 use naga::Span;
 use v3d_hw::qpu::{AddOp, MulOp};
@@ -484,7 +488,7 @@ impl Access {
     pub fn operands(&self) -> Vec<Value> {
         match self {
             Self::Load { address, uncached, .. } => vec![uncached.unwrap_or(*address)],
-            Self::Store { address, words, .. } => std::iter::once(*address).chain(words.iter().copied()).collect(),
+            Self::Store { address, words, .. } => core::iter::once(*address).chain(words.iter().copied()).collect(),
             Self::Atomic { function: Atomic::CompareExchange, address, data, compare, .. } => {
                 vec![*address, *data, *compare]
             }

@@ -3,32 +3,46 @@
 //! naga and this compiler recurse for what is within each other in a source. How deep that goes is bounded before; what the bounds let pass fits into this
 //! stack, but not always into the caller's.
 
-use std::any::Any;
+#[cfg(feature = "std")]
+use alloc::format;
+use alloc::string::String;
+#[cfg(feature = "std")]
+use core::any::Any;
+#[cfg(feature = "std")]
 use std::thread;
 
 /// Bytes of the stack. Memory is taken for what is used of it only.
+#[cfg(feature = "std")]
 const STACK_BYTES: usize = 256 << 20;
 
+/// Does something on the caller's stack, since there are no threads to have another one.
+#[cfg(not(feature = "std"))]
+pub(crate) fn with_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
+    Ok(work())
+}
+
 /// Does something on a large stack; an error says why that was not possible.
+#[cfg(feature = "std")]
 pub(crate) fn with_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
     if cfg!(target_family = "wasm") {
         // There are no threads, and the stack is what the host has made it.
         return Ok(work());
     }
     thread::scope(|scope| {
-        let builder = thread::Builder::new().name("shader compiler".to_owned()).stack_size(STACK_BYTES);
+        let builder = thread::Builder::new().name("shader compiler".into()).stack_size(STACK_BYTES);
         let thread = builder.spawn_scoped(scope, work).map_err(|error| format!("there is no stack: {error}"))?;
         thread.join().map_err(|panic| format!("a fault of the compiler: {}", said(panic.as_ref())))
     })
 }
 
+#[cfg(feature = "std")]
 /// What a panic said.
 fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked")
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "std"))]
 mod tests {
     use super::*;
 
@@ -43,7 +57,7 @@ mod tests {
     #[test]
     fn the_stack_is_large() {
         fn deep(levels: usize) -> u64 {
-            let frame = std::hint::black_box([levels as u64; 128]);
+            let frame = core::hint::black_box([levels as u64; 128]);
             if levels == 0 { frame[0] } else { deep(levels - 1) + frame[127] - levels as u64 }
         }
         assert_eq!(with_large_stack(|| deep(100_000)), Ok(0));

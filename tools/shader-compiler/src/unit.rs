@@ -1,5 +1,11 @@
 //! The program of one stage on its way through the passes, with the result of each.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
 use naga::Span;
 use qpu::interface as checked;
 use v3d_hw::control_list::Threading;
@@ -244,7 +250,7 @@ impl Unit {
         if self.stage == Stage::Compute {
             let Workgroups { together, parts, .. } = self.interface.workgroups;
             let calls = self.schedules.first().map_or_else(Vec::new, Scheduled::calls);
-            let lines = std::mem::take(&mut self.lines);
+            let lines = core::mem::take(&mut self.lines);
             self.lines = link(lines, &calls, &self.machine.routines, if together { 1 } else { parts })?;
         }
         end(self.stage, &mut self.lines);
@@ -342,7 +348,7 @@ fn check_length(program: &Program) -> Result<()> {
     refuse_with(span, &Limit::PROGRAM_SIZE, count)
 }
 
-fn numbers(attribute: &Attribute) -> std::ops::Range<u32> {
+fn numbers(attribute: &Attribute) -> core::ops::Range<u32> {
     attribute.offset_words..attribute.offset_words + attribute.words()
 }
 

@@ -7,6 +7,9 @@
 //!
 //! The condition may also compare such a value with the smaller of two integers of which one is the same everywhere: `i < min(count, 8)`.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use v3d_hw::qpu::AddOp;
 
 use crate::diagnostic::{Result, refuse};

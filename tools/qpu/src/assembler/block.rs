@@ -1,6 +1,11 @@
 //! Blocks of lines: conditions, repetitions, macros, functions, includes.
 
-use std::rc::Rc;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::budget::{STEPS_OF_INCLUDE, STEPS_OF_ROUND};
 use super::scope::{Function, Macro, ScopeKind};

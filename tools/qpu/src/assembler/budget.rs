@@ -10,6 +10,8 @@
 //!
 //! Exceeding a limit is an error at the place where it happens, and the rest is skipped.
 
+use alloc::format;
+
 use super::{Assembler, Res};
 use crate::code::Code;
 use crate::lexer::Token;

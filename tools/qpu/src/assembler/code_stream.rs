@@ -1,5 +1,9 @@
 //! The assembled words, with their origins.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use crate::assembler::label::Labels;
 use crate::slot::Slot;
 use crate::source::Span;
@@ -93,7 +97,7 @@ impl CodeStream {
 
     /// Adds an instruction.
     pub(super) fn push(&mut self, word: u64, span: Span, slot: &Slot) -> usize {
-        let target = std::mem::take(&mut self.pending_target);
+        let target = core::mem::take(&mut self.pending_target);
         let in_slot = self.next_is_in_slot();
         let at = self.insert(word, WordInfo { span, data: false, target, in_slot });
         self.fix(at, slot, span);
@@ -152,7 +156,7 @@ impl CodeStream {
 
     /// Adds `bits` bits of data.
     pub(super) fn push_bits(&mut self, value: u64, bits: u32, span: Span) {
-        let target = std::mem::take(&mut self.pending_target);
+        let target = core::mem::take(&mut self.pending_target);
         let info = WordInfo { span, data: true, target, in_slot: false };
         if self.bit_offset == 0 {
             self.insert(0, info);
@@ -189,7 +193,7 @@ impl CodeStream {
 
     /// Copies a word to the end. A branch keeps the distance of the original.
     pub(super) fn copy(&mut self, from: usize, word: u64, info: WordInfo) {
-        let target = std::mem::take(&mut self.pending_target);
+        let target = core::mem::take(&mut self.pending_target);
         let in_slot = self.next_is_in_slot();
         let at = self.insert(word, WordInfo { target, in_slot, ..info });
         if let Some(&fixup) = self.fixups.iter().find(|fixup| fixup.word == from) {

@@ -1,5 +1,7 @@
 //! Data between the code.
 
+use alloc::format;
+
 use super::{Assembler, Res};
 use crate::code::Code;
 use crate::language::directive::Datum;

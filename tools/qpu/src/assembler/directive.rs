@@ -1,5 +1,8 @@
 //! Directives.
 
+use alloc::boxed::Box;
+use alloc::format;
+
 use super::scope::ScopeKind;
 use super::{Assembler, Res};
 use crate::code::Code;

@@ -3,7 +3,11 @@
 //! The grammar is C's, with words for functions before their operand (`sin x`), labels (`:name`, `r:name`), per-element constants in brackets and
 //! suffixes after registers.
 
-use std::rc::Rc;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
 
 use super::scope::ScopeKind;
 use super::{Assembler, Cursor, Res};

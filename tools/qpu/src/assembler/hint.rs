@@ -1,6 +1,12 @@
 //! Suggestions where a name or the number of operands is wrong.
 
-use super::{Assembler, STANDARD_INCLUDE, STANDARD_INCLUDE_TEXT};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::Assembler;
+use super::include::{STANDARD_INCLUDE, STANDARD_INCLUDE_TEXT};
 use crate::diagnostic::Diagnostic;
 use crate::language::Mnemonic;
 use crate::lexer::Token;

@@ -1,5 +1,8 @@
 //! Lines with instructions.
 
+use alloc::format;
+use alloc::string::ToString;
+
 use v3d_hw::qpu::access::{AccessRow, Peripheral};
 use v3d_hw::qpu::{File, ImmediateKind, ReadSource, Signal, WriteTarget};
 

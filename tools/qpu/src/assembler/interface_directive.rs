@@ -1,5 +1,11 @@
 //! Directives that declare a shader's interface.
 
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use super::{Assembler, Res};
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;

@@ -2,8 +2,9 @@
 //!
 //! Labels that start with a digit can be defined many times: `:1` is the one before (or, if there is none yet, the next), `:1f` the next.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
+use alloc::vec::Vec;
+use core::hash::BuildHasherDefault;
+use hashbrown::HashMap;
 
 use crate::source::Span;
 use crate::symbol::{NameHasher, Symbol};

@@ -1,7 +1,9 @@
 //! Lines: labels, directives, macros, instructions; and which lines are skipped.
 
-use std::ops::Range;
-use std::rc::Rc;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use core::ops::Range;
 
 use super::{Assembler, Cursor, Res};
 use crate::code::Code;
@@ -29,7 +31,7 @@ impl Assembler<'_> {
 
     /// Executes a range of lines; failures are reported and the next line goes on.
     pub(super) fn run_lines(&mut self, file: u32, tokens: &Rc<Tokens>, lines: Range<usize>) -> Res {
-        let outer = std::mem::replace(&mut self.cursor, Cursor { file, tokens: Rc::clone(tokens), at: 0 });
+        let outer = core::mem::replace(&mut self.cursor, Cursor { file, tokens: Rc::clone(tokens), at: 0 });
         let mut line = lines.start;
         while line < lines.end && !self.given_up {
             let Some(&start) = tokens.lines.get(line) else { break };

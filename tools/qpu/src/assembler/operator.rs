@@ -1,6 +1,7 @@
 //! What operators do with values.
 
-use std::cmp::Ordering;
+use alloc::format;
+use core::cmp::Ordering;
 
 use super::{Assembler, Res};
 use crate::code::Code;
@@ -47,8 +48,8 @@ impl Assembler<'_> {
             (Unary::LogicalNot, Value::Int(value)) => Value::Int(i64::from(value == 0)),
             (Unary::Abs, Value::Int(value)) => Value::Int(value.wrapping_abs()),
             (Unary::Abs, Value::Float(value)) => Value::Float(value.abs()),
-            (Unary::Ceil, Value::Float(value)) => Value::Int(value.ceil() as i64),
-            (Unary::Floor, Value::Float(value)) => Value::Int(value.floor() as i64),
+            (Unary::Ceil, Value::Float(value)) => Value::Int(libm::ceil(value) as i64),
+            (Unary::Floor, Value::Float(value)) => Value::Int(libm::floor(value) as i64),
             (Unary::Ceil | Unary::Floor, Value::Int(_)) => operand,
             (Unary::Negate | Unary::Not | Unary::LogicalNot | Unary::Abs | Unary::Ceil | Unary::Floor, _) => {
                 return wrong(self);
@@ -138,7 +139,7 @@ impl Assembler<'_> {
                 None => Some(rank(left).cmp(&rank(right))),
             },
         };
-        let identical = std::mem::discriminant(&left) == std::mem::discriminant(&right)
+        let identical = core::mem::discriminant(&left) == core::mem::discriminant(&right)
             && match (left, right) {
                 (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits() || a == b,
                 _ => left == right,
@@ -191,7 +192,7 @@ fn arithmetic(operator: Binary, left: Value, right: Value) -> Result<Value, Code
     match numbers(left, right).ok_or(Code::WrongOperandType)? {
         Numbers::Int(a, b) => integer(operator, a, b).map(Value::Int),
         Numbers::Float(a, b) => Ok(Value::Float(match operator {
-            Power => a.powf(b),
+            Power => libm::pow(a, b),
             Multiply => a * b,
             Divide => a / b,
             Modulus => a % b,
@@ -199,7 +200,7 @@ fn arithmetic(operator: Binary, left: Value, right: Value) -> Result<Value, Code
             Subtract => a - b,
             ShiftLeft | ShiftRight if matches!((left, right), (Value::Float(_), Value::Int(_))) => {
                 let by = b.clamp(-5000.0, 5000.0);
-                a * (if operator == ShiftLeft { by } else { -by }).exp2()
+                a * libm::exp2(if operator == ShiftLeft { by } else { -by })
             }
             _ => return Err(Code::WrongOperandType),
         })),
@@ -214,7 +215,7 @@ fn integer(operator: Binary, a: i64, b: i64) -> Result<i64, Code> {
     Ok(match operator {
         Power => match u32::try_from(b) {
             Ok(exponent) => a.wrapping_pow(exponent),
-            Err(_) => ((a as f64).powf(b as f64) + 0.5).floor() as i64,
+            Err(_) => libm::floor(libm::pow(a as f64, b as f64) + 0.5) as i64,
         },
         Multiply => a.wrapping_mul(b),
         Divide | Modulus if b == 0 => return Err(Code::DivisionByZero),
@@ -254,25 +255,25 @@ fn integer(operator: Binary, a: i64, b: i64) -> Result<i64, Code> {
 
 fn math(function: Unary, x: f64) -> f64 {
     match function {
-        Unary::Sqrt => x.sqrt(),
-        Unary::Exp => x.exp(),
-        Unary::Exp2 => x.exp2(),
-        Unary::Exp10 => 10f64.powf(x),
-        Unary::Log => x.ln(),
-        Unary::Log2 => x.log2(),
-        Unary::Log10 => x.log10(),
-        Unary::Cos => x.cos(),
-        Unary::Sin => x.sin(),
-        Unary::Tan => x.tan(),
-        Unary::Acos => x.acos(),
-        Unary::Asin => x.asin(),
-        Unary::Atan => x.atan(),
-        Unary::Cosh => x.cosh(),
-        Unary::Sinh => x.sinh(),
-        Unary::Tanh => x.tanh(),
-        Unary::Acosh => x.acosh(),
-        Unary::Asinh => x.asinh(),
-        Unary::Atanh => x.atanh(),
+        Unary::Sqrt => libm::sqrt(x),
+        Unary::Exp => libm::exp(x),
+        Unary::Exp2 => libm::exp2(x),
+        Unary::Exp10 => libm::exp10(x),
+        Unary::Log => libm::log(x),
+        Unary::Log2 => libm::log2(x),
+        Unary::Log10 => libm::log10(x),
+        Unary::Cos => libm::cos(x),
+        Unary::Sin => libm::sin(x),
+        Unary::Tan => libm::tan(x),
+        Unary::Acos => libm::acos(x),
+        Unary::Asin => libm::asin(x),
+        Unary::Atan => libm::atan(x),
+        Unary::Cosh => libm::cosh(x),
+        Unary::Sinh => libm::sinh(x),
+        Unary::Tanh => libm::tanh(x),
+        Unary::Acosh => libm::acosh(x),
+        Unary::Asinh => libm::asinh(x),
+        Unary::Atanh => libm::atanh(x),
         Unary::Erf => 1.0 - erfc(x),
         Unary::Erfc => erfc(x),
         _ => x,
@@ -287,7 +288,7 @@ fn erfc(x: f64) -> f64 {
     if x > 27.0 {
         return 0.0;
     }
-    let root_pi = std::f64::consts::PI.sqrt();
+    let root_pi = libm::sqrt(core::f64::consts::PI);
     if x < 2.5 {
         let mut term = x;
         let mut sum = x;
@@ -301,7 +302,7 @@ fn erfc(x: f64) -> f64 {
     }
     // Evaluated from the inside; 60 steps are exact to the last bits for x of at least 2.5.
     let fraction = (1..=60).rev().fold(0.0, |tail, n| 0.5 * f64::from(n) / (x + tail));
-    (-x * x).exp() / root_pi / (x + fraction)
+    libm::exp(-x * x) / root_pi / (x + fraction)
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 //! Contexts are dynamic: the body of a macro sees the names of its caller, a file those of the file that includes it. A name set by `.set` lives in the
 //! outermost context, one set by `.lset` in the innermost.
 
-use std::ops::Range;
-use std::rc::Rc;
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 use crate::lexer::Tokens;
 use crate::source::Span;

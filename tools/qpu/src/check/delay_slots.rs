@@ -4,6 +4,11 @@
 //! of the program that comes before the second iteration of a loop, a counter that is set anew in each iteration, a result that is thrown away, a branch to
 //! what was executed just now. `.slots` in the source says that it is meant all the same.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, Signal};
 
 use super::facts::{Facts, Register};

@@ -2,6 +2,9 @@
 //!
 //! They are applied only on request ([`super::Rules::All`]), and give warnings.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+
 use v3d_hw::qpu::{Condition, Hazard, ReadSource, Signal, WriteTarget};
 
 use super::facts::{Facts, Register};
@@ -95,7 +98,7 @@ impl Program<'_> {
     /// The first two instructions.
     fn at_start(&self, findings: &mut Findings) {
         let Some(&start) = self.flow.entries().first() else { return };
-        for node in std::iter::once(start).chain(self.flow.successors(start).iter()) {
+        for node in core::iter::once(start).chain(self.flow.successors(start).iter()) {
             let at = self.flow.at(node);
             if self.facts[at].writes_tmu() {
                 findings.warning(Code::TmuAtStart, at, Hazard::TmuAfterStart.sentence());

@@ -28,8 +28,8 @@ impl Register {
     }
 }
 
-impl std::fmt::Display for Register {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Display for Register {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::InFile(File::A, number) => write!(f, "ra{number}"),
             Self::InFile(File::B, number) => write!(f, "rb{number}"),

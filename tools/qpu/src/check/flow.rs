@@ -3,6 +3,9 @@
 //! A branch takes effect after three more instructions, a program end after two. The same instruction can therefore have different successors,
 //! depending on what is pending when it is reached: a [`Node`] is an instruction together with that.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::facts::Facts;
 
 /// An instruction with what is pending when it is executed.
@@ -83,7 +86,7 @@ impl Flow {
             work.push(Node(first as u32));
         }
         while let Some(node) = work.pop() {
-            if std::mem::replace(&mut reached[node.0 as usize], true) {
+            if core::mem::replace(&mut reached[node.0 as usize], true) {
                 continue;
             }
             let (successors, call) = flow.find(facts, node);

@@ -1,5 +1,9 @@
 //! Rules within one instruction.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::vec;
+
 use v3d_hw::qpu::access::{Peripheral, Stages};
 use v3d_hw::qpu::accesses::Write;
 use v3d_hw::qpu::{Condition, File, ReadSource, SmallImmediate, WriteTarget, address_sets};

@@ -4,6 +4,8 @@
 //! switch after its request: before and after, the other thread's results may precede it in the FIFO. The parameters of a request use the same FIFO, so
 //! that no switch may come between them.
 
+use alloc::format;
+
 use v3d_hw::qpu::{ReadSource, WriteTarget};
 
 use super::facts::Facts;

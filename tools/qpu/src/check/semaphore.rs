@@ -3,6 +3,10 @@
 //! A semaphore is shared by all QPUs, and one program does not show whether another releases what it acquires. Therefore only what the source declares
 //! by `.semaphore` is checked: the accesses on a path from start to end.
 
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::count::{Count, UNBOUNDED};
 use super::flow::{Node, Pending};
 use super::{Findings, Program};

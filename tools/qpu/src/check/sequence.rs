@@ -1,5 +1,7 @@
 //! Rules between instructions a few steps apart.
 
+use alloc::format;
+
 use v3d_hw::qpu::accesses::accumulators;
 use v3d_hw::qpu::{Condition, Hazard, ReadSource, Signal, SmallImmediate, WriteTarget};
 

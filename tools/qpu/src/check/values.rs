@@ -1,5 +1,10 @@
 //! Rules about the data-flow state when an instruction is reached.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+
 use v3d_hw::qpu::accesses::register_bit;
 use v3d_hw::qpu::{ReadSource, Signal, WriteTarget};
 

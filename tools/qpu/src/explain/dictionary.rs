@@ -11,7 +11,10 @@ mod registers;
 mod signals;
 mod suffixes;
 
-use std::fmt::Write;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write;
 
 use crate::code::Code;
 use crate::similar;
@@ -183,6 +186,7 @@ mod tests {
     use super::*;
     use crate::language::{Directive, Mnemonic, Unary, register, suffix};
     use crate::{Options, Source, assemble};
+    use alloc::borrow::ToOwned;
 
     /// Words of a kind that the language has.
     fn language(kind: WordKind) -> Vec<String> {

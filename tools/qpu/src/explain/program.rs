@@ -1,6 +1,10 @@
 //! Whole programs: a listing, each instruction field by field, and which word of each stream it takes or gives.
 
-use std::fmt::Write;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write;
 
 use qpu_text::Text;
 use v3d_hw::qpu::address_map::TmuCoordinate;

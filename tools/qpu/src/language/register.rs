@@ -3,6 +3,10 @@
 //! `ra0` … `ra63` and `rb0` … `rb63` name an address of one file; the other names leave the choice of the file to the assembler
 //! where the hardware has the same behind both.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+
 use v3d_hw::qpu::address_map::TmuCoordinate;
 use v3d_hw::qpu::{ReadSource as R, WriteTarget as W};
 

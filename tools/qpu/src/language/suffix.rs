@@ -1,5 +1,10 @@
 //! Suffixes of mnemonics and operands: words after a dot.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use v3d_hw::qpu::{BranchCondition, Condition};
 
 use crate::value::{Direction, Number, PackSuffix};

@@ -5,7 +5,8 @@
 //! branches by an offset within it, are left unchanged. Any other computation with such a register depends on distances in the code, which the optimizer
 //! changes.
 
-use std::ops::Range;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 use v3d_hw::qpu::{AddOp, Alu, File, Instruction, MulOp, Mux, ReadSource};
 
@@ -36,12 +37,12 @@ pub(super) fn tables(words: &[u64]) -> Result<Vec<Range<usize>>, usize> {
                 }
                 let alu = alu.ok_or(at)?;
                 if let Some(source) = moved(&alu.0, alu.1) {
-                    more |= !std::mem::replace(&mut holds[source], true);
+                    more |= !core::mem::replace(&mut holds[source], true);
                 } else {
                     let base = added(&alu.0, alu.1).into_iter().flatten().find(|&base| is_link_only(words, base));
                     let base = base.ok_or(at)?;
                     bases[base] = true;
-                    more |= !std::mem::replace(&mut holds[base], true);
+                    more |= !core::mem::replace(&mut holds[base], true);
                 }
             }
         }

@@ -1,6 +1,9 @@
 //! Why a program cannot be optimized, and where.
 
-use std::fmt;
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
 
 use crate::assembler::Assembly;
 use crate::code::Code;
@@ -71,4 +74,4 @@ impl fmt::Display for Refused {
     }
 }
 
-impl std::error::Error for Refused {}
+impl core::error::Error for Refused {}

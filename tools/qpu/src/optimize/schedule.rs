@@ -3,7 +3,9 @@
 //! A list scheduler: of all ready instructions, the one with the longest critical path is placed first, together with another that fits into the same word.
 //! A variant of it prefers instructions that do not wait for a TMU.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::effects::Effects;
 use super::merge::merge_words;

@@ -1,5 +1,7 @@
 //! Branches.
 
+use alloc::format;
+
 use v3d_hw::qpu::address_map::is_register;
 use v3d_hw::qpu::{AddOp, BranchCondition, MulOp, Signal};
 

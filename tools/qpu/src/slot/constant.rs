@@ -34,7 +34,7 @@ pub(super) fn add_result(op: AddOp, value: u32) -> Option<u32> {
         AddOp::Fminabs | AddOp::Fmaxabs => value & !SIGN,
         AddOp::Ftoi if is_infinite(value) => 0,
         // The low 32 bits of what does not fit; small immediates as floats are at most 128.
-        AddOp::Ftoi => float.trunc().rem_euclid(4_294_967_296.0) as u32,
+        AddOp::Ftoi => float as i64 as u32,
         AddOp::Itof => exact(f64::from(value as i32))?,
         AddOp::Add => value.wrapping_add(value),
         AddOp::Sub | AddOp::Xor => 0,
@@ -57,7 +57,10 @@ pub(super) fn mul_result(op: MulOp, value: u32) -> Option<u32> {
         MulOp::Fmul if flushed(value) == 0 => 0,
         MulOp::Fmul if is_infinite(value) => INFINITY,
         // 48 bits hold the square of 24.
-        MulOp::Fmul => exact(f64::from(f32::from_bits(value)).powi(2))?,
+        MulOp::Fmul => {
+            let float = f64::from(f32::from_bits(value));
+            exact(float * float)?
+        }
         MulOp::Mul24 => (value & 0xff_ffff).wrapping_mul(value & 0xff_ffff),
         MulOp::V8muld => per_byte(value, |byte| (byte * byte + 127) / 255),
         MulOp::V8min | MulOp::V8max => value,
@@ -106,6 +109,7 @@ impl Slot {
 #[cfg(all(test, feature = "model"))]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
     use v3d_hw::qpu::{PackA, PackMul};
     use v3d_sim::qpu::isa::{alu, pack};
     use v3d_sim::random::Random;

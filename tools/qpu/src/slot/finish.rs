@@ -109,10 +109,10 @@ impl Slot {
         self.immediate = value;
         // One target: always by the add ALU, so that there is one such word for it.
         if self.waddr_add == NOP && !self.pm {
-            std::mem::swap(&mut self.waddr_add, &mut self.waddr_mul);
+            core::mem::swap(&mut self.waddr_add, &mut self.waddr_mul);
             self.ws = !self.ws & !is_written_in_either_file(self.waddr_add);
-            std::mem::swap(&mut self.cond_add, &mut self.cond_mul);
-            std::mem::swap(&mut self.always_add, &mut self.always_mul);
+            core::mem::swap(&mut self.cond_add, &mut self.cond_mul);
+            core::mem::swap(&mut self.always_add, &mut self.always_mul);
         }
     }
 }

@@ -3,6 +3,8 @@
 //! The QPU has no move: a register is moved by `or x, x` in the add ALU or `v8min x, x` in the mul ALU, a constant by any operation that
 //! makes it out of a small immediate, or by a load immediate, which is a word of its own.
 
+use alloc::format;
+
 use v3d_hw::qpu::{AddOp, ImmediateKind, MulOp, Mux, Signal};
 
 use super::recipe::{self, Recipe};

@@ -3,7 +3,9 @@
 //! 64 small immediates, the operations of both ALUs and the packs that fill a word give a few hundred constants that need no
 //! load immediate, and therefore leave the other ALU free.
 
-use std::sync::LazyLock;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use once_cell::race::OnceBox;
 
 use v3d_hw::qpu::{AddOp, MulOp, SmallImmediate};
 
@@ -66,7 +68,9 @@ const PACKS: &[PackMode] = &[
 ];
 
 /// All recipes, by value and then by preference.
-static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
+static RECIPES: OnceBox<Vec<Recipe>> = OnceBox::new();
+
+fn all() -> Box<Vec<Recipe>> {
     let mut recipes = Vec::new();
     for &pack in PACKS {
         let mul_pack = pack.number == Number::Float;
@@ -88,11 +92,12 @@ static RECIPES: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
         }
     }
     recipes.sort_by_key(|recipe| recipe.value);
-    recipes
-});
+    Box::new(recipes)
+}
 
 /// The ways to make `value`, best first.
 pub(super) fn recipes(value: u32) -> impl Iterator<Item = &'static Recipe> {
-    let start = RECIPES.partition_point(|recipe| recipe.value < value);
-    RECIPES[start..].iter().take_while(move |recipe| recipe.value == value)
+    let recipes = RECIPES.get_or_init(all);
+    let start = recipes.partition_point(|recipe| recipe.value < value);
+    recipes[start..].iter().take_while(move |recipe| recipe.value == value)
 }

@@ -1,5 +1,8 @@
 //! Rotation of the mul ALU's result.
 
+use alloc::boxed::Box;
+use alloc::format;
+
 use v3d_hw::qpu::{Mux, SmallImmediate};
 
 use super::{Outcome, Place, Refusal, Slot, immediate_value};

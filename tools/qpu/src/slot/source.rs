@@ -1,5 +1,7 @@
 //! Sources: operand multiplexers, read addresses, small immediates.
 
+use alloc::format;
+
 use v3d_hw::qpu::{AddOp, Mux, Signal, WriteTarget};
 
 use super::{Form, Outcome, Place, Refusal, Slot, immediate_code};

@@ -18,7 +18,7 @@ impl Slot {
         {
             return false;
         }
-        std::mem::swap(&mut self.raddr_a, &mut self.raddr_b);
+        core::mem::swap(&mut self.raddr_a, &mut self.raddr_b);
         for mux in [&mut self.add_a, &mut self.add_b, &mut self.mul_a, &mut self.mul_b] {
             *mux = match *mux {
                 Mux::A => Mux::B,
@@ -53,11 +53,11 @@ impl Slot {
             _ => return false,
         };
         (self.op_add, self.op_mul) = (op_add, op_mul);
-        std::mem::swap(&mut self.add_a, &mut self.mul_a);
-        std::mem::swap(&mut self.add_b, &mut self.mul_b);
-        std::mem::swap(&mut self.cond_add, &mut self.cond_mul);
-        std::mem::swap(&mut self.always_add, &mut self.always_mul);
-        std::mem::swap(&mut self.waddr_add, &mut self.waddr_mul);
+        core::mem::swap(&mut self.add_a, &mut self.mul_a);
+        core::mem::swap(&mut self.add_b, &mut self.mul_b);
+        core::mem::swap(&mut self.cond_add, &mut self.cond_mul);
+        core::mem::swap(&mut self.always_add, &mut self.always_mul);
+        core::mem::swap(&mut self.waddr_add, &mut self.waddr_mul);
         // Write swap follows the targets; without targets it stays at its default.
         if self.in_mul() || self.waddr_add != NOP || !is_written_in_either_file(self.waddr_mul) {
             self.ws = !self.ws;

@@ -3,6 +3,8 @@
 //! naga's front ends recurse for what is nested and for each operator of an expression, and copy a constant wherever a function uses it: a short text can
 //! take all of the stack or the memory. What is counted here is never less than what they make of the text; what people write is far from the bounds.
 
+use alloc::vec;
+
 use naga::Span;
 
 use super::parts::check_parts;
@@ -111,6 +113,9 @@ fn check_nesting(tokens: &[Token<'_>]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::format;
+    use alloc::string::{String, ToString};
+    use alloc::vec::Vec;
 
     fn refused(text: &str) -> Option<&'static str> {
         let refusal = check(text, Dialect::Wgsl).err()?;

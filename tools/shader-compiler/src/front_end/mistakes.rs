@@ -3,7 +3,10 @@
 //! naga names expressions and functions by their numbers, and some mistakes have no place. Those that are made most often get a sentence here, with names,
 //! types and a place; all others keep naga's text.
 
-use std::collections::BTreeSet;
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
 
 use naga::common::DiagnosticDisplay;
 use naga::front::Typifier;

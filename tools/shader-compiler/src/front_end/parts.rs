@@ -3,9 +3,11 @@
 //! naga copies the value of a constant, with all that it is made of, where a function uses it, makes an expression of each element of a value that is all
 //! zeros, and looks at all parts of a type wherever the type is used.
 
-use std::cell::Cell;
-use std::collections::HashMap;
-use std::ops::Range;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cell::Cell;
+use core::ops::Range;
+use hashbrown::HashMap;
 
 use super::bounds::{Dialect, MAX_PARTS, span};
 use super::tokens::{Token, TokenKind};
@@ -216,7 +218,7 @@ impl<'t> Constants<'t> {
         if let Some(known) = meaning.expressions {
             return known;
         }
-        if std::mem::replace(&mut meaning.is_open, true) {
+        if core::mem::replace(&mut meaning.is_open, true) {
             return 1;
         }
         let bodies = meaning.bodies.clone();
@@ -294,7 +296,7 @@ impl<'t> Constants<'t> {
         if let Some(known) = if is_zero { meaning.zero } else { meaning.parts } {
             return known;
         }
-        if std::mem::replace(&mut meaning.is_open, true) {
+        if core::mem::replace(&mut meaning.is_open, true) {
             return 1;
         }
         let bodies = meaning.bodies.clone();
@@ -362,7 +364,7 @@ impl<'t> Constants<'t> {
                 if let Some(known) = meaning.number {
                     return Some((known?, at + 1));
                 }
-                if std::mem::replace(&mut meaning.is_open, true) {
+                if core::mem::replace(&mut meaning.is_open, true) {
                     return None;
                 }
                 let bodies = meaning.bodies.clone();

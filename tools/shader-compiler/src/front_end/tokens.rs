@@ -1,6 +1,7 @@
 //! The tokens of a text in WGSL or GLSL, as far as both are alike.
 
-use std::ops::Range;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

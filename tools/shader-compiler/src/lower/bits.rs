@@ -1,5 +1,7 @@
 //! Built-in functions of bits, and what packs numbers into words.
 
+use alloc::vec::Vec;
+
 use naga::{MathFunction, ScalarKind, Span};
 use v3d_hw::qpu::{AddOp, MulOp};
 

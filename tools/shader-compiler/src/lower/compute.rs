@@ -3,7 +3,11 @@
 //! A program is for 16 invocations of a workgroup, one an element. A workgroup of more is several such parts: one after the other, or, if they wait for each
 //! other, on QPUs of their own.
 
-use std::collections::HashSet;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use hashbrown::HashSet;
 
 use naga::{AddressSpace, ArraySize, Binding, BuiltIn, Handle, Scalar, Span, StorageAccess, Type, TypeInner};
 use v3d_hw::qpu::{AddOp, MulOp};

@@ -2,6 +2,8 @@
 //!
 //! All ways are computed, each with the elements that take it; where they meet, each variable is the one of its element's way.
 
+use alloc::vec::Vec;
+
 use naga::{Block, SwitchCase, SwitchValue};
 
 use super::{Exit, Frame, Iteration, Lowering, State};

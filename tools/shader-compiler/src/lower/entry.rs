@@ -5,7 +5,12 @@
 //! # Sources
 //! [AG p.51] for fragments, [AG p.60-61] for shaded vertices.
 
-use std::ops::Range;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
 
 use naga::{
     AddressSpace, Binding, BuiltIn, EntryPoint, Handle, Interpolation, MathFunction, Sampling, Scalar, ScalarKind,

@@ -41,7 +41,7 @@ impl Lowering<'_> {
     /// 2^a.
     pub(super) fn power_of_two(&mut self, a: Value) -> Value {
         if let Some(bits) = self.program.constant(a) {
-            return self.program.float(f64::from(f32::from_bits(bits)).exp2() as f32);
+            return self.program.float(libm::exp2(f64::from(f32::from_bits(bits))) as f32);
         }
         if self.fast_math {
             return self.program.value(Op::Special(Special::Exp, a));
@@ -62,7 +62,7 @@ impl Lowering<'_> {
 
     /// e^a.
     fn power_of_e(&mut self, a: Value) -> Value {
-        let exponent = self.scaled(a, std::f32::consts::LOG2_E);
+        let exponent = self.scaled(a, core::f32::consts::LOG2_E);
         self.power_of_two(exponent)
     }
 
@@ -70,12 +70,12 @@ impl Lowering<'_> {
     pub(super) fn logarithm(&mut self, base: Base, a: Value) -> Value {
         if let Some(bits) = self.program.constant(a) {
             let a = f64::from(f32::from_bits(bits));
-            let logarithm = if base == Base::Two { a.log2() } else { a.ln() };
+            let logarithm = if base == Base::Two { libm::log2(a) } else { libm::log(a) };
             return self.program.float(if a > 0.0 { logarithm as f32 } else { f32::NEG_INFINITY });
         }
         if self.fast_math {
             let logarithm = self.program.value(Op::Special(Special::Log, a));
-            return if base == Base::Two { logarithm } else { self.scaled(logarithm, std::f32::consts::LN_2) };
+            return if base == Base::Two { logarithm } else { self.scaled(logarithm, core::f32::consts::LN_2) };
         }
         let (root, one) = (self.program.bits(ROOT_OF_HALF), self.program.float(1.0));
         let (by, zero) = (self.program.bits(TO_EXPONENT), self.program.bits(0));
@@ -88,7 +88,7 @@ impl Lowering<'_> {
         let sum = self.program.fmul(sum, rest);
         let mut whole = self.float_of(exponent);
         if base == Base::E {
-            whole = self.scaled(whole, std::f32::consts::LN_2);
+            whole = self.scaled(whole, core::f32::consts::LN_2);
         }
         let is_positive = self.program.compare(Relation::FloatLess, zero, a);
         let (logarithm, least) = (self.program.fadd(sum, whole), self.program.float(f32::NEG_INFINITY));
@@ -120,7 +120,7 @@ impl Lowering<'_> {
         let sum = self.program.fadd(magnitude, root);
         let argument = self.program.select(is_large, magnitude, sum);
         let logarithm = self.logarithm(Base::E, argument);
-        let of_two = self.program.float(std::f32::consts::LN_2);
+        let of_two = self.program.float(core::f32::consts::LN_2);
         let more = self.program.select(is_large, of_two, zero);
         let result = self.program.fadd(logarithm, more);
         if !is_sine {

@@ -1,5 +1,8 @@
 //! Expressions: from naga's arena to scalars and places.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use naga::{Expression, Handle, Literal, ScalarKind, Span, TypeInner};
 
 use super::memory::Place;

@@ -5,6 +5,9 @@
 //! the TMU does not do itself is made of lookups of single texels at their centres, which no filter changes: gathers, and comparisons of depths, blended
 //! by the place between four texels. A depth texture has the 24 bits of a depth above 8 of a stencil in each texel; its samples and loads are single texels.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use naga::{Expression, Handle, ImageClass, ImageQuery, SampleLevel, ScalarKind, Span, TypeInner};
 use v3d_hw::qpu::AddOp;
 

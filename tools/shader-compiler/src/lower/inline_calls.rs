@@ -1,5 +1,7 @@
 //! Inlines calls: a function is lowered in the place of each call of it.
 
+use alloc::vec::Vec;
+
 use naga::{Function, Span};
 
 use super::{Exit, Frame, Lowered, Lowering, State};
@@ -46,8 +48,8 @@ impl<'m> Lowering<'m> {
             function,
             info,
             arguments,
-            values: std::collections::HashMap::new(),
-            locals: std::collections::HashMap::new(),
+            values: hashbrown::HashMap::new(),
+            locals: hashbrown::HashMap::new(),
             iterations: Vec::new(),
             returns: Vec::new(),
             result: None,
@@ -58,14 +60,14 @@ impl<'m> Lowering<'m> {
             length = self.scalars(result.ty, span)?;
             self.check_variables(state, length, span)?;
             frame.result = Some(state.variables.len());
-            state.variables.extend(std::iter::repeat_n(self.unspecified, length));
+            state.variables.extend(core::iter::repeat_n(self.unspecified, length));
         }
         for (handle, local) in function.local_variables.iter() {
             let span = function.local_variables.get_span(handle);
             let count = self.scalars(local.ty, span)?;
             self.check_variables(state, count, span)?;
             frame.locals.insert(handle, state.variables.len());
-            state.variables.extend(std::iter::repeat_n(zero, count));
+            state.variables.extend(core::iter::repeat_n(zero, count));
         }
         for (handle, local) in function.local_variables.iter() {
             if let Some(init) = local.init {
@@ -76,7 +78,7 @@ impl<'m> Lowering<'m> {
         }
         let whole = state.live;
         self.block(&mut frame, &function.body, state)?;
-        let mut ways = std::mem::take(&mut frame.returns);
+        let mut ways = core::mem::take(&mut frame.returns);
         if !state.dead {
             ways.push(Exit { live: state.live, variables: state.variables.clone() });
         }

@@ -2,6 +2,8 @@
 //!
 //! A half is only stored so: it is read into a float of 32 bits, and what is computed with it has that accuracy.
 
+use alloc::vec::Vec;
+
 use naga::{ArraySize, Scalar, ScalarKind, Span, TypeInner, VectorSize};
 
 use super::Lowering;

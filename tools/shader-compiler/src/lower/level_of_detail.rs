@@ -3,6 +3,9 @@
 //! Each element has a level of detail of its own here. That the TMU takes more than one for a quad no source says, so that programs had better give the four
 //! elements of a quad the same.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use naga::DerivativeAxis;
 use v3d_hw::qpu::AddOp;
 

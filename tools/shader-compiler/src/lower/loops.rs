@@ -2,6 +2,9 @@
 //!
 //! `return` and `discard` leave a loop as `break` does, and set a variable of the loop: behind it, those elements have returned.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::unroll_loops::{Budget, LoopParts};
 use super::{Exit, Frame, Iteration, Lowering, State};
 use crate::diagnostic::{Result, refuse};

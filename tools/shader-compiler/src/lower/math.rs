@@ -1,5 +1,8 @@
 //! Built-in functions of numbers.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use naga::{BinaryOperator, MathFunction, ScalarKind, Span};
 use v3d_hw::qpu::AddOp;
 
@@ -186,8 +189,8 @@ impl Lowering<'_> {
             }
             F::Atan => self.arc_tangent(a, one),
             F::Atan2 => self.arc_tangent(a, b),
-            F::Radians => self.scaled(a, std::f32::consts::PI / 180.0),
-            F::Degrees => self.scaled(a, 180.0 / std::f32::consts::PI),
+            F::Radians => self.scaled(a, core::f32::consts::PI / 180.0),
+            F::Degrees => self.scaled(a, 180.0 / core::f32::consts::PI),
             F::Floor => {
                 let floor = self.floor(a);
                 self.whole_or(a, floor)
@@ -396,7 +399,7 @@ impl Lowering<'_> {
 
     /// sin(a + 2 pi turns): the argument in turns is brought to -0.5 to 0.5, where a polynomial takes over.
     fn sine(&mut self, a: Value, turns: f32) -> Value {
-        let in_turns = self.scaled(a, std::f32::consts::FRAC_1_PI / 2.0);
+        let in_turns = self.scaled(a, core::f32::consts::FRAC_1_PI / 2.0);
         let half = self.program.float(turns + 0.5);
         let place = self.program.fadd(in_turns, half);
         let place = self.fraction(place);
@@ -418,11 +421,11 @@ impl Lowering<'_> {
         let angle = self.program.fmul(ratio, sum);
         let (along_x, along_y) = (self.magnitude(x), self.magnitude(y));
         let steep = self.program.compare(Relation::FloatLess, along_x, along_y);
-        let quarter = self.program.float(std::f32::consts::FRAC_PI_2);
+        let quarter = self.program.float(core::f32::consts::FRAC_PI_2);
         let other = self.program.fsub(quarter, angle);
         let angle = self.program.select(steep, other, angle);
         let left = self.program.compare(Relation::FloatLess, x, zero);
-        let half = self.program.float(std::f32::consts::PI);
+        let half = self.program.float(core::f32::consts::PI);
         let other = self.program.fsub(half, angle);
         let angle = self.program.select(left, other, angle);
         let below = self.program.compare(Relation::FloatLess, y, zero);

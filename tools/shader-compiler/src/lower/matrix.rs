@@ -1,5 +1,7 @@
 //! Determinants of matrices, which are given column by column.
 
+use alloc::vec::Vec;
+
 use super::Lowering;
 use crate::ssa::Value;
 

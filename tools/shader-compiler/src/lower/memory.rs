@@ -8,7 +8,9 @@
 //! written to its buffer before, by itself or in a loop around both. Otherwise it is read by DMA. What other invocations write is seen behind a barrier
 //! by the same rule: they have come to the barrier by the same program.
 
-use std::collections::HashSet;
+use alloc::vec;
+use alloc::vec::Vec;
+use hashbrown::HashSet;
 
 use naga::{AtomicFunction, Expression, Handle, ScalarKind, Span, TypeInner};
 use v3d_hw::qpu::AddOp;

@@ -1,5 +1,8 @@
 //! Operators and conversions.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use naga::{
     BinaryOperator, DerivativeAxis, Expression, Handle, RelationalFunction, ScalarKind, Span, TypeInner, UnaryOperator,
 };

@@ -1,5 +1,8 @@
 //! Statements: each changes the state.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use naga::{Block, Span, Statement};
 use v3d_hw::qpu::AddOp;
 

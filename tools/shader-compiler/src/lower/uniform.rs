@@ -4,7 +4,11 @@
 //! index that is not constant chooses by selects between all words of an array. Longer arrays, and members with numbers of several types, are buffers
 //! instead: the stream has their address, and TMU 0 looks their words up. So are all arrays with such an index where the registers are too few for selects.
 
-use std::collections::HashSet;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use hashbrown::HashSet;
 
 use naga::{ArraySize, GlobalVariable, Handle, ScalarKind, Span, Type, TypeInner};
 

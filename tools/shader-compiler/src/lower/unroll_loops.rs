@@ -1,5 +1,7 @@
 //! Unrolls loops: each iteration is lowered with what is known of it, mostly the number of the iteration.
 
+use alloc::vec::Vec;
+
 use naga::{Block, Expression, Handle, Span};
 
 use super::{Exit, Frame, Iteration, Lowering, State};

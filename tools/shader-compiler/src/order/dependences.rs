@@ -1,5 +1,8 @@
 //! The dependence graph of a basic block: which operations must come after which, and by how many cycles.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::{Condition, File, Hazard, ReadSource, SFU_LATENCY, WriteTarget};
 
@@ -158,7 +161,7 @@ pub(crate) fn dependences(operations: &[Operation], registers: usize, threading:
         if operation.work == Work::LoadTexture {
             wait(request, 1, LOOKUP_LATENCY);
             wait(loads.last().map(|(load, _)| *load), 1, 1);
-            loads.push((at, std::mem::take(&mut parameters)));
+            loads.push((at, core::mem::take(&mut parameters)));
         }
         if matches!(operation.target, Target::Color | Target::BlueAlpha) {
             // The colour comes last, and the depth must be readable when the code that a pipeline appends begins. An operation with a successor has

@@ -1,5 +1,8 @@
 //! The phases of a block that is for two threads: the code between two switches, by how many switches have come before.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::dependences::{Carrier, Dependence};
 use crate::machine::{Operation, Target};
 

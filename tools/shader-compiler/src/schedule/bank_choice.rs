@@ -1,5 +1,7 @@
 //! In which bank a result goes.
 
+use alloc::vec::Vec;
+
 use v3d_hw::qpu::File;
 use v3d_hw::qpu::address_map::is_read_in_either_file;
 
@@ -58,7 +60,7 @@ impl Choices {
 
 impl IntoIterator for Choices {
     type Item = Choice;
-    type IntoIter = std::iter::Flatten<std::array::IntoIter<Option<Choice>, 3>>;
+    type IntoIter = core::iter::Flatten<core::array::IntoIter<Option<Choice>, 3>>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.list.into_iter().flatten()

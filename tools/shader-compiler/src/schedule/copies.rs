@@ -1,5 +1,8 @@
 //! Copies from bank to bank: what keeps an operation from being issued, and how a copy removes it.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use naga::Span;
 use v3d_hw::qpu::AddOp;
 

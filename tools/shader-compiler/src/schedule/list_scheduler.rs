@@ -3,6 +3,9 @@
 //! In each cycle the operation goes first that the heuristic ranks first of those whose dependences are met, and a second one that fits into the same
 //! instruction goes with it. A result's bank is chosen when it is issued, since latencies and read ports depend on it.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use naga::Span;
 use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::{Condition, SFU_LATENCY, Signal};
@@ -414,7 +417,7 @@ impl<'m> Scheduler<'m> {
         work: &ReadyList<'_>,
         at: usize,
         with: Option<&Bundle>,
-    ) -> std::result::Result<(Bundle, Choice), Obstacle> {
+    ) -> core::result::Result<(Bundle, Choice), Obstacle> {
         self.attempt_operation(work, work.operation(at), Some(at), with)
     }
 
@@ -425,7 +428,7 @@ impl<'m> Scheduler<'m> {
         operation: &Operation,
         at: Option<usize>,
         with: Option<&Bundle>,
-    ) -> std::result::Result<(Bundle, Choice), Obstacle> {
+    ) -> core::result::Result<(Bundle, Choice), Obstacle> {
         self.effort.spend(1);
         let now = self.now();
         // What a result merges with is not read: only what is written of it changes.

@@ -2,6 +2,9 @@
 //!
 //! Only how many registers of a bank are taken is counted here; which ones is decided by the pass `allocate`.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use v3d_hw::qpu::Hazard;
 
 use crate::bundle::{Bank, RangeId};

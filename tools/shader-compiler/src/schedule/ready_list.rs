@@ -1,6 +1,9 @@
 //! What is left of a block during scheduling: which operations are not issued, and when each of them may be.
 
-use std::cmp::Reverse;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::heuristic::Rank;
 use crate::machine::{Operation, Register, Work};

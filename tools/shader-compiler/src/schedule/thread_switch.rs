@@ -6,6 +6,8 @@
 //! Both threads have one FIFO of lookups [AG p.39]. So a program loads all that it has asked for after the next switch and before the one behind that: what is
 //! first in the FIFO is then its own.
 
+use alloc::vec::Vec;
+
 use naga::Span;
 use v3d_hw::qpu::{Signal, THREAD_DELAY_SLOTS};
 

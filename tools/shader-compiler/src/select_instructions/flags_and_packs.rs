@@ -1,5 +1,7 @@
 //! Conditions as flags, and results that are packed.
 
+use alloc::vec;
+
 use v3d_hw::qpu::{AddOp, Condition, File, MulOp, PackA, PackMul};
 
 use super::{Maker, Selector, opposite};

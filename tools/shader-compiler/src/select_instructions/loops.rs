@@ -11,6 +11,9 @@
 //! iteration's words end, for the next iteration; when the loop is left, one read passes it over. This is the form that validators can follow: the address
 //! is a uniform of the same basic block [linux vc4_validate_shaders.c].
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use v3d_hw::qpu::{File, SmallImmediate, WriteTarget};
 
 use super::Selector;

@@ -1,5 +1,8 @@
 //! Accesses of memory: lookups by TMU 0, and calls of routines for everything else.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use v3d_hw::qpu::{File, ReadSource, WriteTarget};
 
 use super::{Selector, VPM_WRITE};

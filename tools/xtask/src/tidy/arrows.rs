@@ -108,7 +108,7 @@ const ARROWS: &[Arrows] = &[
 ];
 
 /// The crates that run on the Pi.
-const NO_STD: [(&str, &str); 8] = [
+const NO_STD: [(&str, &str); 11] = [
     ("kernel", "kernel/src/lib.rs"),
     ("v3d-hw", "kernel/v3d-hw/src/lib.rs"),
     ("v3d", "kernel/v3d/src/lib.rs"),
@@ -117,6 +117,9 @@ const NO_STD: [(&str, &str); 8] = [
     ("compute-workloads", "kernel/compute/workloads/src/lib.rs"),
     ("qpu-shaders", "qpu-shaders/src/lib.rs"),
     ("shader-interface", "qpu-shaders/interface/src/lib.rs"),
+    ("qpu-text", "tools/qpu-text/src/lib.rs"),
+    ("qpu", "tools/qpu/src/lib.rs"),
+    ("shader-compiler", "tools/shader-compiler/src/lib.rs"),
 ];
 
 /// Checks the workspace.

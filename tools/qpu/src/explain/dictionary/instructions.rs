@@ -1,5 +1,8 @@
 //! Mnemonics of instructions [AG p.26-36], [vc4asm].
 
+use alloc::format;
+use alloc::string::String;
+
 use v3d_hw::qpu::operation::{Carry, Number, Operation};
 use v3d_hw::qpu::{AddOp, MulOp};
 

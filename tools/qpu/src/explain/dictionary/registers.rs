@@ -1,5 +1,9 @@
 //! Registers [AG p.37-38].
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+
 use super::Entry;
 use crate::code::Code;
 use crate::language::register::{self, NAMED};

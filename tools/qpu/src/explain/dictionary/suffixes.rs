@@ -1,5 +1,8 @@
 //! Suffixes: conditions, flags, packing, rotation [AG p.28-34], [vc4asm].
 
+use alloc::format;
+use alloc::string::String;
+
 use super::Entry;
 use crate::code::Code;
 use crate::language::suffix::{self, Action};
