@@ -34,7 +34,7 @@ pub(super) fn add_result(op: AddOp, value: u32) -> Option<u32> {
         AddOp::Fminabs | AddOp::Fmaxabs => value & !SIGN,
         AddOp::Ftoi if is_infinite(value) => 0,
         // The low 32 bits of what does not fit; small immediates as floats are at most 128.
-        AddOp::Ftoi => float as i64 as u32,
+        AddOp::Ftoi => (float % 4_294_967_296.0) as i64 as u32,
         AddOp::Itof => exact(f64::from(value as i32))?,
         AddOp::Add => value.wrapping_add(value),
         AddOp::Sub | AddOp::Xor => 0,
