@@ -22,7 +22,6 @@ use shader_interface::{Ending, Fragment, PrimitiveKind, VertexData, VertexShadin
 use v3d::Platform;
 use v3d::draw_state::FixedState;
 use v3d::hw::BusAddr;
-use v3d::hw::control_list::Threading;
 use v3d::pool::Buffer;
 use v3d::shader_record::{Attribute, FragmentProgram, GlRecord, NvRecord, Program, RecordTemplate};
 
@@ -30,12 +29,14 @@ use crate::buffer::CODE_ALIGNMENT;
 use crate::device::Device;
 use crate::error::Error;
 
+pub(crate) mod programs;
 pub mod state;
 
 pub use shader_interface::tail::{blend, stencil};
 
 use blend::{AlphaTest, Blend, Logic};
-use state::{Cull, Depth, FrontFace, PolygonOffset, Samples};
+use programs::{FragmentCode, Programs, VertexCode};
+use state::{Cull, Depth, FrontFace, PolygonOffset, Samples, State};
 use stencil::Stencil;
 
 /// Most varyings that the hardware interpolates [AG p.69: Flat Shade Flags].
@@ -127,6 +128,28 @@ impl<'a, V, U, F, const N: usize> PipelineDescriptor<'a, V, U, F, N> {
     }
 }
 
+impl<V, U, F, const N: usize> PipelineDescriptor<'_, V, U, F, N> {
+    /// The state alone.
+    pub const fn state(&self) -> State {
+        State {
+            half_color: self.half_color,
+            depth: self.depth,
+            stencil: self.stencil,
+            blend: self.blend,
+            logic: self.logic,
+            color_mask: self.color_mask,
+            alpha_test: self.alpha_test,
+            samples: self.samples,
+            alpha_to_coverage: self.alpha_to_coverage,
+            cull: self.cull,
+            front: self.front,
+            polygon_offset: self.polygon_offset,
+            line_width_px: self.line_width_px,
+            point_size_px: self.point_size_px,
+        }
+    }
+}
+
 /// Programs in GPU memory and the state that they draw with. `V` is the type of vertices, `U` of the vertex shader's
 /// uniforms, `F` of the fragment shader's.
 #[derive(Clone, Debug)]
@@ -171,54 +194,64 @@ impl<V, U, F> Pipeline<V, U, F> {
         varyings: usize,
     ) -> Result<Self, Error> {
         let PipelineDescriptor { label, ref shading, fragment, .. } = *descriptor;
+        let vertex = match shading {
+            Shading::Programs(programs) => Some(VertexCode::of(programs)),
+            Shading::PreShaded => None,
+        };
+        let programs = Programs { vertex, fragment: FragmentCode::of(fragment), vertex_bytes, varyings };
+        Self::of_programs(device, label, &programs, &descriptor.state())
+    }
+
+    /// The same of programs without types.
+    pub(crate) fn of_programs<P: Platform>(
+        device: &Device<'_, P>,
+        label: &'static str,
+        programs: &Programs<'_>,
+        state: &State,
+    ) -> Result<Self, Error> {
+        let Programs { ref vertex, ref fragment, vertex_bytes, varyings } = *programs;
         if varyings > MAX_VARYINGS {
             return Err(Error::Varyings { label, varyings, most: MAX_VARYINGS });
         }
         if vertex_bytes > MAX_VERTEX_BYTES {
             return Err(Error::VertexSize { label, bytes: vertex_bytes, most: MAX_VERTEX_BYTES });
         }
-        state::check(descriptor)?;
-        let Tail { words, uniforms: tail_uniforms } = tail(descriptor)?;
+        state::check(label, state)?;
+        let Tail { words, uniforms: tail_uniforms } = tail(label, state, fragment.ending)?;
         let mut code = Code::default();
-        let (fragment_code, threading) = fragment_code(descriptor)?;
+        let (fragment_code, threading) = fragment.for_colors(label, state.half_color)?;
         let fragment_offset = code.append(&[fragment_code, &words].concat());
-        let programs = match shading {
-            Shading::Programs(programs) => {
-                let mut arrays = programs.attributes().to_vec();
+        let shading = match vertex {
+            Some(programs) => {
+                let mut arrays = programs.attributes.to_vec();
                 let count = shader_interface::Attribute::share_arrays(&mut arrays);
                 arrays.truncate(count);
                 if !(1..=MAX_ARRAYS).contains(&arrays.len()) {
-                    let attributes = programs.attributes().len();
+                    let attributes = programs.attributes.len();
                     return Err(Error::Attributes { label, attributes, arrays: arrays.len(), most: MAX_ARRAYS });
                 }
-                Some((*programs, arrays, code.append(programs.vertex()), code.append(programs.coordinate())))
+                Some((programs, arrays, code.append(programs.vertex), code.append(programs.coordinate)))
             }
-            Shading::PreShaded => None,
+            None => None,
         };
         let memory = device.driver()?.upload(&code.0, CODE_ALIGNMENT)?;
         let start = memory.address();
         let bytes = 8 * (fragment_code.len() + words.len()) as u32;
-        let origin = if descriptor.half_color { fragment.half_origin() } else { fragment.origin() };
-        let origin = origin.or(fragment.origin());
+        let origin = if state.half_color { fragment.half_origin } else { fragment.origin };
+        let origin = origin.or(fragment.origin);
         device.name_program(label, "fragment shader", start + fragment_offset, bytes, origin)?;
-        if let Some((programs, _, vertex, coordinate)) = &programs {
-            let bytes = 8 * programs.vertex().len() as u32;
-            device.name_program(label, "vertex shader", start + *vertex, bytes, programs.vertex_origin())?;
-            let bytes = 8 * programs.coordinate().len() as u32;
-            device.name_program(
-                label,
-                "coordinate shader",
-                start + *coordinate,
-                bytes,
-                programs.coordinate_origin(),
-            )?;
+        if let Some((programs, _, vertex, coordinate)) = &shading {
+            let bytes = 8 * programs.vertex.len() as u32;
+            device.name_program(label, "vertex shader", start + *vertex, bytes, programs.vertex_origin)?;
+            let bytes = 8 * programs.coordinate.len() as u32;
+            device.name_program(label, "coordinate shader", start + *coordinate, bytes, programs.coordinate_origin)?;
         }
         // The addresses of uniforms and vertices are filled in for each draw.
         let program = |offset| Program { code: start + offset, uniforms: BusAddr(0) };
         let fragment_program =
             FragmentProgram { program: program(fragment_offset), varyings: varyings as u8, threading };
         let stride = vertex_bytes as u8;
-        let record = match programs {
+        let record = match shading {
             Some((programs, ref arrays, vertex, coordinate)) => {
                 let attribute = |attribute: &shader_interface::Attribute| Attribute {
                     address: BusAddr(attribute.memory_offset),
@@ -233,7 +266,7 @@ impl<V, U, F> Pipeline<V, U, F> {
                     vertex: program(vertex),
                     coordinate: program(coordinate),
                     attributes: &attributes,
-                    point_size: programs.point_size(),
+                    point_size: programs.point_size,
                 })?
             }
             None => RecordTemplate::nv(&NvRecord {
@@ -247,16 +280,16 @@ impl<V, U, F> Pipeline<V, U, F> {
             label,
             memory,
             record,
-            is_vertex_shaded: programs.is_some(),
+            is_vertex_shaded: vertex.is_some(),
             fragment: start + fragment_offset,
-            primitive: fragment.primitive(),
-            samples: descriptor.samples,
-            is_64_bit: match fragment.ending() {
-                Ending::Color | Ending::HalfColor => Some(descriptor.half_color),
+            primitive: fragment.primitive,
+            samples: state.samples,
+            is_64_bit: match fragment.ending {
+                Ending::Color | Ending::HalfColor => Some(state.half_color),
                 Ending::Own => None,
             },
             tail_uniforms,
-            state: state::draw_state(descriptor).fixed()?,
+            state: state::draw_state(state, fragment).fixed()?,
             feeds: PhantomData,
         })
     }
@@ -272,43 +305,24 @@ impl<V, U, F> Pipeline<V, U, F> {
     }
 }
 
-/// The fragment shader's instructions for the targets' colours, and their threading mode.
-fn fragment_code<V, U, F, const N: usize>(
-    descriptor: &PipelineDescriptor<'_, V, U, F, N>,
-) -> Result<(&'static [u64], Threading), Error> {
-    let PipelineDescriptor { label, fragment, half_color, .. } = *descriptor;
-    let impossible = |why| Err(Error::Impossible { label, why });
-    match (fragment.ending(), half_color) {
-        (Ending::Color, true) => match fragment.half() {
-            Some(half) => Ok(half),
-            None => impossible("the fragment shader is not for targets of half floats"),
-        },
-        (Ending::HalfColor, false) => impossible("the fragment shader is only for targets of half floats"),
-        (Ending::Color, false) | (Ending::HalfColor, true) | (Ending::Own, _) => {
-            Ok((fragment.code(), fragment.threading()))
-        }
-    }
-}
-
 /// The code that is appended to the fragment shader for blending and tests; empty if the shader does its own.
-fn tail<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>) -> Result<Tail, Error> {
-    let label = descriptor.label;
+fn tail(label: &'static str, pipeline: &State, ending: Ending) -> Result<Tail, Error> {
     let impossible = |why| Err(Error::Impossible { label, why });
     let state = TailState {
-        is_half: descriptor.half_color,
-        samples: descriptor.samples.count(),
-        depth: descriptor.depth,
-        stencil: descriptor.stencil,
-        alpha_test: descriptor.alpha_test,
-        alpha_to_coverage: descriptor.alpha_to_coverage,
-        blend: descriptor.blend,
-        logic: descriptor.logic,
-        color_mask: u32::from_le_bytes(descriptor.color_mask),
+        is_half: pipeline.half_color,
+        samples: pipeline.samples.count(),
+        depth: pipeline.depth,
+        stencil: pipeline.stencil,
+        alpha_test: pipeline.alpha_test,
+        alpha_to_coverage: pipeline.alpha_to_coverage,
+        blend: pipeline.blend,
+        logic: pipeline.logic,
+        color_mask: u32::from_le_bytes(pipeline.color_mask),
     };
-    if descriptor.logic != Logic::Copy && descriptor.blend != Blend::NONE {
+    if pipeline.logic != Logic::Copy && pipeline.blend != Blend::NONE {
         return impossible("a logic operation and blending exclude each other");
     }
-    if descriptor.alpha_to_coverage && descriptor.samples == Samples::One {
+    if pipeline.alpha_to_coverage && pipeline.samples == Samples::One {
         return impossible("alpha to coverage needs four samples per pixel");
     }
     let build = || {
@@ -316,7 +330,7 @@ fn tail<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>
             "the instructions after a fragment shader cannot be encoded",
         )))
     };
-    match descriptor.fragment.ending() {
+    match ending {
         Ending::Color | Ending::HalfColor => match state.refusal_of_half_color().filter(|_| state.is_half) {
             Some(why) => impossible(why),
             None => build(),

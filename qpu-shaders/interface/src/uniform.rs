@@ -168,6 +168,12 @@ pub trait UniformData {
     /// Most words that the program reads.
     const WORDS: usize;
 
+    /// The same of uniforms whose program is known only at run time.
+    #[inline(always)]
+    fn most_words(&self) -> usize {
+        Self::WORDS
+    }
+
     /// Appends the words in the order in which the program reads them.
     fn push(&self, stream: &mut UniformStream<'_>);
 
@@ -185,6 +191,12 @@ pub trait VertexUniforms {
     const COORDINATE_READS_THE_SAME: bool = false;
     /// Number of words: those of the vertex shader, and of the coordinate shader if it has its own.
     const WORDS: usize;
+
+    /// The same of uniforms whose programs are known only at run time.
+    #[inline(always)]
+    fn most_words(&self) -> usize {
+        Self::WORDS
+    }
 
     /// Appends the words in the order in which the vertex shader reads them.
     fn push_vertex(&self, stream: &mut UniformStream<'_>);

@@ -11,6 +11,7 @@ use naga::{Binding, Handle, Module, ShaderStage, Span, Type, TypeInner};
 use qpu::interface as checked;
 use shader_interface::tail::TailState;
 
+use crate::budget::Budget;
 use crate::diagnostic::{Error, Result, fault, mistake, refuse, refuse_with};
 use crate::front_end::parse_here;
 use crate::interface::{Interface, Stage};
@@ -49,6 +50,8 @@ pub struct Options {
     pub one_thread: bool,
     /// The fragment program is for targets of four half floats: its colour is not clamped, and is left as half floats.
     pub half_color: bool,
+    /// What the compilation may take of time, memory and stack.
+    pub budget: Budget,
 }
 
 /// The program of a stage.
@@ -107,7 +110,9 @@ impl Compiled {
 /// # Errors
 /// What is wrong with the source, or not possible, with its place.
 pub fn compile(source: &str, path: &str, options: &Options) -> core::result::Result<Vec<Compiled>, Error> {
-    on_large_stack(path, || compile_here(&parse_here(source, path)?, source, path, options, &mut |_, _, _| {}))
+    on_large_stack(path, || {
+        compile_here(&parse_here(source, path, &options.budget)?, source, path, options, &mut |_, _, _| {})
+    })
 }
 
 /// The same of a module that naga has read, to whose text the module's places refer.
@@ -174,6 +179,7 @@ fn compile_here(
             info: &info,
             fast_math: options.fast_math,
             half_color: options.half_color,
+            budget: options.budget,
             fragment: None,
             is_frugal: false,
         };
@@ -258,7 +264,7 @@ fn with_enough_registers(
 /// # Errors
 /// What naga says, or that the source is more than the compiler takes on.
 pub fn parse(source: &str, path: &str) -> core::result::Result<Module, Error> {
-    on_large_stack(path, || parse_here(source, path))
+    on_large_stack(path, || parse_here(source, path, &Budget::LARGE))
 }
 
 /// Refuses types for which naga's validation would take long: it looks at each part of a type, wherever the type is a part itself.

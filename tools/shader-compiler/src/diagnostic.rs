@@ -4,6 +4,7 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
+use core::ops::Range;
 
 use naga::{Span, WithSpan};
 
@@ -18,7 +19,7 @@ pub struct Error {
     /// One sentence.
     pub message: String,
     /// Byte offsets of the place in the source, with what is there; none if the whole shader is meant.
-    pub place: Option<(core::ops::Range<usize>, String)>,
+    pub place: Option<(Range<usize>, String)>,
     /// The text for people, with the lines of the source.
     pub rendered: String,
 }
@@ -65,6 +66,11 @@ pub(crate) fn refuse<T>(span: Span, limit: &'static Limit) -> Result<T> {
 /// Refuses what a limit forbids, with the numbers of the case at hand.
 pub(crate) fn refuse_with<T>(span: Span, limit: &'static Limit, detail: impl fmt::Display) -> Result<T> {
     Err(Refusal { reason: Reason::Limit(limit), message: format!("{}: {detail}", limit.message), span })
+}
+
+/// Refuses what is beyond a bound, with the bound if it is not the one that the limit's text has.
+pub(crate) fn refuse_beyond<T>(span: Span, limit: &'static Limit, most: u64, usual: u64) -> Result<T> {
+    if most == usual { refuse(span, limit) } else { refuse_with(span, limit, format_args!("here at most {most}")) }
 }
 
 /// Refuses a source that does not fit the options, or whose stages do not fit together.
@@ -140,6 +146,17 @@ fn without_line(message: &str, label: &str, at: usize, source: &str, path: &str)
 }
 
 impl Error {
+    /// The bytes of the source that are meant; none if the whole source is.
+    pub fn span(&self) -> Option<Range<usize>> {
+        self.place.as_ref().map(|(range, _)| range.clone())
+    }
+
+    /// Line and column of the place in the source that was compiled, both counted from 1; the column counts characters.
+    pub fn line_and_column(&self, source: &str) -> Option<(usize, usize)> {
+        let at = self.span()?.start;
+        Some(qpu::source::line_and_column(source, at))
+    }
+
     pub(crate) fn parse(error: &naga::front::wgsl::ParseError, source: &str, path: &str) -> Self {
         let place = error.labels().next().and_then(|(span, text)| Some((span.to_range()?, text.to_owned())));
         let message = error.message().to_owned();

@@ -9,6 +9,7 @@ use naga::Module;
 #[cfg(feature = "glsl")]
 use naga::ShaderStage;
 
+use crate::budget::Budget;
 use crate::diagnostic::Error;
 use crate::stack::with_large_stack;
 use bounds::Dialect;
@@ -39,15 +40,15 @@ pub fn read(source: &[u8], path: &str) -> Result<Parsed, Error> {
 }
 
 /// naga's module of a source in WGSL, on the caller's stack.
-pub(crate) fn parse_here(source: &str, path: &str) -> Result<Module, Error> {
-    bounds::check(source, Dialect::Wgsl).map_err(|refusal| refusal.render(source, path))?;
+pub(crate) fn parse_here(source: &str, path: &str, budget: &Budget) -> Result<Module, Error> {
+    bounds::check(source, Dialect::Wgsl, budget).map_err(|refusal| refusal.render(source, path))?;
     naga::front::wgsl::parse_str(source).map_err(|error| Error::parse(&error, source, path))
 }
 
 fn read_here(source: &[u8], path: &str) -> Result<Parsed, Error> {
     if source.len() > MAX_SOURCE_BYTES {
         let text = String::from_utf8_lossy(&source[..=MAX_SOURCE_BYTES]);
-        bounds::check(&text, Dialect::Wgsl).map_err(|refusal| refusal.render(&text, path))?;
+        bounds::check(&text, Dialect::Wgsl, &Budget::LARGE).map_err(|refusal| refusal.render(&text, path))?;
     }
     let extension = extension(path);
     #[cfg(feature = "spirv")]
@@ -60,14 +61,14 @@ fn read_here(source: &[u8], path: &str) -> Result<Parsed, Error> {
     let text = String::from_utf8(source.to_vec()).map_err(|error| Error::not_text(&error, path))?;
     #[cfg(feature = "glsl")]
     if let Some(stage) = glsl_stage(extension) {
-        bounds::check(&text, Dialect::Glsl).map_err(|refusal| refusal.render(&text, path))?;
+        bounds::check(&text, Dialect::Glsl, &Budget::LARGE).map_err(|refusal| refusal.render(&text, path))?;
         let mut frontend = naga::front::glsl::Frontend::default();
         let parsed = frontend.parse(&stage.into(), &text);
         let module = parsed.map_err(|errors| Error::glsl(&errors, &text, path))?;
         return Ok(Parsed { module, text });
     }
     let _ = extension;
-    let module = parse_here(&text, path)?;
+    let module = parse_here(&text, path, &Budget::LARGE)?;
     Ok(Parsed { module, text })
 }
 

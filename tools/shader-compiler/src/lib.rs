@@ -9,8 +9,10 @@ extern crate alloc;
 extern crate std;
 
 mod allocate;
+mod budget;
 mod bundle;
 mod compile;
+mod compiler;
 mod diagnostic;
 mod eliminate_dead;
 mod encode;
@@ -39,7 +41,9 @@ mod stack;
 mod unit;
 mod vertex_loops;
 
+pub use budget::Budget;
 pub use compile::{Compiled, Options, compile, compile_module, compile_module_watched, parse};
+pub use compiler::{Compiler, Shader};
 pub use diagnostic::Error;
 pub use front_end::{MAX_SOURCE_BYTES, Parsed, read};
 pub use passes::{PASSES, Pass, Watch};

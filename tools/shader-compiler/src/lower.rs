@@ -14,7 +14,8 @@ use naga::{
     Type, TypeInner,
 };
 
-use crate::diagnostic::{Result, fault, refuse, refuse_with};
+use crate::budget::Budget;
+use crate::diagnostic::{Result, fault, refuse, refuse_beyond, refuse_with};
 use crate::interface::{Buffer, Field, Stage, Texture, Workgroups};
 use crate::limit::Limit;
 use crate::link_varyings::Varyings;
@@ -48,9 +49,6 @@ mod unroll_loops;
 const MOST_SCALARS: usize = 4096;
 /// Most scalars of all variables that there are at the same time.
 pub(crate) const MAX_VARIABLES: usize = 32_768;
-/// What lowering does, also for what it gives up again: values that it asks for, and what it copies. The 720 random programs and expressions of the tests take
-/// less than a tenth of this each.
-pub(crate) const MAX_WORK: u64 = 1 << 22;
 /// Scalars that are copied at the cost of a value.
 const COPIED_AS_ONE: usize = 16;
 
@@ -148,6 +146,8 @@ pub(crate) struct SourceModule<'m> {
     pub(crate) fast_math: bool,
     /// See [`Options::half_color`](crate::Options).
     pub(crate) half_color: bool,
+    /// See [`Options::budget`](crate::Options).
+    pub(crate) budget: Budget,
     /// What the fragment shader of the same source reads, for its vertex shader.
     pub(crate) fragment: Option<&'m Varyings>,
     /// What would be kept in registers is looked up or loaded again, where that is possible.
@@ -197,6 +197,8 @@ pub(crate) struct Lowering<'m> {
     /// The special function unit's results are taken as they are.
     fast_math: bool,
     half_color: bool,
+    /// Steps that lowering may take.
+    most_work: u64,
     fragment: Option<&'m Varyings>,
     is_frugal: bool,
     /// The variable that says which elements have not been discarded.
@@ -206,7 +208,7 @@ pub(crate) struct Lowering<'m> {
 
 impl<'m> Lowering<'m> {
     fn new(source: &SourceModule<'m>, in_memory: InMemory, work: u64) -> Result<Self> {
-        let SourceModule { text, module, info, fast_math, half_color, fragment, is_frugal } = *source;
+        let SourceModule { text, module, info, fast_math, half_color, budget, fragment, is_frugal } = *source;
         let mut program = Program { work, ..Program::default() };
         let unspecified = program.unshared_constant(0);
         let mut lowering = Self {
@@ -227,6 +229,7 @@ impl<'m> Lowering<'m> {
             place: Span::default(),
             fast_math,
             half_color,
+            most_work: budget.work,
             fragment,
             is_frugal,
             kept: 0,
@@ -247,7 +250,10 @@ impl<'m> Lowering<'m> {
         if span.is_defined() {
             self.place = span;
         }
-        if self.program.work > MAX_WORK { refuse(self.place, &Limit::WORK) } else { Ok(()) }
+        if self.program.work <= self.most_work {
+            return Ok(());
+        }
+        refuse_beyond(self.place, &Limit::WORK, self.most_work, Budget::LARGE.work)
     }
 
     /// Refuses to have more variables than the state's.

@@ -12,6 +12,7 @@ use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::{Alu, Instruction, Signal};
 
 use crate::allocate::{self, Allocation, allocate};
+use crate::budget::Budget;
 use crate::diagnostic::{Result, refuse_with};
 use crate::eliminate_dead::eliminate_dead;
 use crate::encode::{Line, encode};
@@ -34,9 +35,6 @@ use crate::vertex_loops;
 /// Components of varyings that the hardware interpolates.
 const MAX_VARYINGS: u32 = 32;
 
-/// Computations of a program. Of the shaders that this compiler is tested with, the longest has a tenth of this.
-pub(crate) const MAX_COMPUTATIONS: usize = 20_000;
-
 /// What is to be compiled for one stage.
 #[derive(Clone, Copy)]
 pub(crate) struct Request<'s> {
@@ -56,6 +54,8 @@ pub(crate) struct Unit {
     pub(crate) stage: Stage,
     is_linked: bool,
     is_frugal: bool,
+    /// Computations that the program may have.
+    most_computations: usize,
     one_thread: bool,
     entry: Entry,
     /// The entry point in the source.
@@ -98,6 +98,7 @@ impl Unit {
             stage,
             is_linked,
             is_frugal: source.is_frugal,
+            most_computations: source.budget.computations,
             one_thread,
             entry,
             span,
@@ -197,7 +198,7 @@ impl Unit {
     }
 
     pub(crate) fn select(&mut self) -> Result<()> {
-        check_length(&self.ssa)?;
+        check_length(&self.ssa, self.most_computations)?;
         self.machine = select_instructions(&self.ssa, &self.streams, self.is_frugal);
         Ok(())
     }
@@ -334,18 +335,21 @@ fn attribute_arrays(attributes: &[Attribute]) -> usize {
 }
 
 /// Refuses a program that would take long to schedule.
-fn check_length(program: &Program) -> Result<()> {
+fn check_length(program: &Program, most: usize) -> Result<()> {
     let computed = program.steps.iter().filter_map(|step| match *step {
         Step::Compute(value) => Some(value),
         Step::Begin(_) | Step::End(_) => None,
     });
     let count = computed.clone().count();
-    if count <= MAX_COMPUTATIONS {
+    if count <= most {
         return Ok(());
     }
-    let spans = computed.skip(MAX_COMPUTATIONS).map(|value| program.values[value.index()].span);
+    let spans = computed.skip(most).map(|value| program.values[value.index()].span);
     let span = spans.chain([program.here]).find(Span::is_defined).unwrap_or_default();
-    refuse_with(span, &Limit::PROGRAM_SIZE, count)
+    if most == Budget::LARGE.computations {
+        return refuse_with(span, &Limit::PROGRAM_SIZE, count);
+    }
+    refuse_with(span, &Limit::PROGRAM_SIZE, format_args!("{count}, and here at most {most}"))
 }
 
 fn numbers(attribute: &Attribute) -> core::ops::Range<u32> {

@@ -280,7 +280,7 @@ impl Recording {
         match (instances, source.parts) {
             ([instance], [part]) => {
                 self.last.begin(pipeline, part.vertices);
-                self.last.drawn_bytes = aligned_bytes(self.last.record_words + U::WORDS);
+                self.last.drawn_bytes = aligned_bytes(self.last.record_words + instance.most_words());
                 let region = memory.take(driver, self.last.drawn_bytes)?;
                 set(&mut self.last.words, RecordTemplate::FRAGMENT_UNIFORMS, fragment);
                 self.place_record(driver.platform(), pipeline, (0, instance), region, source.label)?;
@@ -362,7 +362,8 @@ impl Recording {
         self.last.begin(pipeline, first.vertices);
         // Consecutive parts with the same vertices share a record.
         let more = parts.windows(2).filter(|pair| pair[0].vertices != pair[1].vertices).count();
-        placed.to_second = aligned_bytes(self.last.record_words + U::WORDS);
+        let words = instances.iter().map(U::most_words).max().unwrap_or(0);
+        placed.to_second = aligned_bytes(self.last.record_words + words);
         placed.to_next = aligned_bytes(self.last.record_words);
         placed.stride = placed.to_second.saturating_add((more as u32).saturating_mul(placed.to_next));
         let count = u32::try_from(instances.len()).unwrap_or(u32::MAX);

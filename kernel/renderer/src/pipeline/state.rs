@@ -3,8 +3,9 @@
 use v3d::draw_state::DrawState;
 use v3d::hw::control_list::{DepthOffset, Float187, Oversample};
 
-use super::PipelineDescriptor;
-use super::blend::AlphaTest;
+use super::blend::{AlphaTest, Blend, Logic};
+use super::programs::FragmentCode;
+use super::stencil::Stencil;
 use crate::error::Error;
 
 pub use shader_interface::tail::{Compare, Depth};
@@ -63,9 +64,62 @@ impl PolygonOffset {
     pub const NONE: Self = Self { factor: 0.0, units: 0.0 };
 }
 
+/// All that a pipeline has beside its programs; [`PipelineDescriptor`](super::PipelineDescriptor) describes the fields.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct State {
+    /// Whether it draws to targets of half floats.
+    pub half_color: bool,
+    /// Depth test.
+    pub depth: Depth,
+    /// Stencil test, if there is one.
+    pub stencil: Option<Stencil>,
+    /// How the fragment shader's colour is combined with the pixel's.
+    pub blend: Blend,
+    /// A bitwise operation on colours, instead of blending.
+    pub logic: Logic,
+    /// The bits of each channel that are written: red, green, blue, alpha.
+    pub color_mask: [u8; 4],
+    /// A test of the fragment's alpha.
+    pub alpha_test: AlphaTest,
+    /// Samples per pixel.
+    pub samples: Samples,
+    /// Whether alpha determines how many of four samples are written.
+    pub alpha_to_coverage: bool,
+    /// Which faces are culled.
+    pub cull: Cull,
+    /// The winding of front faces.
+    pub front: FrontFace,
+    /// An offset added to depths.
+    pub polygon_offset: PolygonOffset,
+    /// Width of lines in pixels.
+    pub line_width_px: f32,
+    /// Width and height of points in pixels, unless vertices carry a size.
+    pub point_size_px: f32,
+}
+
+impl State {
+    /// Without depth test, blending or culling: each draw replaces what it covers. Its targets have bytes.
+    pub const PLAIN: Self = Self {
+        half_color: false,
+        depth: Depth::NONE,
+        stencil: None,
+        blend: Blend::NONE,
+        logic: Logic::Copy,
+        color_mask: [0xff; 4],
+        alpha_test: AlphaTest::NONE,
+        samples: Samples::One,
+        alpha_to_coverage: false,
+        cull: Cull::None,
+        front: FrontFace::CounterClockwise,
+        polygon_offset: PolygonOffset::NONE,
+        line_width_px: 1.0,
+        point_size_px: 1.0,
+    };
+}
+
 /// Returns an error for numbers that are out of range.
-pub(super) fn check<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>) -> Result<(), Error> {
-    let PipelineDescriptor { label, polygon_offset, line_width_px, point_size_px, .. } = *descriptor;
+pub(super) fn check(label: &'static str, state: &State) -> Result<(), Error> {
+    let State { polygon_offset, line_width_px, point_size_px, .. } = *state;
     for (what, value, positive) in [
         ("a line width", line_width_px, true),
         ("a point size", point_size_px, true),
@@ -80,19 +134,18 @@ pub(super) fn check<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_,
 }
 
 /// The fixed-function state, with a viewport that each pass replaces.
-pub(super) fn draw_state<V, U, F, const N: usize>(descriptor: &PipelineDescriptor<'_, V, U, F, N>) -> DrawState {
-    let PipelineDescriptor { depth, cull, front, polygon_offset, line_width_px, point_size_px, .. } = *descriptor;
+pub(super) fn draw_state(pipeline: &State, fragment: &FragmentCode<'_>) -> DrawState {
+    let State { depth, cull, front, polygon_offset, line_width_px, point_size_px, .. } = *pipeline;
     let mut state = DrawState::display(0, 0);
     let bits = &mut state.configuration;
     bits.depth_test = depth.test.function();
     bits.z_updates = depth.write;
     // Early Z rejects fragments by their triangle's depth before any other test. It has one direction for a whole frame, which is this one.
     let nearer_passes = matches!(depth.test, Compare::Less | Compare::LessOrEqual);
-    let discards =
-        descriptor.fragment.discards() || descriptor.alpha_test != AlphaTest::NONE || descriptor.alpha_to_coverage;
-    let changes_stencil = descriptor.stencil.is_some_and(|stencil| !stencil.keeps_where_hidden());
-    bits.early_z = nearer_passes && !descriptor.fragment.writes_depth() && !discards && !changes_stencil;
-    if descriptor.samples == Samples::Four {
+    let discards = fragment.discards || pipeline.alpha_test != AlphaTest::NONE || pipeline.alpha_to_coverage;
+    let changes_stencil = pipeline.stencil.is_some_and(|stencil| !stencil.keeps_where_hidden());
+    bits.early_z = nearer_passes && !fragment.writes_depth && !discards && !changes_stencil;
+    if pipeline.samples == Samples::Four {
         bits.oversample = Oversample::X4;
     }
     // That the depth of early Z rightly follows other draws, which may discard fragments or move depths away, is not published. Where a depth moves away
@@ -105,7 +158,7 @@ pub(super) fn draw_state<V, U, F, const N: usize>(descriptor: &PipelineDescripto
     bits.depth_offset = polygon_offset != PolygonOffset::NONE;
     let PolygonOffset { factor, units } = polygon_offset;
     state.depth_offset = DepthOffset { units: Float187::truncate(units), factor: Float187::truncate(factor) };
-    state.flat_varyings = descriptor.fragment.flat_varyings();
+    state.flat_varyings = fragment.flat_varyings;
     state.line_width_px = line_width_px;
     state.point_size_px = point_size_px;
     state
@@ -113,8 +166,8 @@ pub(super) fn draw_state<V, U, F, const N: usize>(descriptor: &PipelineDescripto
 
 #[cfg(test)]
 mod tests {
-    use super::super::Shading;
     use super::super::stencil::{Stencil, StencilChange, StencilSide};
+    use super::super::{PipelineDescriptor, Shading};
     use super::*;
     use crate::shaded_vertex::ShadedVertex;
     use qpu_shaders::smooth;
@@ -130,7 +183,7 @@ mod tests {
         let mut descriptor = Descriptor::new("early Z", Shading::PreShaded, &smooth::FRAGMENT);
         descriptor.depth = depth;
         change(&mut descriptor);
-        let bits = draw_state(&descriptor).configuration;
+        let bits = draw_state(&descriptor.state(), &FragmentCode::of(descriptor.fragment)).configuration;
         assert_eq!((bits.early_z, bits.early_z_updates), expected, "{descriptor:?}");
     }
 

@@ -9,32 +9,33 @@ use naga::Span;
 
 use super::parts::check_parts;
 use super::tokens::{Token, TokenKind, tokens};
-use crate::diagnostic::{Result, refuse, refuse_with};
+use crate::budget::Budget;
+use crate::diagnostic::{Result, refuse_beyond, refuse_with};
 use crate::limit::Limit;
 
 /// Bytes that a source can have. Shaders that people write have less than a tenth of this.
-pub const MAX_SOURCE_BYTES: usize = 256 << 10;
-/// Brackets within each other, with the operators of the expression that each stands in. A sum of 300 products is less.
-pub(crate) const MAX_NESTING: usize = 1000;
-/// Parts that constants and types have where they are used: expressions, and members of structures.
-pub(crate) const MAX_PARTS: u64 = 1 << 19;
+pub const MAX_SOURCE_BYTES: usize = Budget::LARGE.source_bytes;
 
 /// Refuses a text that is too long: at its first character too many.
-fn check_size(text: &str) -> Result<()> {
-    if text.len() <= MAX_SOURCE_BYTES {
+fn check_size(text: &str, most: usize) -> Result<()> {
+    if text.len() <= most {
         return Ok(());
     }
-    let start = text.floor_char_boundary(MAX_SOURCE_BYTES);
+    let start = text.floor_char_boundary(most);
     let end = text[start..].chars().next().map_or(start, |first| start + first.len_utf8());
-    refuse_with(Span::new(start as u32, end as u32), &Limit::SOURCE_SIZE, text.len())
+    let span = Span::new(start as u32, end as u32);
+    if most == MAX_SOURCE_BYTES {
+        return refuse_with(span, &Limit::SOURCE_SIZE, text.len());
+    }
+    refuse_with(span, &Limit::SOURCE_SIZE, format_args!("{}, and here at most {most}", text.len()))
 }
 
 /// Refuses a text that would take too much of the stack or of memory to be read.
-pub(crate) fn check(text: &str, dialect: Dialect) -> Result<()> {
-    check_size(text)?;
+pub(crate) fn check(text: &str, dialect: Dialect, budget: &Budget) -> Result<()> {
+    check_size(text, budget.source_bytes)?;
     let tokens = tokens(text, dialect == Dialect::Wgsl);
-    check_nesting(&tokens)?;
-    check_parts(&tokens, dialect)
+    check_nesting(&tokens, budget.nesting)?;
+    check_parts(&tokens, dialect, budget.parts)
 }
 
 /// What language a text is in.
@@ -67,7 +68,7 @@ impl Level {
     }
 }
 
-fn check_nesting(tokens: &[Token<'_>]) -> Result<()> {
+fn check_nesting(tokens: &[Token<'_>], most: usize) -> Result<()> {
     let mut levels = vec![Level::default()];
     let mut outside = 0;
     for (at, token) in tokens.iter().enumerate() {
@@ -103,8 +104,8 @@ fn check_nesting(tokens: &[Token<'_>]) -> Result<()> {
             _ => {}
         }
         let depth = outside + levels.last().map_or(0, Level::depth);
-        if depth > MAX_NESTING {
-            return refuse(span(token), &Limit::NESTING);
+        if depth > most {
+            return refuse_beyond(span(token), &Limit::NESTING, most as u64, Budget::LARGE.nesting as u64);
         }
     }
     Ok(())
@@ -118,7 +119,7 @@ mod tests {
     use alloc::vec::Vec;
 
     fn refused(text: &str) -> Option<&'static str> {
-        let refusal = check(text, Dialect::Wgsl).err()?;
+        let refusal = check(text, Dialect::Wgsl, &Budget::LARGE).err()?;
         [Limit::SOURCE_SIZE, Limit::NESTING, Limit::PARTS]
             .iter()
             .find(|limit| refusal.is_for(limit))
@@ -130,12 +131,12 @@ mod tests {
     fn limits_say_what_they_are() {
         for (limit, number) in [
             (Limit::SOURCE_SIZE, MAX_SOURCE_BYTES as u64),
-            (Limit::NESTING, MAX_NESTING as u64),
-            (Limit::PARTS, MAX_PARTS),
+            (Limit::NESTING, Budget::LARGE.nesting as u64),
+            (Limit::PARTS, Budget::LARGE.parts),
             (Limit::LOCATION, u64::from(crate::compile::MAX_LOCATION)),
             (Limit::VARIABLE_SIZE, crate::lower::MAX_VARIABLES as u64),
-            (Limit::WORK, crate::lower::MAX_WORK),
-            (Limit::PROGRAM_SIZE, crate::unit::MAX_COMPUTATIONS as u64),
+            (Limit::WORK, Budget::LARGE.work),
+            (Limit::PROGRAM_SIZE, Budget::LARGE.computations as u64),
             (Limit::PROGRAM_SIZE, crate::schedule::Effort::MOST),
         ] {
             let words: Vec<&str> = limit.message.split(|c: char| !c.is_ascii_digit()).collect();

@@ -9,16 +9,17 @@ use core::cell::Cell;
 use core::ops::Range;
 use hashbrown::HashMap;
 
-use super::bounds::{Dialect, MAX_PARTS, span};
+use super::bounds::{Dialect, span};
 use super::tokens::{Token, TokenKind};
-use crate::diagnostic::{Result, refuse};
+use crate::budget::Budget;
+use crate::diagnostic::{Result, refuse_beyond};
 use crate::limit::Limit;
 
 /// Tokens that are looked at to count them.
 const MAX_STEPS: u64 = 1 << 24;
 
 /// Refuses a text whose constants and types have too many parts.
-pub(super) fn check_parts(tokens: &[Token<'_>], dialect: Dialect) -> Result<()> {
+pub(super) fn check_parts(tokens: &[Token<'_>], dialect: Dialect, most: u64) -> Result<()> {
     let mut constants = Constants::new(tokens, dialect);
     let mut sum = 0u64;
     let mut at = 0;
@@ -31,8 +32,8 @@ pub(super) fn check_parts(tokens: &[Token<'_>], dialect: Dialect) -> Result<()> 
         }
         let (expressions, next) = constants.expressions_at(at);
         sum = sum.saturating_add(expressions);
-        if sum > MAX_PARTS || constants.is_spent() {
-            return refuse(span(token), &Limit::PARTS);
+        if sum > most || constants.is_spent() {
+            return refuse_beyond(span(token), &Limit::PARTS, most, Budget::LARGE.parts);
         }
         // What stands within a macro's arguments or a type is counted with it; brackets of blocks are not there.
         at = next;
