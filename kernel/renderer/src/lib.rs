@@ -77,6 +77,8 @@ pub mod shaded_vertex;
 pub mod target;
 pub mod texture;
 pub mod untyped;
+#[cfg(feature = "wgsl")]
+pub mod wgsl;
 
 pub use buffer::Buffer;
 pub use canvas::Canvas;

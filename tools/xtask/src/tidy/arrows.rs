@@ -33,7 +33,8 @@ const ARROWS: &[Arrows] = &[
     Arrows {
         from: "renderer",
         normal: &["v3d", "shader-interface"],
-        optional: &[],
+        // Pipelines from WGSL at run time.
+        optional: &["shader-compiler"],
         build: &[],
         dev: &["v3d-sim", "v3d-host", "qpu", "qpu-shaders", "shader-build", "guide-shaders", "own-kernel", "bcm283x"],
     },

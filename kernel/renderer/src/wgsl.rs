@@ -1,0 +1,233 @@
+//! Pipelines from WGSL at run time, with the feature `wgsl`: the shader compiler is a part of the program then.
+//!
+//! What the type system checks for shaders that a build script compiles is checked here when it is set: a uniform has a name, a kind and a length, and a wrong
+//! one is an error that lists what there is. The programs are the same, word for word.
+//!
+//! ```
+//! # use renderer::{Device, Error, Primitive, Target, PassDescriptor, pipeline::state::State, wgsl::Shader};
+//! # fn draw<P: v3d::Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), Box<dyn core::error::Error>> {
+//! let shader = Shader::compile("sky.wgsl", "
+//!     @group(0) @binding(0) var<uniform> color: vec3<f32>;
+//!     @vertex fn vs_main(@location(0) place: vec2<f32>) -> @builtin(position) vec4<f32> { return vec4(place, 0.0, 1.0); }
+//!     @fragment fn fs_main() -> @location(0) vec4<f32> { return vec4(color, 1.0); }")?;
+//! let pipeline = shader.pipeline(device, "sky", &State::PLAIN)?;
+//! let places = [-1.0, -1.0, 3.0, -1.0, -1.0, 3.0];
+//! let mesh = shader.mesh(device, "all of the screen", Primitive::Triangles, &[("place", (&places).into())], None)?;
+//! let mut uniforms = shader.uniforms();
+//! uniforms.set("color", [0.2, 0.4, 0.9])?;
+//! let mut frame = device.frame()?;
+//! let mut pass = frame.pass(&PassDescriptor::to(screen))?;
+//! pipeline.draw(&mut pass, &mesh, &uniforms)?;
+//! frame.submit()?;
+//! # Ok(()) }
+//! ```
+
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use shader_compiler::interface::{Attribute, Field, Interface, Stage};
+use shader_compiler::{Compiled, Compiler};
+use shader_interface::{Ending, PrimitiveKind};
+use v3d::Platform;
+
+use crate::device::Device;
+use crate::mesh::{Indices, Mesh, Primitive};
+use crate::pass::Pass;
+use crate::pipeline::Pipeline;
+use crate::pipeline::programs::{FragmentCode, Programs, VertexCode};
+use crate::pipeline::state::State;
+use crate::untyped::UntypedVertex;
+
+mod error;
+mod uniforms;
+mod values;
+mod vertices;
+
+pub use error::Error;
+pub use shader_compiler;
+pub use uniforms::Uniforms;
+pub use values::Values;
+
+/// A vertex and a fragment shader, compiled together, and what feeds them.
+#[derive(Clone, Debug)]
+pub struct Shader(Rc<Stages>);
+
+/// The programs of a shader.
+#[derive(Debug)]
+pub(crate) struct Stages {
+    name: String,
+    pub(crate) coordinate: Compiled,
+    pub(crate) vertex: Compiled,
+    pub(crate) fragment: Compiled,
+}
+
+impl Stages {
+    /// What the source declares; each stage knows all of it.
+    fn interface(&self) -> &Interface {
+        &self.vertex.interface
+    }
+
+    fn attributes(&self) -> &[Attribute] {
+        &self.vertex.interface.attributes
+    }
+}
+
+impl Shader {
+    /// Compiles a source with the usual options. `name` stands in errors.
+    ///
+    /// # Errors
+    /// What is wrong with the source, with its place, or that a stage is missing.
+    pub fn compile(name: &str, source: &str) -> Result<Self, Error> {
+        Self::compile_with(&Compiler::default(), name, source)
+    }
+
+    /// Compiles a source.
+    ///
+    /// # Errors
+    /// As [`Shader::compile`].
+    pub fn compile_with(compiler: &Compiler, name: &str, source: &str) -> Result<Self, Error> {
+        Self::of(name, compiler.compile(name, source)?)
+    }
+
+    /// The shader that a source was compiled to.
+    ///
+    /// # Errors
+    /// When a stage is missing.
+    pub fn of(name: &str, shader: shader_compiler::Shader) -> Result<Self, Error> {
+        let stage = |stage: Stage| {
+            let compiled = shader.stage(stage).cloned();
+            compiled.ok_or_else(|| Error::Stage { shader: name.into(), stage: stage.name() })
+        };
+        Ok(Self(Rc::new(Stages {
+            name: name.into(),
+            coordinate: stage(Stage::Coordinate)?,
+            vertex: stage(Stage::Vertex)?,
+            fragment: stage(Stage::Fragment)?,
+        })))
+    }
+
+    /// The name that it was compiled with.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The programs: of coordinate, vertex and fragment shader.
+    pub fn programs(&self) -> [&Compiled; 3] {
+        [&self.0.coordinate, &self.0.vertex, &self.0.fragment]
+    }
+
+    /// The uniforms that the source declares.
+    pub fn fields(&self) -> &[Field] {
+        &self.0.interface().fields
+    }
+
+    /// Whether the source declares a uniform of this name.
+    pub fn has_field(&self, name: &str) -> bool {
+        self.fields().iter().any(|field| field.name == name)
+    }
+
+    /// The textures that the source declares.
+    pub fn textures(&self) -> &[shader_compiler::interface::Texture] {
+        &self.0.interface().textures
+    }
+
+    /// The attributes of a vertex.
+    pub fn attributes(&self) -> &[Attribute] {
+        self.0.attributes()
+    }
+
+    /// Uniforms of this shader: zeros, and no textures yet.
+    pub fn uniforms(&self) -> Uniforms {
+        Uniforms::new(Rc::clone(&self.0))
+    }
+
+    /// Copies the programs to GPU memory and encodes the state.
+    ///
+    /// # Errors
+    /// When the programs or the state exceed the hardware's limits or cannot be combined, or the pool has not enough memory.
+    pub fn pipeline<P: Platform>(
+        &self,
+        device: &Device<'_, P>,
+        label: &'static str,
+        state: &State,
+    ) -> Result<ShaderPipeline, Error> {
+        let Stages { coordinate, vertex, fragment, .. } = &*self.0;
+        let attribute = |attribute: &Attribute| shader_interface::Attribute {
+            name: "",
+            bytes: 4 * attribute.words() as u16,
+            memory_offset: 4 * attribute.offset_words,
+            vertex_offset: 4 * attribute.offset_words as u8,
+            coordinate_offset: attribute.coordinate_offset_words.map(|words| 4 * words as u8),
+        };
+        let attributes: Vec<_> = self.attributes().iter().map(attribute).collect();
+        let of_fragment = &fragment.interface;
+        let programs = Programs {
+            vertex: Some(VertexCode {
+                vertex: &vertex.words,
+                coordinate: &coordinate.words,
+                attributes: &attributes,
+                point_size: vertex.interface.point_size,
+                vertex_origin: None,
+                coordinate_origin: None,
+            }),
+            fragment: FragmentCode {
+                code: &fragment.words,
+                threading: of_fragment.threading,
+                half: None,
+                ending: if of_fragment.half_color { Ending::HalfColor } else { Ending::Color },
+                primitive: if of_fragment.points { PrimitiveKind::Points } else { PrimitiveKind::Triangles },
+                flat_varyings: of_fragment.flat_varyings,
+                writes_depth: of_fragment.writes_depth,
+                discards: of_fragment.discards,
+                origin: None,
+                half_origin: None,
+            },
+            vertex_bytes: vertices::stride(self.attributes()),
+            varyings: of_fragment.varyings as usize,
+        };
+        let pipeline = Pipeline::of_programs(device, label, &programs, state)?;
+        Ok(ShaderPipeline { pipeline, stages: Rc::clone(&self.0) })
+    }
+
+    /// Creates a mesh from the values of each attribute, one vertex after the other. The number of the vertex, if the source asks for it, is filled in.
+    ///
+    /// # Errors
+    /// When an attribute is missing, is not there, or its values are of another kind or number than the shader's, and as
+    /// [`Mesh::with_indices`](crate::Mesh::with_indices).
+    pub fn mesh<P: Platform>(
+        &self,
+        device: &Device<'_, P>,
+        label: &'static str,
+        primitive: Primitive,
+        attributes: &[(&str, Values<'_>)],
+        indices: Option<Indices<'_>>,
+    ) -> Result<Mesh<UntypedVertex>, Error> {
+        let vertices = vertices::interleaved(&self.0, attributes)?;
+        let stride = vertices::stride(self.attributes());
+        Ok(Mesh::of_stride(device, label, primitive, &vertices, stride, indices)?)
+    }
+}
+
+/// A pipeline whose programs were compiled at run time.
+#[derive(Clone, Debug)]
+pub struct ShaderPipeline {
+    pipeline: Pipeline<UntypedVertex, Uniforms, Uniforms>,
+    stages: Rc<Stages>,
+}
+
+impl ShaderPipeline {
+    /// Draws a mesh.
+    ///
+    /// # Errors
+    /// When the uniforms are another shader's or a texture is missing, and as [`Pass::draw`].
+    pub fn draw<P: Platform>(
+        &self,
+        pass: &mut Pass<'_, '_, P>,
+        mesh: &Mesh<UntypedVertex>,
+        uniforms: &Uniforms,
+    ) -> Result<(), Error> {
+        uniforms.check(&self.stages)?;
+        Ok(pass.draw(&self.pipeline, mesh, uniforms, uniforms)?)
+    }
+}

@@ -1,0 +1,288 @@
+//! Uniforms that are set by name.
+
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use shader_compiler::interface::{Field, Interface, Number};
+use shader_compiler::ssa::{Axis, Sampling, SizeForm, StreamWord, Viewport};
+use shader_interface::{Storage, Texture2d, TextureBinding, TextureCube, UniformData, UniformStream, VertexUniforms};
+
+use super::values::{Values, described};
+use super::{Error, Stages};
+
+/// A texture of either kind.
+#[derive(Clone, Debug)]
+enum Bound {
+    Flat(Texture2d),
+    Cube(TextureCube),
+}
+
+/// The uniforms, textures and storage buffers of a shader. A draw copies them, so they may be changed for the next one.
+#[derive(Clone, Debug)]
+pub struct Uniforms {
+    stages: Rc<Stages>,
+    /// Words of each field, one after the other.
+    fields: Vec<Vec<u32>>,
+    textures: Vec<Option<Bound>>,
+    buffers: Vec<Option<Storage<u32>>>,
+}
+
+impl Uniforms {
+    pub(super) fn new(stages: Rc<Stages>) -> Self {
+        let interface = stages.interface();
+        let fields = interface.fields.iter().map(|field| vec![0; words(field)]).collect();
+        let (textures, buffers) = (vec![None; interface.textures.len()], vec![None; interface.buffers.len()]);
+        Self { stages, fields, textures, buffers }
+    }
+
+    fn interface(&self) -> &Interface {
+        self.stages.interface()
+    }
+
+    /// Sets a uniform: a number, a vector, a matrix row by row ([`rows`](crate::rows)), or an array of these, from an array of numbers.
+    ///
+    /// # Errors
+    /// When there is no such uniform, or it is of other numbers.
+    pub fn set<T>(&mut self, name: &str, values: T) -> Result<(), Error>
+    where
+        for<'a> &'a T: Into<Values<'a>>,
+    {
+        self.set_values(name, (&values).into())
+    }
+
+    /// The same from a slice of numbers.
+    ///
+    /// # Errors
+    /// As [`Uniforms::set`].
+    pub fn set_values(&mut self, name: &str, values: Values<'_>) -> Result<(), Error> {
+        let fields = &self.interface().fields;
+        let Some(number) = fields.iter().position(|field| field.name == name) else {
+            let known = fields.iter().map(|field| format!("`{}` ({})", field.name, described(field)));
+            return Err(self.unknown("uniform", name, known.collect()));
+        };
+        let field = &fields[number];
+        if field.number != values.number() || words(field) != values.len() {
+            return Err(Error::Kind {
+                shader: self.stages.name.clone(),
+                name: name.to_string(),
+                expected: described(field),
+                given: values.described(),
+            });
+        }
+        self.fields[number] = values.bits();
+        Ok(())
+    }
+
+    /// Sets a texture.
+    ///
+    /// # Errors
+    /// When there is no such texture, or it is a cube map.
+    pub fn set_texture(&mut self, name: &str, texture: Texture2d) -> Result<(), Error> {
+        let number = self.texture(name, false)?;
+        self.textures[number] = Some(Bound::Flat(texture));
+        Ok(())
+    }
+
+    /// Sets a cube map.
+    ///
+    /// # Errors
+    /// When there is no such texture, or it is none.
+    pub fn set_cube(&mut self, name: &str, texture: TextureCube) -> Result<(), Error> {
+        let number = self.texture(name, true)?;
+        self.textures[number] = Some(Bound::Cube(texture));
+        Ok(())
+    }
+
+    /// Sets a storage buffer, which vertex and fragment shaders read.
+    ///
+    /// # Errors
+    /// When there is no such buffer.
+    pub fn set_buffer(&mut self, name: &str, buffer: Storage<u32>) -> Result<(), Error> {
+        let buffers = &self.interface().buffers;
+        let Some(number) = buffers.iter().position(|buffer| buffer.name == name) else {
+            let known = buffers.iter().map(|buffer| format!("`{}`", buffer.name)).collect();
+            return Err(self.unknown("storage buffer", name, known));
+        };
+        self.buffers[number] = Some(buffer);
+        Ok(())
+    }
+
+    fn texture(&self, name: &str, cube: bool) -> Result<usize, Error> {
+        let textures = &self.interface().textures;
+        let kind = |cube| if cube { "a cube map" } else { "a two-dimensional texture" };
+        let Some(number) = textures.iter().position(|texture| texture.name == name) else {
+            let known = textures.iter().map(|texture| format!("`{}` ({})", texture.name, kind(texture.cube)));
+            return Err(self.unknown("texture", name, known.collect()));
+        };
+        if textures[number].cube == cube {
+            return Ok(number);
+        }
+        Err(Error::Kind {
+            shader: self.stages.name.clone(),
+            name: name.to_string(),
+            expected: kind(!cube).to_string(),
+            given: kind(cube).to_string(),
+        })
+    }
+
+    fn unknown(&self, what: &'static str, name: &str, known: Vec<String>) -> Error {
+        let known = known.join(", ");
+        Error::Name { shader: self.stages.name.clone(), what, name: name.to_string(), known }
+    }
+
+    /// Whether they can feed the programs of a pipeline.
+    pub(super) fn check(&self, of_pipeline: &Rc<Stages>) -> Result<(), Error> {
+        if !Rc::ptr_eq(&self.stages, of_pipeline) {
+            let (shader, uniforms) = (of_pipeline.name.clone(), self.stages.name.clone());
+            return Err(Error::OtherShader { shader, uniforms });
+        }
+        let interfaces =
+            [&self.stages.coordinate, &self.stages.vertex, &self.stages.fragment].map(|stage| &stage.interface);
+        let missing =
+            |what, name: &String| Error::Missing { shader: self.stages.name.clone(), what, name: name.clone() };
+        for (number, texture) in (0..).zip(&self.textures) {
+            if texture.is_none() && interfaces.iter().any(|interface| interface.reads_texture(number)) {
+                return Err(missing("texture", &self.interface().textures[number as usize].name));
+            }
+        }
+        for (number, buffer) in (0..).zip(&self.buffers) {
+            if buffer.is_none() && interfaces.iter().any(|interface| interface.reads_buffer(number)) {
+                return Err(missing("storage buffer", &self.interface().buffers[number as usize].name));
+            }
+        }
+        Ok(())
+    }
+
+    /// The words of a program, as it reads them.
+    fn push_stream(&self, interface: &Interface, stream: &mut UniformStream<'_>) {
+        for word in &interface.stream {
+            self.push_word(interface, *word, stream);
+        }
+        for (number, texture) in (0..).zip(&self.textures) {
+            // Their words are written; this keeps them alive.
+            match texture {
+                Some(Bound::Flat(texture)) if interface.reads_texture(number) => texture.push(stream, 0, 0),
+                Some(Bound::Cube(texture)) if interface.reads_texture(number) => texture.push(stream, 0, 0),
+                _ => {}
+            }
+        }
+        for (number, (buffer, declared)) in (0..).zip(self.buffers.iter().zip(&interface.buffers)) {
+            if let Some(buffer) = buffer.as_ref().filter(|_| interface.reads_buffer(number)) {
+                buffer.keep(declared.fixed_bytes, declared.stride_bytes, stream);
+            }
+        }
+    }
+
+    fn push_word(&self, interface: &Interface, word: StreamWord, stream: &mut UniformStream<'_>) {
+        let buffer = |number: u32| self.buffers.get(number as usize).and_then(Option::as_ref);
+        match word {
+            StreamWord::Field { field, index } => {
+                let words = self.fields.get(field as usize);
+                let word = words.and_then(|words| words.get(index as usize)).copied().unwrap_or(0);
+                match interface.fields.get(field as usize) {
+                    Some(Field { number: Number::Float, .. }) => stream.float(f32::from_bits(word)),
+                    _ => stream.word(word),
+                }
+            }
+            StreamWord::Viewport(viewport) => {
+                let all = *stream.viewport();
+                stream.float(match viewport {
+                    Viewport::HalfWidth => all.half_width,
+                    Viewport::HalfHeight => all.half_height,
+                    Viewport::ZScale => all.z_scale,
+                    Viewport::ZOffset => all.z_offset,
+                });
+            }
+            StreamWord::Instance => stream.word(stream.instance()),
+            StreamWord::Constant(bits) => stream.word(bits),
+            StreamWord::Buffer { buffer: number, offset } => {
+                stream.word(buffer(number).map_or(0, |buffer| buffer.address().0 + offset));
+            }
+            StreamWord::Length(number) => {
+                let declared = interface.buffers.get(number as usize).filter(|declared| declared.stride_bytes > 0);
+                let length = declared
+                    .zip(buffer(number))
+                    .map_or(0, |(declared, buffer)| buffer.elements(declared.fixed_bytes, declared.stride_bytes));
+                stream.word(length);
+            }
+            StreamWord::Texture { texture, parameter, sampling } => {
+                let words = match self.textures.get(texture as usize) {
+                    Some(Some(Bound::Flat(texture))) => parameters(texture, sampling),
+                    Some(Some(Bound::Cube(texture))) => parameters(texture, sampling),
+                    _ => [0; 4],
+                };
+                stream.word(words.get(usize::from(parameter)).copied().unwrap_or(0));
+            }
+            StreamWord::TextureSize { texture, axis, level, form } => {
+                let size = match self.textures.get(texture as usize) {
+                    Some(Some(Bound::Flat(texture))) => texture.size_px(u32::from(level)),
+                    Some(Some(Bound::Cube(texture))) => texture.size_px(u32::from(level)),
+                    _ => [1, 1],
+                };
+                let side = match axis {
+                    Axis::Width => size[0],
+                    Axis::Height => size[1],
+                };
+                match form {
+                    SizeForm::Integer => stream.word(side),
+                    SizeForm::Float => stream.float(side as f32),
+                    SizeForm::Inverse => stream.float(1.0 / side as f32),
+                }
+            }
+            StreamWord::TextureLevels { texture } => stream.word(match self.textures.get(texture as usize) {
+                Some(Some(Bound::Flat(texture))) => texture.levels(),
+                Some(Some(Bound::Cube(texture))) => texture.levels(),
+                _ => 1,
+            }),
+            // Of compute programs only, which have no pipeline.
+            StreamWord::WorkgroupMemory(_) | StreamWord::Share(_) => stream.word(0),
+        }
+    }
+}
+
+/// Parameter words of a lookup.
+fn parameters<Kind>(texture: &TextureBinding<Kind>, sampling: Sampling) -> [u32; 4] {
+    match sampling {
+        Sampling::Automatic => texture.words(),
+        Sampling::Level => texture.level_words(),
+        Sampling::Nearest => texture.nearest_words(),
+        Sampling::Texel => texture.texel_words(),
+    }
+}
+
+/// Words of a field.
+fn words(field: &Field) -> usize {
+    field.components as usize * field.count.unwrap_or(1) as usize
+}
+
+impl UniformData for Uniforms {
+    /// Not known before a shader is compiled, and not 0.
+    const WORDS: usize = 1;
+
+    fn most_words(&self) -> usize {
+        self.stages.fragment.interface.stream.len()
+    }
+
+    fn push(&self, stream: &mut UniformStream<'_>) {
+        self.push_stream(&self.stages.fragment.interface, stream);
+    }
+}
+
+impl VertexUniforms for Uniforms {
+    const WORDS: usize = 1;
+
+    fn most_words(&self) -> usize {
+        self.stages.vertex.interface.stream.len() + self.stages.coordinate.interface.stream.len()
+    }
+
+    fn push_vertex(&self, stream: &mut UniformStream<'_>) {
+        self.push_stream(&self.stages.vertex.interface, stream);
+    }
+
+    fn push_coordinate(&self, stream: &mut UniformStream<'_>) {
+        self.push_stream(&self.stages.coordinate.interface, stream);
+    }
+}
