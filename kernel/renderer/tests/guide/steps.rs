@@ -27,6 +27,7 @@ programs! {
     multisample: "../../examples/09_multisample.rs"
     own_kernel: "../../examples/10_own_kernel.rs"
     own_shader: "../../examples/11_own_shader.rs"
+    shader_at_run_time: "../../examples/12_shader_at_run_time.rs"
 }
 
 /// What a program has drawn.
