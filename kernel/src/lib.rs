@@ -7,6 +7,7 @@
 //! - [`boot`]: options on the SD card, the start in Rust, and a record of each boot's progress for the next boot.
 //! - [`display`]: pages in memory, and when one is shown ([`bcm283x::swapchain`] says into which the next frame is drawn); [`terminal`]: the console, its
 //!   screen and its keys; [`logging`]: the log.
+//! - `live`: the shader that is written while the kernel runs, with the feature `wgsl`.
 //! - [`shell`]: the console's commands, whose syntax ([`shell::command`]) is also the protocol of `cargo xtask`; [`capture`], [`selftest`] and [`report`]: the
 //!   parts of the largest commands that need no hardware.
 //! - `gpu` brings up the V3D and implements the traits that the driver crate `v3d` needs; `scenes` are the demonstrations, made of [`scene_parts`] that compute
@@ -39,6 +40,8 @@ pub mod display;
 #[cfg(target_os = "none")]
 pub mod gpu;
 pub mod irq_lock;
+#[cfg(feature = "wgsl")]
+pub mod live;
 pub mod logging;
 #[allow(unsafe_code, reason = "the linker's symbols, the allocator, memory shared with devices")]
 pub mod mm;

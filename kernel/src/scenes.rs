@@ -24,6 +24,8 @@ mod cube;
 mod flight;
 mod glow;
 mod layers;
+#[cfg(feature = "wgsl")]
+mod live;
 mod metal;
 mod mirror;
 mod model;
@@ -164,4 +166,6 @@ pub const SCENES: &[SceneEntry] = &[
     console::ENTRY,
     vpm::ENTRY,
     compute::ENTRY,
+    #[cfg(feature = "wgsl")]
+    live::ENTRY,
 ];

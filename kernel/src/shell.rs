@@ -33,10 +33,14 @@ mod selftest;
 mod selftest_board;
 #[cfg(target_os = "none")]
 mod session;
+#[cfg(all(target_os = "none", feature = "wgsl"))]
+mod shader;
 #[cfg(target_os = "none")]
 mod typing;
 #[cfg(target_os = "none")]
 mod unattended;
+#[cfg(target_os = "none")]
+mod uploads;
 
 #[cfg(target_os = "none")]
 pub use run::run;

@@ -101,8 +101,8 @@ impl Shader {
         };
         Ok(Self(Rc::new(Stages {
             name: name.into(),
-            coordinate: stage(Stage::Coordinate)?,
             vertex: stage(Stage::Vertex)?,
+            coordinate: stage(Stage::Coordinate)?,
             fragment: stage(Stage::Fragment)?,
         })))
     }

@@ -16,6 +16,8 @@ use crate::irq_lock::IrqLock;
 struct Counted {
     heap: Heap,
     max_used_bytes: usize,
+    /// The same since [`start_peak`].
+    peak_bytes: usize,
     allocations: u64,
 }
 
@@ -23,7 +25,8 @@ struct Counted {
 struct KernelHeap(IrqLock<Counted>);
 
 #[global_allocator]
-static HEAP: KernelHeap = KernelHeap(IrqLock::new(Counted { heap: Heap::empty(), max_used_bytes: 0, allocations: 0 }));
+static HEAP: KernelHeap =
+    KernelHeap(IrqLock::new(Counted { heap: Heap::empty(), max_used_bytes: 0, peak_bytes: 0, allocations: 0 }));
 
 // SAFETY: blocks come from `Heap`, which never returns a byte twice, and all accesses to it are guarded by a lock that also masks interrupts.
 unsafe impl GlobalAlloc for KernelHeap {
@@ -34,6 +37,7 @@ unsafe impl GlobalAlloc for KernelHeap {
         };
         counted.allocations += 1;
         counted.max_used_bytes = counted.max_used_bytes.max(counted.heap.used());
+        counted.peak_bytes = counted.peak_bytes.max(counted.heap.used());
         block.as_ptr()
     }
 
@@ -65,6 +69,19 @@ pub struct Usage {
     pub max_used_bytes: usize,
     /// Allocations since boot.
     pub allocations: u64,
+}
+
+/// Begins to look for the greatest use from now on; returns the use at this moment, in bytes.
+pub fn start_peak() -> usize {
+    let mut counted = HEAP.0.lock();
+    counted.peak_bytes = counted.heap.used();
+    counted.peak_bytes
+}
+
+/// Greatest number of bytes in use since [`start_peak`].
+#[must_use]
+pub fn peak() -> usize {
+    HEAP.0.lock().peak_bytes
 }
 
 /// Statistics of the heap.

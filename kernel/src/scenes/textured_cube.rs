@@ -108,7 +108,7 @@ impl Crates {
 }
 
 /// A texture with mipmaps, which the GPU draws.
-fn mipmapped(
+pub(super) fn mipmapped(
     device: &GpuDevice,
     label: &'static str,
     [width, height]: [u32; 2],

@@ -77,6 +77,8 @@ pub enum Command {
     Primitives,
     /// Draws scenes and runs programs, and compares their results with recorded ones.
     Selftest(SelftestRequest),
+    /// The shader of the scene `live`.
+    Shader(ShaderRequest),
     /// Shows the log of this run or of the previous one, or sets the level.
     Log(LogRequest),
     /// Shows or sets the watchdog.
@@ -96,6 +98,20 @@ pub enum V3dRequest {
     Start,
     /// Start it even if it is not known whether it has a clock.
     StartUnchecked,
+}
+
+/// An argument of `shader`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShaderRequest {
+    /// Print the source that compiled last.
+    Show,
+    /// Receive a source over the serial line, in blocks.
+    Load(
+        /// Its file's name.
+        String,
+    ),
+    /// Have a source typed.
+    Edit,
 }
 
 /// The scope of a self-test.
@@ -283,6 +299,7 @@ pub const TABLE: [Row; 24] = [
         "[vectors | board | code [N] | after S]",
         "compare results with recorded ones, print them, test a board, or show its report as QR codes",
     ),
+    row("shader", "[edit | load NAME]", "show, type or receive the shader of the scene live, for `cargo xtask live`"),
     row("log", "[previous | off | error | warn | info | debug | trace]", "show the log, or choose what is logged"),
     row("watchdog", "[on | off]", "show, arm or disarm the watchdog, which restarts the board when the kernel hangs"),
     row(
@@ -344,6 +361,7 @@ impl Command {
             Self::Draws(..) => "draws",
             Self::Primitives => "primitives",
             Self::Selftest(_) => "selftest",
+            Self::Shader(_) => "shader",
             Self::Log(_) => "log",
             Self::Watchdog(_) => "watchdog",
             Self::Fail(_) => "fail",
@@ -360,14 +378,9 @@ impl Command {
             Self::Interrupts(Some(_)) | Self::Names(Some(_)) => true,
             Self::V3d(request) => *request != V3dRequest::Show,
             Self::Fail(failure) => matches!(failure, Failure::Job | Failure::Program | Failure::Cached),
-            Self::Help
-            | Self::Info
-            | Self::Boot
-            | Self::Interrupts(None)
-            | Self::Names(None)
-            | Self::Clocks
-            | Self::Temp => false,
-            Self::Mem | Self::Regs | Self::SceneList | Self::Stats(_) | Self::Log(_) => false,
+            Self::Help | Self::Info | Self::Boot | Self::Interrupts(None) | Self::Clocks | Self::Temp => false,
+            Self::Names(None) | Self::Shader(_) | Self::Mem | Self::Regs | Self::SceneList => false,
+            Self::Stats(_) | Self::Log(_) => false,
             Self::Watchdog(_) | Self::Reboot => false,
         }
     }
@@ -431,6 +444,16 @@ impl Command {
                 },
                 ["code"] => (Self::Selftest(SelftestRequest::Code(None)), &[][..]),
                 _ => (Self::Selftest(SelftestRequest::All), rest),
+            },
+            "shader" => match rest {
+                [] => (Self::Shader(ShaderRequest::Show), rest),
+                ["edit", left @ ..] => (Self::Shader(ShaderRequest::Edit), left),
+                ["load", name, left @ ..] => (Self::Shader(ShaderRequest::Load((*name).into())), left),
+                ["load"] => return Err(wrong("shader", "load which one? A name for messages is needed")),
+                [other, ..] => {
+                    let message = format!("a shader can be shown, edited and loaded, but not \"{other}\"");
+                    return Err(wrong("shader", message));
+                }
             },
             "log" => (Self::Log(parse_log(rest)?), rest.get(1..).unwrap_or_default()),
             "watchdog" => (Self::Watchdog(parse_watchdog(rest)?), rest.get(1..).unwrap_or_default()),
@@ -747,6 +770,9 @@ mod tests {
                 "replay run",
                 "replay: say clear, place ADDRESS BYTES, load, run with begin and end of both lists, or read",
             ),
+            ("shader load", "shader: load which one? A name for messages is needed"),
+            ("shader eat", "shader: a shader can be shown, edited and loaded, but not \"eat\""),
+            ("shader load a b", "shader: it does not take \"b\""),
             ("stats sheep", "stats: work or cycles can be counted, but not \"sheep\""),
             ("watchdog maybe", "watchdog: the watchdog can be on or off, but not \"maybe\""),
             ("names please", "names: they can be on or off, but not \"please\""),
@@ -791,7 +817,9 @@ mod tests {
         ] {
             assert!(parsed(line).takes_the_engine(), "{line}");
         }
-        for line in ["help", "scene list", "regs", "stats", "log debug", "interrupts", "fail panic", "reboot"] {
+        for line in
+            ["help", "scene list", "regs", "stats", "log debug", "interrupts", "fail panic", "reboot", "shader edit"]
+        {
             assert!(!parsed(line).takes_the_engine(), "{line}");
         }
     }

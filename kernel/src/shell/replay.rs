@@ -14,12 +14,7 @@
 //! replay read 410000 1000             prints memory as blocks, in the format of `capture`
 //! ```
 
-use alloc::{
-    format,
-    string::{String, ToString},
-    vec,
-    vec::Vec,
-};
+use alloc::{format, string::ToString, vec};
 use v3d::{
     Job,
     hw::BusAddr,
@@ -29,19 +24,20 @@ use v3d::{
     validator::{MEMORY_BYTES, Span},
 };
 
-use super::session::{CommandResult, NO_V3D, Session};
+use super::{
+    session::{CommandResult, NO_V3D, Session},
+    uploads::{Block, Upload},
+};
 use crate::{
     arch::clock,
-    capture::{BLOCK_BYTES, read_block, replay::Replay, write_block},
+    capture::{BLOCK_BYTES, replay::Replay, write_block},
     crc32,
     mm::layout::PAGE_BYTES,
     print, println,
     shell::command::ReplayRequest,
-    terminal::{console, console::Terminal, keys::CONTROL_C},
+    terminal::console::Terminal,
 };
 
-/// Most bytes of a line: those of a block that cannot be compressed, and some more.
-const MAX_LINE_BYTES: usize = 1536;
 /// How long to wait for the sender, in microseconds.
 const PATIENCE_US: u64 = 30_000_000;
 
@@ -77,61 +73,31 @@ fn load(session: &mut Session) -> CommandResult {
     }
     println!("replay loads");
     let (mut blocks, mut bytes) = (0, 0);
-    let mut line = Vec::with_capacity(MAX_LINE_BYTES);
+    let mut upload = Upload::new(PATIENCE_US);
     loop {
-        receive_line(session, &mut line)?;
-        let text = str::from_utf8(&line).unwrap_or_default().trim();
-        match text {
-            "" => continue,
-            "end" => break,
-            _ => {}
+        let line = upload.line(session)?;
+        if line == "end" {
+            break;
         }
-        // The answer contains the offset, if it can be read, so that the sender knows which block is meant.
-        let name = text.split(' ').next().filter(|word| word.len() == 8).unwrap_or("?");
-        match store(session, text) {
-            Ok(count) => {
-                (blocks, bytes) = (blocks + 1, bytes + count);
-                println!("+ {name}");
-            }
-            Err(why) => println!("- {name} {why}"),
+        let block = Block::of(line);
+        if let Some(count) = block.answer(|offset, bytes| store(session, offset, &bytes)) {
+            (blocks, bytes) = (blocks + 1, bytes + count);
         }
     }
     println!("{bytes} bytes in {blocks} blocks");
     Ok(())
 }
 
-/// Receives a line that ends with CR or LF. A line that is too long is truncated, which its CRC reveals.
-fn receive_line(session: &mut Session, line: &mut Vec<u8>) -> CommandResult {
-    line.clear();
-    let deadline = clock::now_us() + PATIENCE_US;
-    loop {
-        let Some(byte) = console::read_until_tick() else {
-            session.watchdog.sign_of_life();
-            if clock::now_us() > deadline {
-                return Err(format!("no line has come for {} s", PATIENCE_US / 1_000_000));
-            }
-            continue;
-        };
-        match byte {
-            b'\r' | b'\n' => return Ok(()),
-            CONTROL_C => return Err("interrupted".into()),
-            _ if line.len() < MAX_LINE_BYTES => line.push(byte),
-            _ => {}
-        }
-    }
-}
-
-/// Stores the block of a line; returns its length.
-fn store(session: &Session, line: &str) -> Result<usize, String> {
-    let (offset, bytes) = read_block(line).map_err(|error| error.to_string())?;
+/// Stores a block.
+fn store(session: &Session, offset: u32, bytes: &[u8]) -> CommandResult {
     let gpu = session.gpu()?;
     let places = session.replay.places();
     let placed = PlacedMemory { memory: gpu.platform(), places };
     if bytes.is_empty() || !placed.holds(Span { address: BusAddr(offset), bytes: bytes.len() as u32 }) {
         return Err("the block is outside of all ranges".into());
     }
-    placed.store(offset, &bytes);
-    Ok(bytes.len())
+    placed.store(offset, bytes);
+    Ok(())
 }
 
 fn run(session: &mut Session, binning: [u32; 2], rendering: [u32; 2]) -> CommandResult {

@@ -19,6 +19,9 @@ use crate::{
     terminal::console::{self, Terminal},
 };
 
+#[cfg(feature = "wgsl")]
+use super::shader;
+
 /// Timeout of the watchdog.
 const WATCHDOG_MS: u32 = 10_000;
 
@@ -100,6 +103,10 @@ fn execute(command: Command, session: &mut Session) -> CommandResult {
         Command::Bench { scene: Some(name), frames } => bench::scene(session, &name, frames),
         Command::Draws(what, count) => draws::draws(session, what, count),
         Command::Primitives => primitives::primitives(session),
+        #[cfg(feature = "wgsl")]
+        Command::Shader(request) => shader::shader(session, request),
+        #[cfg(not(feature = "wgsl"))]
+        Command::Shader(_) => Err("this kernel was built without its feature `wgsl`, the shader compiler".to_string()),
         Command::Log(request) => log(request),
         Command::Watchdog(request) => watchdog(request, &mut session.watchdog),
         Command::Fail(failure) => failures::fail(session, failure),

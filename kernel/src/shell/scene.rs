@@ -403,6 +403,10 @@ impl Input {
 
     /// Reads the keys for a frame of a scene that wants them.
     fn read(&mut self, context: &mut SceneContext<'_>, now_us: u64) {
+        if let Self::Commands(typing) = self {
+            let mut heard = typing.take_heard().into_iter();
+            context.keyboard.begin_frame(now_us, || heard.next());
+        }
         let Self::Scene { is_left } = self else { return };
         context.keyboard.begin_frame(now_us, || {
             let byte = console::try_read();

@@ -1,6 +1,6 @@
 //! Commands that are typed while a scene shows the console
 
-use alloc::string::ToString;
+use alloc::{string::ToString, vec::Vec};
 
 use super::{
     line_editor::LineEditor,
@@ -20,18 +20,26 @@ use crate::{
 pub(super) struct Typing {
     editor: LineEditor,
     execute_line: ExecuteLine,
+    /// What was typed since the scene read its keys.
+    heard: Vec<u8>,
 }
 
 impl Typing {
     /// Prints the prompt.
     pub(super) fn new(execute_line: ExecuteLine) -> Self {
         print!("{PROMPT}");
-        Self { editor: LineEditor::new(), execute_line }
+        Self { editor: LineEditor::new(), execute_line, heard: Vec::new() }
+    }
+
+    /// The bytes that were typed since the last call: keys of the scene, too.
+    pub(super) fn take_heard(&mut self) -> Vec<u8> {
+        core::mem::take(&mut self.heard)
     }
 
     /// Processes input and executes complete lines. `true` if the scene must end: a command that needs the V3D is then left to the shell.
     pub(super) fn go_on(&mut self, session: &mut Session) -> bool {
         while let Some(byte) = console::try_read() {
+            self.heard.push(byte);
             if byte == CONTROL_C {
                 println!();
                 return true;

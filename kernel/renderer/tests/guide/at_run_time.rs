@@ -93,5 +93,5 @@ fn uniforms_of_another_compilation_are_refused_and_mistakes_have_a_place() {
     };
     assert_eq!(error.line_and_column(&source()), Some((41, 26)));
     let fragment = "@fragment fn fs_main() -> @location(0) vec4<f32> { return vec4(1.0); }";
-    check(Shader::compile("half", fragment), "half: there is no coordinate shader");
+    check(Shader::compile("half", fragment), "half: there is no vertex shader");
 }

@@ -1,0 +1,169 @@
+//! The shader that is written while the kernel runs: its source, its programs, and what is wrong with a later attempt
+//!
+//! The command `shader` compiles what it receives, and leaves programs or a diagnostic here; the scene `live` draws with the last programs there were, and shows
+//! the diagnostic. The compiler's budget is the small one: hostile sources are refused before they take more time, memory or stack than there is.
+
+use alloc::{
+    borrow::Cow,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use renderer::wgsl::shader_compiler::{Budget, Compiler, Error, Options, Shader, interface::Stage};
+use spin::Mutex;
+
+/// What is drawn before a shader was sent.
+const FIRST: &str = include_str!("live/first.wgsl");
+/// Covers the screen for sources without a vertex shader.
+const VERTEX_STAGE: &str = "
+@vertex fn vs_of_the_screen(@location(0) place: vec2<f32>) -> @builtin(position) vec4<f32> { return vec4(place, 0.0, 1.0); }
+";
+/// Most characters of a line of a diagnostic on the screen.
+const LINE_CHARACTERS: usize = 120;
+
+/// A shader that compiles.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Its file's name.
+    pub name: String,
+    /// The source as it was sent.
+    pub source: String,
+    /// The programs, of the source and the vertex shader that was added if it had none.
+    pub shader: Shader,
+}
+
+/// The state of writing.
+#[derive(Clone, Debug, Default)]
+struct State {
+    /// Grows with each change.
+    version: u64,
+    program: Option<Program>,
+    /// What is wrong with the source that was sent last.
+    diagnostic: Option<Vec<String>>,
+}
+
+static STATE: Mutex<State> = Mutex::new(State { version: 0, program: None, diagnostic: None });
+
+/// A compiler with the bounds of a small machine.
+#[must_use]
+pub fn compiler() -> Compiler {
+    Compiler::new(Options { budget: Budget::SMALL, ..Options::default() })
+}
+
+/// Compiles a source. A fragment shader alone is given a vertex shader that covers the screen.
+///
+/// # Errors
+/// What is wrong with the source.
+pub fn compile(name: &str, source: &str) -> Result<Shader, Error> {
+    let alone = source.contains("@fragment") && !source.contains("@vertex");
+    let whole = if alone { Cow::Owned(format!("{source}{VERTEX_STAGE}")) } else { Cow::Borrowed(source) };
+    compiler().compile(name, &whole)
+}
+
+/// Whether programs can be drawn with: there are a vertex and a fragment shader.
+#[must_use]
+pub fn can_be_drawn(shader: &Shader) -> bool {
+    shader.stage(Stage::Vertex).is_some() && shader.stage(Stage::Fragment).is_some()
+}
+
+/// Has the scene draw with a program from now on.
+pub fn put(program: Program) {
+    let mut state = STATE.lock();
+    (state.version, state.program, state.diagnostic) = (state.version + 1, Some(program), None);
+}
+
+/// Has the scene show what is wrong with a source that was sent.
+pub fn refuse(source: &str, name: &str, error: &Error) {
+    let lines = lines_for_the_screen(source, name, error);
+    let mut state = STATE.lock();
+    (state.version, state.diagnostic) = (state.version + 1, Some(lines));
+}
+
+/// The version of what is to be drawn and shown.
+#[must_use]
+pub fn version() -> u64 {
+    STATE.lock().version
+}
+
+/// The program to draw with, and what is wrong with the source that was sent later. Before anything was sent, it is the kernel's own.
+///
+/// # Errors
+/// When the kernel's own source does not compile.
+pub fn current() -> Result<(Program, Option<Vec<String>>), Error> {
+    let State { program, diagnostic, .. } = STATE.lock().clone();
+    let program = match program {
+        Some(program) => program,
+        None => {
+            let (name, source) = ("first.wgsl".to_string(), FIRST.to_string());
+            Program { shader: compile(&name, &source)?, name, source }
+        }
+    };
+    Ok((program, diagnostic))
+}
+
+/// The source that compiled last.
+#[must_use]
+pub fn source() -> Option<(String, String)> {
+    STATE.lock().program.as_ref().map(|program| (program.name.clone(), program.source.clone()))
+}
+
+/// A diagnostic in three lines: what is wrong, the place, and the source's line.
+fn lines_for_the_screen(source: &str, name: &str, error: &Error) -> Vec<String> {
+    let mut lines = Vec::from([shortened(&error.message)]);
+    match error.line_and_column(source) {
+        Some((line, column)) => {
+            lines.push(format!("{name}:{line}:{column}"));
+            lines.extend(source.lines().nth(line - 1).map(|text| shortened(text.trim())));
+        }
+        None => lines.push(name.to_string()),
+    }
+    lines
+}
+
+/// The characters that a line of the screen has room for.
+fn shortened(text: &str) -> String {
+    text.chars().take(LINE_CHARACTERS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_drawn_first_compiles_and_can_be_drawn() {
+        let (program, diagnostic) = current().unwrap();
+        assert!(can_be_drawn(&program.shader) && diagnostic.is_none());
+    }
+
+    #[test]
+    fn a_fragment_shader_alone_covers_the_screen() {
+        let fragment = "@fragment fn fs_main() -> @location(0) vec4<f32> { return vec4(1.0); }";
+        assert!(can_be_drawn(&compile("one.wgsl", fragment).unwrap()));
+        let compute = "@group(0) @binding(0) var<storage, read_write> all: array<u32>;
+            @compute @workgroup_size(16) fn cs_main(@builtin(global_invocation_id) at: vec3<u32>) { all[at.x] = at.x; }";
+        assert!(!can_be_drawn(&compile("two.wgsl", compute).unwrap()));
+    }
+
+    #[test]
+    fn a_diagnostic_has_its_place_and_its_line() {
+        let source = "// a comment\n@fragment fn fs_main() -> @location(0) vec4<f32> {\n    return vec4(lost);\n}\n";
+        let error = compile("lost.wgsl", source).unwrap_err();
+        let lines = lines_for_the_screen(source, "lost.wgsl", &error);
+        assert_eq!(lines[1..], ["lost.wgsl:3:17", "return vec4(lost);"]);
+        assert!(lines[0].contains("lost"), "{lines:?}");
+    }
+
+    /// A hundred brackets are the small budget's bound; a thousand are the large one's.
+    #[test]
+    fn the_budget_is_the_small_one() {
+        let nested = |depth| {
+            let (open, close) = ("(".repeat(depth), ")".repeat(depth));
+            format!("@fragment fn fs_main() -> @location(0) vec4<f32> {{ return vec4({open}1.0{close}); }}")
+        };
+        assert!(compile("few.wgsl", &nested(80)).is_ok());
+        let error = compile("many.wgsl", &nested(200)).unwrap_err();
+        assert_eq!(error.limit.map(|limit| limit.name), Some("nesting"));
+        assert!(error.message.ends_with("here at most 100"), "{}", error.message);
+    }
+}
