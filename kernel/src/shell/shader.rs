@@ -19,6 +19,7 @@ use alloc::{
 };
 
 use super::{
+    draws,
     line_editor::LineEditor,
     session::{CommandResult, Session},
     uploads::{Block, Upload},
@@ -47,11 +48,11 @@ pub(super) fn shader(session: &mut Session, request: ShaderRequest) -> CommandRe
         ShaderRequest::Show => show(),
         ShaderRequest::Load(name) => {
             let source = receive(session)?;
-            take(&name, source)
+            take(session, &name, source)
         }
         ShaderRequest::Edit => {
             let source = edit(session)?;
-            take("typed.wgsl", source)
+            take(session, "typed.wgsl", source)
         }
     }
 }
@@ -122,11 +123,20 @@ fn edit(session: &mut Session) -> Result<String, String> {
     }
 }
 
+/// Marks the trace of `cargo xtask bench`, which counts the instructions in between, if there is a V3D.
+fn mark(session: &Session) {
+    if let Ok(device) = session.device() {
+        let _ = draws::mark(device);
+    }
+}
+
 /// Compiles a source, says what it has become, and has the scene `live` draw with it.
-fn take(name: &str, source: String) -> CommandResult {
+fn take(session: &Session, name: &str, source: String) -> CommandResult {
+    mark(session);
     let (start_us, used) = (clock::now_us(), heap::start_peak());
     let compiled = live::compile(name, &source);
     let (us, bytes) = (clock::now_us() - start_us, heap::peak().saturating_sub(used));
+    mark(session);
     let shader = match compiled {
         Ok(shader) => shader,
         Err(error) => {

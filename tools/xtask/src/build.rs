@@ -147,6 +147,14 @@ pub(crate) fn model(workspace: &Workspace) -> Result<PathBuf> {
     Ok(workspace.target.join("debug/v3d"))
 }
 
+/// Builds the command `qpuc`.
+pub(crate) fn compiler(workspace: &Workspace) -> Result<PathBuf> {
+    let command = workspace.target.join("debug/qpuc");
+    announce("the command `qpuc`", &command);
+    compile(workspace, Progress::Shown, &["--package", "shader-compiler", "--bin", "qpuc"])?;
+    Ok(command)
+}
+
 /// Builds the command `v3d` alone.
 pub(crate) fn replayer(workspace: &Workspace) -> Result<PathBuf> {
     let command = workspace.target.join("debug/v3d");

@@ -1,5 +1,6 @@
 //! A running kernel: in QEMU, or on a board that is connected by a serial line.
 
+pub(crate) mod blocks;
 pub(crate) mod board;
 pub(crate) mod console;
 pub(crate) mod machine;

@@ -16,6 +16,7 @@ mod foreign;
 mod gallery;
 mod image;
 mod interrupt;
+mod live;
 mod mesa;
 mod new;
 mod picture;
@@ -38,6 +39,7 @@ cargo xtask TASK [ARGUMENTS]        (cargo xtask TASK --help describes a task)
 
   run       boot the kernel in QEMU, with the V3D model behind its registers, and show a scene
   test      run all checks: formatting, lints, host tests, kernel tests in QEMU, tidy
+  live      send a shader to the kernel whenever its file changes, and draw with it
   gallery   save pictures and films of all scenes, a contact sheet and a page that shows them
   foreign   run other projects' kernels in QEMU with the V3D model, and show what they draw
   mesa      run OpenGL ES programs of this machine on the model, with Mesa's vc4 driver; capture and measure their frames
@@ -67,9 +69,10 @@ To start:
 type Task = fn(lexopt::Parser) -> Result<()>;
 
 /// All tasks by name.
-const TASKS: [(&str, Task); 18] = [
+const TASKS: [(&str, Task); 19] = [
     ("run", run::task),
     ("test", test::task),
+    ("live", live::task),
     ("gallery", gallery::task),
     ("foreign", foreign::task),
     ("mesa", mesa::task),

@@ -8,14 +8,14 @@
 mod job;
 
 use crate::build;
+use crate::capture::memory_block;
 use crate::capture::span::{PAGE_BYTES, Span};
-use crate::capture::{memory_block, packed};
 use crate::far_end::FarEnd;
+use crate::far_end::blocks::{self, BLOCK_BYTES, BLOCK_PATIENCE};
 use crate::far_end::console::Console;
 use crate::interrupt;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
-use data_encoding::BASE64;
 pub(crate) use job::Job;
 use lexopt::prelude::*;
 use std::path::{Path, PathBuf};
@@ -33,12 +33,6 @@ Runs a captured job on a kernel, in QEMU or on a board, and compares the memory 
 Not supported: folders with several jobs, and jobs with user programs. Rejected: jobs that need too much memory, or that the validator rejects.
 ";
 
-/// Bytes per block.
-const BLOCK_BYTES: usize = 1024;
-/// How often a block is sent before giving up.
-const ATTEMPTS: usize = 5;
-/// Time limit for the acknowledgement of a block: a line takes a tenth of a second.
-const BLOCK_PATIENCE: Duration = Duration::from_secs(3);
 /// Time limit for running a job and printing its result.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// Most pages that are transferred for comparison: each takes half a second.
@@ -152,7 +146,7 @@ fn upload(console: &Console, job: &Job) -> Result<()> {
         let mut repeated = 0;
         let mut shown = Instant::now();
         for (number, (address, bytes)) in blocks.iter().enumerate() {
-            repeated += send(console, *address, bytes)?;
+            repeated += blocks::send(console, "replay", *address, bytes)?;
             if shown.elapsed() > Duration::from_secs(2) {
                 shown = Instant::now();
                 let [sent, all] = [number + 1, blocks.len()].map(|blocks| blocks * BLOCK_BYTES / 1024);
@@ -187,27 +181,6 @@ fn while_loading<T>(console: &Console, work: impl FnOnce() -> Result<T>) -> Resu
 /// Sends a line during the command `replay`, and returns the value of `take` for the answer, or `None` after a timeout.
 fn exchange<T>(console: &Console, line: &str, take: impl FnMut(&str) -> Option<T>) -> Result<Option<T>> {
     console.exchange("replay", line, BLOCK_PATIENCE, take)
-}
-
-/// Sends a block until it is acknowledged; returns the number of repetitions.
-fn send(console: &Console, address: u32, bytes: &[u8]) -> Result<usize> {
-    let name = format!("{address:08x}");
-    let line = format!("{name} {:08x} {}", crc32fast::hash(bytes), BASE64.encode(&packed::pack(bytes)));
-    let mut refusal = "it does not answer".to_owned();
-    for attempt in 0..ATTEMPTS {
-        let answer = exchange(console, &line, |line| match line.split_at_checked(2)? {
-            ("+ ", taken) => (taken == name).then_some(Ok(())),
-            ("- ", why) => Some(Err(why.to_owned())),
-            _ => None,
-        })?;
-        match answer {
-            Some(Ok(())) => return Ok(attempt),
-            Some(Err(why)) => refusal = why,
-            // The end of the line may have been lost: this ends it.
-            None => console.keyboard().press(b"\r")?,
-        }
-    }
-    bail!("the kernel did not take the block at {address:#x}, which was sent {ATTEMPTS} times: {refusal}")
 }
 
 /// Sends a block whose CRC is wrong, for tests; returns the kernel's error.
@@ -287,24 +260,5 @@ mod tests {
         let mut difference = Difference::default();
         difference.count(0x100, &[1, 2, 3, 4], &[1, 3, 3, 9], 1);
         assert_eq!(difference, Difference { bytes: 1, greatest: 5, first: Some(0x103) });
-    }
-
-    /// A connection on which the first line is damaged: the block is sent again, and acknowledgements of other blocks are ignored.
-    #[test]
-    fn a_block_is_sent_until_it_is_taken() {
-        let console = |answers: &'static str| Console::new(answers.as_bytes(), std::io::sink(), Vec::new());
-        assert_eq!(send(&console("- 00001000 damaged\n+ 00000c00\n+ 00001000\n"), 0x1000, b"abc").unwrap(), 1);
-        let refusals = "- 00001000 the block is outside of all ranges\n".repeat(ATTEMPTS);
-        let error = send(
-            &Console::new(std::io::Cursor::new(refusals.into_bytes()), std::io::sink(), Vec::new()),
-            0x1000,
-            b"abc",
-        );
-        assert!(
-            error
-                .unwrap_err()
-                .to_string()
-                .ends_with("which was sent 5 times: 00001000 the block is outside of all ranges")
-        );
     }
 }

@@ -8,6 +8,7 @@ mod card;
 mod coherence;
 mod firmware;
 mod guest;
+mod live;
 mod machines;
 mod other_hosts;
 mod other_kernels;

@@ -91,7 +91,7 @@ fn uniforms_of_another_compilation_are_refused_and_mistakes_have_a_place() {
     let Err(Error::Source(error)) = Shader::compile("planet", &source().replace("CLOUD, band", "CLOUT, band")) else {
         panic!("a name that is not declared")
     };
-    assert_eq!(error.line_and_column(&source()), Some((41, 26)));
+    assert_eq!(error.line_and_column(&source()), Some((37, 26)));
     let fragment = "@fragment fn fs_main() -> @location(0) vec4<f32> { return vec4(1.0); }";
     check(Shader::compile("half", fragment), "half: there is no vertex shader");
 }

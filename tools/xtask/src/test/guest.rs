@@ -1,6 +1,6 @@
 //! The kernel's tests in QEMU: each boots a machine and controls it over the serial console.
 
-use super::{Built, board, card, coherence, firmware, machines, other_kernels, report, scenes, triangle};
+use super::{Built, board, card, coherence, firmware, live, machines, other_kernels, report, scenes, triangle};
 use crate::build;
 use crate::capture;
 use crate::far_end::qemu::{Options, Qemu};
@@ -39,6 +39,9 @@ pub(super) const STEPS: &[(&str, Step)] = &[
     ("QEMU: ui", scenes::ui),
     ("QEMU: console", scenes::console),
     ("QEMU: breakout is played by keys", scenes::breakout),
+    ("QEMU: live, a shader is sent, changed, broken and mended while it is drawn", live::written_while_drawn),
+    ("QEMU: live, every shader of the tree has the host's words", live::same_words),
+    ("QEMU: live, shaders that mean harm leave the kernel running", live::hostile_sources),
     ("QEMU: vpm", vpm),
     ("QEMU: compute", scenes::compute),
     ("QEMU: every scene", every_scene),

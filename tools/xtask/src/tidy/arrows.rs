@@ -36,7 +36,17 @@ const ARROWS: &[Arrows] = &[
         // Pipelines from WGSL at run time.
         optional: &["shader-compiler"],
         build: &[],
-        dev: &["renderer", "v3d-sim", "v3d-host", "qpu", "qpu-shaders", "shader-build", "guide-shaders", "own-kernel", "bcm283x"],
+        dev: &[
+            "renderer",
+            "v3d-sim",
+            "v3d-host",
+            "qpu",
+            "qpu-shaders",
+            "shader-build",
+            "guide-shaders",
+            "own-kernel",
+            "bcm283x",
+        ],
     },
     // The same for kernels in C.
     Arrows {

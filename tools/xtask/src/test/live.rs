@@ -1,0 +1,240 @@
+//! Shaders that the kernel compiles: the pictures that they draw, their words, and sources that mean harm.
+
+use super::Built;
+use super::guest::with_v3d;
+use crate::build;
+use crate::far_end::console::Console;
+use crate::far_end::qemu::Qemu;
+use crate::live::{self, Compilation};
+use crate::picture::Picture;
+use crate::run::run_scene;
+use crate::workspace::Workspace;
+use anyhow::{Context, Result, bail, ensure};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A fragment shader of one colour.
+fn plain(color: &str) -> String {
+    format!("@fragment fn fs_main() -> @location(0) vec4<f32> {{\n    return vec4({color}, 1.0);\n}}\n")
+}
+
+/// The pixel in the middle of the screen, where no message is.
+fn middle(picture: &Picture) -> Result<[u8; 3]> {
+    picture.pixel(picture.width / 2, picture.height / 2).context("the picture has no middle")
+}
+
+/// Pixels near the bottom that have another colour than the middle: those of a message.
+fn pixels_of_a_message(picture: &Picture) -> Result<usize> {
+    let middle = middle(picture)?;
+    let rows = picture.height - 40..picture.height;
+    let pixels = rows.flat_map(|y| (0..picture.width).map(move |x| (x, y)));
+    Ok(pixels.filter(|&(x, y)| picture.pixel(x, y).is_some_and(|pixel| pixel != middle)).count())
+}
+
+/// Waits until the middle of the screen has a colour, and there is a message or none.
+fn wait_for(machine: &Qemu, color: [u8; 3], message: bool, deadline: Instant) -> Result<Duration> {
+    let start = Instant::now();
+    loop {
+        let picture = machine.screenshot()?;
+        let found = (middle(&picture)?, pixels_of_a_message(&picture)? > 0);
+        if found == (color, message) {
+            return Ok(start.elapsed());
+        }
+        if Instant::now() > deadline {
+            bail!("the screen has {found:?} instead of {:?}", (color, message));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A shader is sent, changed, broken, and mended while the scene draws; and one is typed.
+pub(super) fn written_while_drawn(workspace: &Workspace, built: &Built) -> Result<String> {
+    with_v3d(workspace, built, |machine, _, deadline| {
+        let console = &machine.console;
+        let good =
+            |source: &str| -> Result<()> { live::send(console, "plain.wgsl", source.as_bytes())?.lines().map(|_| ()) };
+        good(&plain("1.0, 0.0, 0.0"))?;
+        console.keyboard().press(b"scene run live\r")?;
+        wait_for(machine, [255, 0, 0], false, deadline)?;
+        good(&plain("0.0, 1.0, 0.0"))?;
+        let changed = wait_for(machine, [0, 255, 0], false, deadline)?;
+
+        let broken = plain("lost, 0.0, 1.0");
+        let reply = live::send(console, "plain.wgsl", broken.as_bytes())?;
+        let Err(sentence) = reply.result else { bail!("a shader with an undeclared name compiles") };
+        ensure!(sentence.starts_with("plain.wgsl:2:17: "), "the sentence has another place: {sentence}");
+        ensure!(reply.lines.iter().any(|line| line.contains("return vec4(lost")), "the diagnostic shows no source");
+        wait_for(machine, [0, 255, 0], true, deadline)?;
+        good(&plain("0.0, 0.0, 1.0"))?;
+        wait_for(machine, [0, 0, 255], false, deadline)?;
+
+        // The uniforms that the scene gives: time passes, the resolution is the screen's, and an arrow that is down shows.
+        let uniforms = "struct Frame { time: f32, resolution: vec2<f32>, keys: vec4<f32>, frame: u32 }
+            @group(0) @binding(0) var<uniform> frame: Frame;
+            @fragment fn fs_main(@builtin(position) at: vec4<f32>) -> @location(0) vec4<f32> {
+                let inside = all(at.xy < frame.resolution) && all(at.xy * 2.0 + 2.0 > vec2(0.0));
+                return vec4(select(0.0, 1.0, frame.time > 0.5), select(0.0, 1.0, inside && frame.frame > 2), frame.keys.x, 1.0);
+            }";
+        good(uniforms)?;
+        wait_for(machine, [255, 255, 0], false, deadline)?;
+        loop {
+            console.keyboard().press(b"\x1b[D")?;
+            if middle(&machine.screenshot()?)? == [255, 255, 255] {
+                break;
+            }
+            ensure!(Instant::now() < deadline, "the arrow to the left does not show");
+        }
+
+        console.keyboard().press(b"shader edit\r")?;
+        let typed = plain("1.0, 0.0, 1.0").replace('\n', "\r");
+        console.keyboard().press(format!("{typed}.\r").as_bytes())?;
+        wait_for(machine, [255, 0, 255], false, deadline)?;
+        console.keyboard().press(&[3])?;
+        let shown = console.command("shader", "", deadline, |_| {})?.lines()?;
+        ensure!(shown.iter().any(|line| line.contains("vec4(1.0, 0.0, 1.0, 1.0)")), "`shader` shows {shown:?}");
+        Ok(format!("{} ms from the kernel's answer to the picture", changed.as_millis()))
+    })
+}
+
+/// The words of a source's programs as the host's compiler makes them.
+fn host_words(qpuc: &std::path::Path, file: &std::path::Path) -> Result<Vec<(String, usize, u32)>> {
+    let output = Command::new(qpuc)
+        .arg(file)
+        .args(["--emit", "words"])
+        .stdin(Stdio::null())
+        .output()
+        .context("`qpuc` cannot be started")?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut programs: Vec<(String, Vec<u8>)> = Vec::new();
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        match (line.strip_prefix("# "), programs.last_mut()) {
+            (Some(stage), _) => programs.push((stage.to_owned(), Vec::new())),
+            (None, Some((_, bytes))) => bytes.extend(u64::from_str_radix(line.trim(), 16)?.to_le_bytes()),
+            (None, None) => bail!("`qpuc` prints words before a stage: {line}"),
+        }
+    }
+    Ok(programs.into_iter().map(|(stage, bytes)| (stage, bytes.len() / 8, crc32fast::hash(&bytes))).collect())
+}
+
+/// Every shader of the tree, compiled in the kernel: the words are the host's.
+pub(super) fn same_words(workspace: &Workspace, built: &Built) -> Result<String> {
+    let qpuc = build::compiler(workspace)?;
+    let files = Command::new("git").args(["ls-files", "*.wgsl"]).current_dir(&workspace.root).output()?;
+    let files: Vec<String> = String::from_utf8_lossy(&files.stdout).lines().map(str::to_owned).collect();
+    ensure!(files.len() > 30, "the tree has {} shaders", files.len());
+    with_v3d(workspace, built, |machine, _, _| {
+        let (mut programs, mut most_us, mut most_bytes) = (0, (0, ""), (0, ""));
+        for file in &files {
+            let path = workspace.root.join(file);
+            let expected = host_words(&qpuc, &path).with_context(|| file.clone())?;
+            let source = std::fs::read(&path)?;
+            let reply = live::send(&machine.console, &live::kernel_name(&path), &source)?;
+            let found = Compilation::of(&reply.lines().with_context(|| file.clone())?)?;
+            // The kernel adds a vertex shader to a fragment shader alone.
+            let own = found.programs.iter().filter(|(stage, ..)| expected.iter().any(|(known, ..)| known == stage));
+            let own: Vec<_> = own.cloned().collect();
+            ensure!(own == expected, "{file}: the kernel has {own:x?}, the host {expected:x?}");
+            programs += own.len();
+            most_us = most_us.max((found.us, file));
+            most_bytes = most_bytes.max((found.heap_bytes, file));
+        }
+        Ok(format!(
+            "{programs} programs of {} shaders have the host's words; the most heap, {} bytes, for {}; the longest time in QEMU, {} us, for {}",
+            files.len(),
+            most_bytes.0,
+            most_bytes.1,
+            most_us.0,
+            most_us.1
+        ))
+    })
+}
+
+/// A source that means harm: its name, the source, and a word of the refusal.
+type Hostile = (&'static str, Vec<u8>, &'static str);
+
+/// What is refused by a bound of the compiler, or is no shader.
+fn hostile() -> Vec<Hostile> {
+    let body = |body: &str| format!("@fragment fn fs_main() -> @location(0) vec4<f32> {{ {body} }}").into_bytes();
+    let (open, close) = ("(".repeat(20_000), ")".repeat(20_000));
+    let constants: String = (1..24).map(|n| format!("const c{n} = array(c{0}, c{0});\n", n - 1)).collect();
+    let calls: String =
+        (1..20).map(|n| format!("fn f{n}(x: f32) -> f32 {{ return f{0}(x) + f{0}(x * 0.5); }}\n", n - 1)).collect();
+    let calls = format!("fn f0(x: f32) -> f32 {{ return x; }}\n{calls}");
+    let of_many = |head: String, value: &str| [head.into_bytes(), body(&format!("return vec4({value});"))].concat();
+    vec![
+        ("brackets", body(&format!("return vec4({open}1.0{close});")), "within each other"),
+        ("blocks", body(&format!("{}{}", "{".repeat(20_000), "}".repeat(20_000))), "within each other"),
+        ("operators", body(&format!("return vec4(1.0{});", " + 1.0".repeat(5_000))), "within each other"),
+        ("constants", of_many(format!("const c0 = array(1.0, 2.0);\n{constants}"), "c23[0]"), "parts"),
+        ("calls", of_many(calls, "f19(1.0)"), ""),
+        ("endless", body("loop { } return vec4(1.0);"), ""),
+        ("array", body("var a: array<f32, 1000000>; return vec4(a[0]);"), ""),
+        ("itself", b"const a = b; const b = a;".to_vec(), ""),
+        ("nothing", b" ".to_vec(), ""),
+        ("zeros", vec![0; 2000], ""),
+        ("bytes", (0..=255).cycle().take(3000).collect(), "no text"),
+        ("long", vec![b' '; 65 << 10], "goes beyond"),
+    ]
+}
+
+/// Sources that mean harm, damaged and incomplete uploads: each is refused with a sentence, and the kernel goes on.
+pub(super) fn hostile_sources(workspace: &Workspace, built: &Built) -> Result<String> {
+    with_v3d(workspace, built, |machine, _, deadline| {
+        let console = &machine.console;
+        let good = plain("0.0, 1.0, 0.0");
+        let goes_on = |what: &str| -> Result<()> {
+            live::send(console, "good.wgsl", good.as_bytes())
+                .and_then(|reply| reply.lines().map(|_| ()))
+                .with_context(|| format!("after {what}"))
+        };
+        let sources = hostile();
+        for (name, source, word) in &sources {
+            let said = match live::send(console, &format!("{name}.wgsl"), source) {
+                Ok(reply) => reply.result.err().with_context(|| format!("{name} compiles"))?,
+                Err(error) => {
+                    // A block that is not taken ends the sender, not the kernel.
+                    console.keyboard().press(&[3])?;
+                    console.wait_prompt(Instant::now() + Duration::from_secs(10))?;
+                    format!("{error:#}")
+                }
+            };
+            ensure!(said.contains(word), "{name}: {said}");
+            goes_on(name)?;
+        }
+        damaged(console, &good)?;
+        goes_on("damaged uploads")?;
+        run_scene(console, "live", 0..1, deadline)?;
+        ensure!(middle(&machine.screenshot()?)? == [0, 255, 0], "the last good shader is not what is drawn");
+        let stacks = console.command("mem", "", deadline, |_| {})?.lines()?;
+        let stack = stacks.iter().find(|line| line.contains("kernel")).cloned().unwrap_or_default();
+        Ok(format!("{} sources refused; {stack}", sources.len()))
+    })
+}
+
+/// A damaged block, a damaged whole, and a cable that is cut in the middle of a file.
+fn damaged(console: &Console, good: &str) -> Result<()> {
+    let answer = |line: &str| {
+        console.exchange("shader", line, Duration::from_secs(10), |line| {
+            let is_answer = line.starts_with("- ") || line.starts_with("+ ") || line.starts_with("error shader: ");
+            is_answer.then(|| line.to_owned())
+        })
+    };
+    live::begin(console, "damaged.wgsl")?;
+    let block = answer("00000000 352441c3 AmFiYw==")?.context("a damaged block is not answered")?;
+    ensure!(block.starts_with("- 00000000 "), "a damaged block is answered by {block}");
+    let block = answer(&crate::far_end::blocks::line(4096, b"gap"))?.context("a gap is not answered")?;
+    ensure!(block.starts_with("- 00001000 it does not follow"), "a gap is answered by {block}");
+    let end = answer(&format!("end {} 00000000", good.len()))?.context("a wrong end is not answered")?;
+    ensure!(end.contains("was to have"), "a wrong end is answered by {end}");
+    console.wait_prompt(Instant::now() + Duration::from_secs(10))?;
+
+    live::begin(console, "cut.wgsl")?;
+    let half = crate::far_end::blocks::line(0, good.as_bytes());
+    console.keyboard().press(&half.as_bytes()[..half.len() / 2])?;
+    let cut = console.exchange("shader", "", Duration::from_secs(20), |line| {
+        line.strip_prefix("error shader: ").map(str::to_owned)
+    })?;
+    let cut = cut.context("a file that ends in its middle is waited for")?;
+    ensure!(cut.contains("no line has come for 3 s"), "a cut cable is answered by {cut}");
+    Ok(())
+}
