@@ -246,7 +246,7 @@ const fn row(name: &'static str, arguments: &'static str, help: &'static str) ->
 }
 
 /// All commands.
-pub const TABLE: [Row; 24] = [
+pub const TABLE: [Row; 25] = [
     row("help", "", "this table"),
     row("info", "", "board, firmware, memory split, display, serial port"),
     row("boot", "", "the stages of this boot and of the one before, with times"),

@@ -10,6 +10,7 @@ mod gpu;
 pub(crate) mod gpu_cycles;
 mod mesa;
 mod primitives;
+pub(crate) mod shaders;
 
 use crate::bench::frame_rate::{FrameRate, Table};
 use crate::build;
@@ -36,6 +37,7 @@ Then it prints:
   instructions and bytes of control list per draw, with their goals, and the draws per second that they allow;
   for comparison, the bytes per draw of Mesa's driver in captured frames
   instructions of a texture upload, and of a copy of the same bytes
+  instructions and heap of compiling the tree's shaders in the kernel, with their goals
   instructions of 10,000 primitives of embedded-graphics, and with that crate's own framebuffer
   for each scene, the GPU cycles per frame that the model estimates, and what bounds them
   for each scene, frames per second on this machine over N frames, beside what the chip is estimated to reach
@@ -85,6 +87,8 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     eprintln!("==> draws");
     draws::print(&workspace, &kernel.image, &plugin)?;
     mesa::print(&workspace, &build::replayer(&workspace)?)?;
+    eprintln!("==> shaders");
+    shaders::print(&workspace, &kernel.image, &plugin)?;
     eprintln!("==> primitives");
     primitives::print(&workspace, &kernel.image, &plugin)?;
     eprintln!("==> modelled GPU cycles");

@@ -2,6 +2,7 @@
 
 use super::Built;
 use super::guest::with_v3d;
+use crate::bench::shaders;
 use crate::build;
 use crate::far_end::console::Console;
 use crate::far_end::qemu::Qemu;
@@ -119,9 +120,7 @@ fn host_words(qpuc: &std::path::Path, file: &std::path::Path) -> Result<Vec<(Str
 /// Every shader of the tree, compiled in the kernel: the words are the host's.
 pub(super) fn same_words(workspace: &Workspace, built: &Built) -> Result<String> {
     let qpuc = build::compiler(workspace)?;
-    let files = Command::new("git").args(["ls-files", "*.wgsl"]).current_dir(&workspace.root).output()?;
-    let files: Vec<String> = String::from_utf8_lossy(&files.stdout).lines().map(str::to_owned).collect();
-    ensure!(files.len() > 30, "the tree has {} shaders", files.len());
+    let files = shaders::of_the_tree(workspace)?;
     with_v3d(workspace, built, |machine, _, _| {
         let (mut programs, mut most_us, mut most_bytes) = (0, (0, ""), (0, ""));
         for file in &files {
