@@ -1,19 +1,30 @@
 //! The register block as the guest sees it: the model, its faults and its trace.
 //!
-//! The model executes everything that a register write starts before the write returns, so the interrupt line can only change at a register access, and
-//! checking it once after each access suffices.
+//! What a register write starts is executed by the [worker](crate::worker). The write waits for it, but only for a moment: a job that takes longer goes on
+//! beside the guest, whose loads then show how far it is. So the interrupt line can change at a register access, and when a job has ended.
+//!
+//! A load waits as well, shorter: a guest that polls would otherwise take the host's cores away from what it waits for.
 
-use crate::options::Options;
+use crate::options::{Options, Pause};
+use crate::worker::Worker;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use v3d_sim::device::beside::Work;
 use v3d_sim::memory::Memory;
 use v3d_sim::{Config, Register, V3d};
+
+/// How long a load waits for a job, if the write that started it waited not longer than that.
+const LOAD_PAUSE: Duration = Duration::from_millis(2);
 
 /// The model, and the outputs of its faults and trace.
 pub(crate) struct Device {
     v3d: V3d,
+    worker: Arc<Worker>,
+    pause: Pause,
     faults: Box<dyn Write + Send>,
     trace: Option<Box<dyn Write + Send>>,
 }
@@ -26,6 +37,8 @@ impl Device {
         let config = Config { check_coherence: options.coherence, instruction_budget, ..default };
         Ok(Self {
             v3d: V3d::new(config),
+            worker: Arc::new(Worker::default()),
+            pause: options.pause,
             faults: match &options.faults {
                 Some(path) => Box::new(File::create(path)?),
                 None => Box::new(io::stderr()),
@@ -39,6 +52,7 @@ impl Device {
 
     /// A guest load of the register at byte `offset` of the block, when vCPU 0 has executed `instructions`.
     pub(crate) fn read(&mut self, memory: &Memory<'_>, instructions: u64, offset: u32) -> u32 {
+        self.wait(memory, self.pause.limit().min(LOAD_PAUSE));
         let value = self.v3d.read(memory, offset);
         self.record(instructions, offset, "->", value);
         value
@@ -47,7 +61,41 @@ impl Device {
     /// A guest store to the register at byte `offset` of the block, when vCPU 0 has executed `instructions`.
     pub(crate) fn write(&mut self, memory: &Memory<'_>, instructions: u64, offset: u32, value: u32) {
         self.record(instructions, offset, "<-", value);
-        self.v3d.write(memory, offset, value);
+        let resets_thread = matches!(Register::from_offset(offset), Some(Register::CT0CS | Register::CT1CS));
+        let work = self.v3d.post(memory, offset, value);
+        let starts = work.is_some();
+        if let Some(work) = work {
+            self.worker.order(work);
+        }
+        if starts || resets_thread {
+            self.wait(memory, self.pause.limit());
+        }
+    }
+
+    /// Waits for the jobs that run beside the guest, for this time at most.
+    fn wait(&mut self, memory: &Memory<'_>, limit: Duration) {
+        let deadline = Instant::now() + limit;
+        while self.v3d.is_beside() {
+            let Some(work) = self.worker.wait(deadline) else { return };
+            self.take_back(memory, work);
+        }
+    }
+
+    /// Takes jobs back that have ended beside the guest.
+    pub(crate) fn collect(&mut self, memory: &Memory<'_>) {
+        self.wait(memory, Duration::ZERO);
+    }
+
+    /// Takes a job back, and starts what has waited for its end.
+    fn take_back(&mut self, memory: &Memory<'_>, work: Work) {
+        if let Some(next) = self.v3d.finish(memory, work) {
+            self.worker.order(next);
+        }
+    }
+
+    /// Who executes this device's jobs: a thread has to serve it.
+    pub(crate) fn worker(&self) -> Arc<Worker> {
+        Arc::clone(&self.worker)
     }
 
     /// Sets what the CPU caches: its tables may have changed since the last start.
@@ -60,8 +108,12 @@ impl Device {
         self.v3d.interrupt()
     }
 
-    /// Returns the V3D to its state after power-on.
+    /// Returns the V3D to its state after power-on. A job that runs is ended first, as it must not write to memory any more.
     pub(crate) fn reset(&mut self) {
+        if self.v3d.is_beside() {
+            self.v3d.stop();
+            self.worker.drain();
+        }
         self.v3d.reset();
     }
 

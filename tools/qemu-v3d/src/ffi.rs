@@ -9,6 +9,9 @@
 //! address 0 on, up to the peripherals at most; `address_space_map` returns a host pointer to it, which is valid until it is unmapped, which never happens.
 //! Other vCPUs store to it while the model runs, so it is only accessed as atomic words.
 //!
+//! Jobs are executed by a thread of this library. When one ends that the guest no longer waits for, the thread schedules a call in QEMU's main loop, which holds
+//! the big lock too: only there, and in MMIO callbacks, are results taken back and the interrupt line is set.
+//!
 //! With the coherence check, each instruction is [instrumented](instrumentation), and the vCPU's [system registers](system_registers) are read at each start.
 //!
 //! With a trace, vCPU 0's instructions are counted: QEMU calls back at the start of each translated block, with the block's length. A count therefore includes
@@ -347,9 +350,27 @@ impl State {
         match self.board {
             Some(board) => board,
             None => match qemu.find_board() {
-                Ok(board) => *self.board.insert(board),
+                Ok(board) => {
+                    let worker = self.device.worker();
+                    std::thread::spawn(move || worker.serve(&Memory::new(board.ram), announce_end));
+                    *self.board.insert(board)
+                }
                 Err(sentence) => give_up(sentence),
             },
+        }
+    }
+}
+
+impl State {
+    /// Reports faults, and sets the interrupt line if its level has changed.
+    fn show_outcome(&mut self, qemu: &Qemu, board: Board) {
+        self.device.report_faults();
+        let level = self.device.interrupt();
+        if level != self.level {
+            self.level = level;
+            // SAFETY: `irq` is the controller's input; MMIO callbacks and the main loop's hold QEMU's big lock, as `qemu_set_irq` asks.
+            unsafe { (qemu.qemu_set_irq)(board.irq.as_ptr(), c_int::from(level)) };
+            self.surroundings.v3d_raises_interrupt();
         }
     }
 }
@@ -368,15 +389,24 @@ fn access<T>(work: impl FnOnce(&mut Device, &Memory<'_>, Option<(&Coherence, &Sy
     }
     let coherence = plugin.coherence.as_ref().map(|(coherence, _)| coherence).zip(state.registers.as_ref());
     let result = work(&mut state.device, &Memory::new(board.ram), coherence);
-    state.device.report_faults();
-    let level = state.device.interrupt();
-    if level != state.level {
-        state.level = level;
-        // SAFETY: `irq` is the controller's input, and MMIO callbacks hold QEMU's big lock, as `qemu_set_irq` asks.
-        unsafe { (plugin.qemu.qemu_set_irq)(board.irq.as_ptr(), c_int::from(level)) };
-        state.surroundings.v3d_raises_interrupt();
-    }
+    state.show_outcome(&plugin.qemu, board);
     Some(result)
+}
+
+/// Called on the worker's thread when a job has ended: has [`job_has_ended`] called.
+fn announce_end() {
+    if let Some(Plugin { qemu, .. }) = PLUGIN.get() {
+        // SAFETY: both may be called on any thread; the callback and its name live as long as the library.
+        unsafe {
+            let main_loop = (qemu.qemu_get_aio_context)();
+            (qemu.aio_bh_schedule_oneshot_full)(main_loop, job_has_ended, ptr::null_mut(), c"v3d-job".as_ptr());
+        }
+    }
+}
+
+/// Called by QEMU's main loop, under its big lock, some time after a job has ended. A register access may have taken the job back before.
+extern "C" fn job_has_ended(_opaque: *mut c_void) {
+    access(|device, memory, _| device.collect(memory));
 }
 
 /// A guest load from the stuck serial port: bytes arrive until the input ends.

@@ -2,13 +2,13 @@
 //!
 //! QEMU's machines `raspi0` to `raspi3b` have no V3D: loads from its registers answer 0 out of an "unimplemented device". This library
 //! is loaded into QEMU with `-plugin` and puts a register block of its own over that hole. A guest load or store of a
-//! V3D register becomes a call of the model (crate `v3d-sim`), which reads and writes guest RAM directly, executes what
-//! the store starts before the store returns, and answers with the level of the V3D interrupt line (GPU interrupt 10).
+//! V3D register becomes a call of the model (crate `v3d-sim`), which reads and writes guest RAM directly, and answers with the level of the V3D interrupt line (GPU interrupt 10).
 //!
 //! ```text
 //! qemu-system-aarch64 -M raspi3b -kernel kernel8.img \
 //!     -plugin libqemu_v3d.so[,machine=NAME][,faults=FILE][,trace=FILE][,mailbox=silent|dies]\
-//!         [,firmware=WORD+WORD][,stuck-uart=KEYS][,coherence=check][,budget=N]
+//!         [,firmware=WORD+WORD][,stuck-uart=KEYS][,coherence=check][,budget=N]\
+//!         [,pause=MS]
 //! ```
 //!
 //! * `machine=NAME`: the [machine](machine), one of `raspi0`, `raspi1ap`, `raspi2b`, `raspi3ap` and `raspi3b`, which tells where the registers are.
@@ -40,7 +40,11 @@
 //!   hold in an older state, because the guest has not cleared it; accesses to memory that the guest's translation tables map as cached; and starts or
 //!   results without a barrier between the CPU's accesses to memory and to registers. Guest and V3D are then several times slower.
 //! * `budget=N`: how many instructions the shaders of a list, or a user program, may execute before it counts as hung; the default is 5 billion for a list and
-//!   1 billion for a program. The guest waits meanwhile: for a guest that resets the V3D after a time-out, as Linux does, 50 million are enough.
+//!   1 billion for a program.
+//! * `pause=MS`: how many milliseconds the guest waits at most for what a register write has started, the default is 10. What takes longer is executed by a
+//!   thread of its own while the guest goes on: registers show how far it is, and the interrupt comes at its end. A load of a register waits for 2 ms at most, so
+//!   that a guest that polls leaves the host's cores to what it waits for. With `pause=forever` and with `coherence=check` everything has ended when a write
+//!   returns.
 //!
 //! QEMU's plugin interface alone cannot add a device, so the plugin calls QEMU's internal device functions. Debian builds QEMU with loadable modules, and such
 //! a binary exports its whole symbol table. All functions are looked up when the plugin is installed; if one is missing, the plugin reports it and QEMU ends.
@@ -64,3 +68,4 @@ mod machine;
 mod options;
 mod power;
 mod version;
+mod worker;

@@ -4,6 +4,7 @@ use crate::firmware::{Behaviours, UnknownBehaviour};
 use crate::machine::{MACHINES, Soc};
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// When the firmware's mailbox stops answering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +13,37 @@ pub(crate) enum Silence {
     FromPowerOn,
     /// It answers until the V3D raises its interrupt for the first time, as one stack was seen to do on a board [aros].
     FromFirstInterrupt,
+}
+
+/// How long the guest waits at a register access for a job, before this runs beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pause(Option<Duration>);
+
+impl Pause {
+    /// Until the job has ended.
+    pub(crate) const FOREVER: Self = Self(None);
+
+    /// The time, as one that can be added to the present.
+    pub(crate) fn limit(self) -> Duration {
+        /// More than QEMU runs.
+        const FOREVER: Duration = Duration::from_secs(1 << 32);
+        self.0.unwrap_or(FOREVER)
+    }
+
+    /// A number of milliseconds, or `forever`.
+    fn parse(text: &str) -> Option<Self> {
+        if text == "forever" {
+            return Some(Self::FOREVER);
+        }
+        Some(Self(Some(Duration::from_millis(text.parse::<u32>().ok()?.into()))))
+    }
+}
+
+impl Default for Pause {
+    /// As long as most frames take.
+    fn default() -> Self {
+        Self(Some(Duration::from_millis(10)))
+    }
 }
 
 /// The arguments after the plugin's file name in QEMU's `-plugin`.
@@ -33,6 +65,8 @@ pub(crate) struct Options {
     pub(crate) coherence: bool,
     /// Maximum number of instructions of a list or program before it counts as hung; the model's own if absent.
     pub(crate) budget: Option<u64>,
+    /// How long the guest waits for a job.
+    pub(crate) pause: Pause,
 }
 
 /// An argument that the plugin does not have.
@@ -50,7 +84,7 @@ impl fmt::Display for UnknownArgument {
             Self::Argument(argument) => write!(
                 f,
                 "no argument \"{argument}\"; there are machine=auto, machine={}, faults=FILE, trace=FILE, mailbox=silent, mailbox=dies, \
-                 firmware=WORD+WORD, stuck-uart=KEYS, coherence=check and budget=INSTRUCTIONS",
+                 firmware=WORD+WORD, stuck-uart=KEYS, coherence=check, budget=INSTRUCTIONS and pause=MILLISECONDS|forever",
                 MACHINES.map(|(name, _)| name).join("|"),
             ),
             Self::Behaviour(unknown) => unknown.fmt(f),
@@ -80,6 +114,7 @@ impl Options {
                 Some(("budget", number)) if let Some(budget) = number.parse().ok().filter(|&budget| budget > 0) => {
                     options.budget = Some(budget);
                 }
+                Some(("pause", time)) if let Some(pause) = Pause::parse(time) => options.pause = pause,
                 _ => return Err(UnknownArgument::Argument(argument.to_owned())),
             }
         }
@@ -114,16 +149,22 @@ mod tests {
         assert_eq!(Options::parse(["stuck-uart=fail panic"]).unwrap().stuck_uart.as_deref(), Some("fail panic"));
         assert!(Options::parse(["coherence=check"]).unwrap().coherence);
         assert_eq!(Options::parse(["budget=20000000"]).unwrap().budget, Some(20_000_000));
+        for (argument, limit) in [("pause=0", 0), ("pause=250", 250)] {
+            assert_eq!(Options::parse([argument]).unwrap().pause.limit(), Duration::from_millis(limit));
+        }
+        assert_eq!(Options::parse(["pause=forever"]).unwrap().pause, Pause::FOREVER);
         assert_eq!(Options::parse::<&str>([]).unwrap(), Options::default());
     }
 
     #[test]
     fn unknown_argument_is_named() {
-        for argument in ["ram=x", "mailbox=x", "machine=raspi4b", "coherence=x", "budget=0", "budget=1M"] {
+        for argument in
+            ["ram=x", "mailbox=x", "machine=raspi4b", "coherence=x", "budget=0", "budget=1M", "pause=", "pause=-1"]
+        {
             let error = Options::parse([argument]).unwrap_err();
             let expected = format!(
                 "no argument \"{argument}\"; there are machine=auto, machine=raspi0|raspi1ap|raspi2b|raspi3ap|raspi3b, faults=FILE, \
-                 trace=FILE, mailbox=silent, mailbox=dies, firmware=WORD+WORD, stuck-uart=KEYS, coherence=check and budget=INSTRUCTIONS"
+                 trace=FILE, mailbox=silent, mailbox=dies, firmware=WORD+WORD, stuck-uart=KEYS, coherence=check, budget=INSTRUCTIONS and pause=MILLISECONDS|forever"
             );
             assert_eq!(error.to_string(), expected);
         }

@@ -217,6 +217,7 @@ impl State {
         }
         if resets_v3d {
             self.device.reset();
+            self.show_outcome(qemu, board);
         }
         if raises_strays {
             qemu.raise_strays(board, self.soc);
@@ -276,13 +277,12 @@ extern "C" fn power_read(_opaque: *mut c_void, offset: u64, _bytes: c_uint) -> u
 
 /// A guest store to the power block.
 extern "C" fn power_write(_opaque: *mut c_void, offset: u64, value: u64, _bytes: c_uint) {
-    let Some(plugin) = PLUGIN.get() else {
-        return;
-    };
-    let mut state = plugin.state();
-    if state.surroundings.power.write_power(offset, value as u32, Instant::now()) {
-        state.device.reset();
-    }
+    with_board(|state, qemu, board| {
+        if state.surroundings.power.write_power(offset, value as u32, Instant::now()) {
+            state.device.reset();
+            state.show_outcome(qemu, board);
+        }
+    });
 }
 
 /// A guest load from the bridges.
