@@ -16,6 +16,7 @@ mod foreign;
 mod gallery;
 mod image;
 mod interrupt;
+mod linux;
 mod live;
 mod mesa;
 mod new;
@@ -42,6 +43,7 @@ cargo xtask TASK [ARGUMENTS]        (cargo xtask TASK --help describes a task)
   live      send a shader to the kernel whenever its file changes, and draw with it
   gallery   save pictures and films of all scenes, a contact sheet and a page that shows them
   foreign   run other projects' kernels in QEMU with the V3D model, and show what they draw
+  linux     boot Debian's Linux in QEMU with the V3D model, and run OpenGL ES programs and tests there
   mesa      run OpenGL ES programs of this machine on the model, with Mesa's vc4 driver; capture and measure their frames
   conformance  run Khronos' tests of OpenGL ES 2 that way, and compare the results with what is expected
   new       write a crate of your own that draws a scene, outside of this repository
@@ -69,12 +71,13 @@ To start:
 type Task = fn(lexopt::Parser) -> Result<()>;
 
 /// All tasks by name.
-const TASKS: [(&str, Task); 19] = [
+const TASKS: [(&str, Task); 20] = [
     ("run", run::task),
     ("test", test::task),
     ("live", live::task),
     ("gallery", gallery::task),
     ("foreign", foreign::task),
+    ("linux", linux::task),
     ("mesa", mesa::task),
     ("conformance", conformance::task),
     ("new", new::task),

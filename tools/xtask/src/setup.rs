@@ -208,6 +208,16 @@ fn installed_qemu() -> Option<QemuVersion> {
     QemuVersion::parse(&String::from_utf8_lossy(&output.stdout))
 }
 
+/// Installs those of Debian's packages that are missing.
+pub(crate) fn apt_install_missing(packages: &[&str]) -> Result<()> {
+    let is_missing = |package: &&str| {
+        let output = Command::new("dpkg-query").args(["-W", "-f=${db:Status-Status}", package]).output();
+        !output.is_ok_and(|output| output.stdout == b"installed")
+    };
+    let missing: Vec<&str> = packages.iter().copied().filter(is_missing).collect();
+    if missing.is_empty() { Ok(()) } else { apt_install(&missing) }
+}
+
 /// Installs Debian packages; the error contains the command if it is not permitted.
 pub(crate) fn apt_install(packages: &[&str]) -> Result<()> {
     let list = packages.join(" ");

@@ -123,7 +123,7 @@ pub(super) fn setup(workspace: &Workspace, release: Release, own: Option<&Path>)
         "  its sources are 27 to 45 MB; their build takes half an hour on two cores and 500 MB; it needs {}",
         PACKAGES.join(", ")
     );
-    packages()?;
+    setup::apt_install_missing(&PACKAGES)?;
     let library = build::simpenrose(workspace)?;
     library_files(workspace, &prefix, &library)?;
     let sources = match own {
@@ -157,16 +157,6 @@ pub(super) fn setup(workspace: &Workspace, release: Release, own: Option<&Path>)
         if own.is_some() { "--own " } else { "" }
     );
     Ok(())
-}
-
-/// Installs the packages that are missing.
-fn packages() -> Result<()> {
-    let is_missing = |package: &&str| {
-        let output = Command::new("dpkg-query").args(["-W", "-f=${db:Status-Status}", package]).output();
-        !output.is_ok_and(|output| output.stdout == b"installed")
-    };
-    let missing: Vec<&str> = PACKAGES.into_iter().filter(is_missing).collect();
-    if missing.is_empty() { Ok(()) } else { setup::apt_install(&missing) }
 }
 
 /// Puts the library, its header and its pkg-config file where Mesa's build looks for them.
