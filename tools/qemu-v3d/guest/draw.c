@@ -184,7 +184,7 @@ static void textured(int frame, int size)
 /* Two gears that turn against each other: rims and teeth as flat rings with sides. */
 static void gears(int frame, int size)
 {
-    enum { TEETH = 16, STEPS = 4 * TEETH, VERTICES = STEPS * 12 };
+    enum { TEETH = 16, STEPS = 4 * TEETH, VERTICES = STEPS * 18 };
     static float corners[VERTICES * 6];
     static GLint matrix_place, color_place, turn_place, middle_place;
     float matrix[16];
@@ -194,18 +194,21 @@ static void gears(int frame, int size)
         for (int step = 0; step < STEPS; step++) {
             float turn = 6.2831853f / STEPS, from = (float)step * turn, next = from + turn;
             int is_tooth = step % 4 < 2;
-            float outer = is_tooth ? 1.0f : 0.8f, inner = 0.3f, half = 0.15f;
+            float outer = is_tooth ? 1.0f : 0.8f, rim = 0.8f, inner = 0.3f, half = 0.15f;
             float a[2] = { cosf(from), sinf(from) }, b[2] = { cosf(next), sinf(next) };
-            float quads[2][4][3] = {
-                { { inner * a[0], inner * a[1], half }, { outer * a[0], outer * a[1], half },
-                  { outer * b[0], outer * b[1], half }, { inner * b[0], inner * b[1], half } },
+            /* The face within the rim, the face of a tooth (nothing in a gap), the side. */
+            float quads[3][4][3] = {
+                { { inner * a[0], inner * a[1], half }, { rim * a[0], rim * a[1], half },
+                  { rim * b[0], rim * b[1], half }, { inner * b[0], inner * b[1], half } },
+                { { rim * a[0], rim * a[1], half }, { outer * a[0], outer * a[1], half },
+                  { outer * b[0], outer * b[1], half }, { rim * b[0], rim * b[1], half } },
                 { { outer * a[0], outer * a[1], half }, { outer * a[0], outer * a[1], -half },
                   { outer * b[0], outer * b[1], -half }, { outer * b[0], outer * b[1], half } },
             };
             float middle[2] = { cosf(from + turn / 2), sinf(from + turn / 2) };
-            float normals[2][3] = { { 0, 0, 1 }, { middle[0], middle[1], 0 } };
+            float normals[3][3] = { { 0, 0, 1 }, { 0, 0, 1 }, { middle[0], middle[1], 0 } };
             static const int order[6] = { 0, 1, 2, 0, 2, 3 };
-            for (int quad = 0; quad < 2; quad++)
+            for (int quad = 0; quad < 3; quad++)
                 for (int corner = 0; corner < 6; corner++, to += 6) {
                     memcpy(to, quads[quad][order[corner]], 3 * sizeof *to);
                     memcpy(to + 3, normals[quad], 3 * sizeof *to);
@@ -300,7 +303,7 @@ static void features(int frame, int size)
     glClearColor(0.1f, 0.1f, 0.2f, 1);
 }
 
-/* Small blended triangles, so many that the binner runs out of memory. */
+/* Small blended triangles, so many that the binner runs out of memory. Their corners are between pixels, so that every renderer covers the same ones. */
 static void many(int frame, int size)
 {
     static float *corners;
@@ -313,11 +316,11 @@ static void many(int frame, int size)
         seed = 1;
         float *to = corners;
         for (int index = 0; index < count; index++) {
-            float x = 2 * random_number() - 1, y = 2 * random_number() - 1;
+            int x = (int)(random_number() * WIDTH), y = (int)(random_number() * HEIGHT);
             float color[3] = { random_number(), random_number(), random_number() };
             for (int corner = 0; corner < 3; corner++, to += 5) {
-                to[0] = x + 0.06f * random_number();
-                to[1] = y + 0.06f * random_number();
+                to[0] = (float)(x + (int)(8 * random_number())) * 2 / WIDTH - 1;
+                to[1] = (float)(y + (int)(8 * random_number())) * 2 / HEIGHT - 1;
                 memcpy(to + 2, color, sizeof color);
             }
         }
