@@ -46,7 +46,16 @@ impl<'a> UniformStream<'a> {
     #[inline]
     pub fn new(words: &'a mut Vec<u32>, owners: &'a mut Vec<Owner>, viewport: ViewportUniforms) -> Self {
         let start = words.len();
-        Self { words, owners, viewport, instance: 0, not_a_number: None, too_short: None, own_addresses: Vec::new(), start }
+        Self {
+            words,
+            owners,
+            viewport,
+            instance: 0,
+            not_a_number: None,
+            too_short: None,
+            own_addresses: Vec::new(),
+            start,
+        }
     }
 
     /// The same for the instance with this number.

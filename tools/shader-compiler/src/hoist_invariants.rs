@@ -4,7 +4,10 @@
 //! register in all of the loop, so that only what saves an operation moves: comparisons and parts of words are flags and operands of the operations that use
 //! them, and a value that its only user computes itself on the way to a unit or a packed word costs nothing where it is.
 
-use std::collections::HashSet;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use hashbrown::HashSet;
 
 use crate::ssa::{Op, Program, Step, Value};
 

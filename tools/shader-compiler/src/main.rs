@@ -286,6 +286,7 @@ fn run(arguments: &Arguments, source: &[u8], path: &str) -> Result<(), String> {
         fast_math: arguments.fast_math,
         one_thread: arguments.one_thread,
         half_color: arguments.has_half_floats(),
+        ..Options::default()
     };
     let mut print_pass = |pass: &'static Pass, stage: &'static str, text: &dyn Fn() -> String| {
         if arguments.emit.is_some_and(|emit| emit.shows(pass)) {

@@ -2,13 +2,13 @@
 //!
 //! Nothing moves here. The scheduler takes the operations whose dependences are met in the order of one of three ranks, which are computed here.
 
-use hashbrown::HashSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::fmt::Write;
+use hashbrown::HashSet;
 
 use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::BRANCH_DELAY_SLOTS;

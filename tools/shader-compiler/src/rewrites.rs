@@ -13,6 +13,8 @@
 //! Rows without `q` are applied when a value is made, those with `q` by the pass `merge-masks`, when it is known how often each value is used. The test below
 //! computes both sides of each row by the reference arithmetic of the model.
 
+use alloc::vec;
+
 use v3d_hw::qpu::{AddOp, MulOp};
 
 use crate::ssa::{Op, Program, Step, Value};
@@ -331,7 +333,7 @@ pub(crate) fn merge_masks(program: &mut Program) {
         }
     }
     // Values are made anew at the place of those that they replace, and share nothing with others.
-    let steps = std::mem::take(&mut program.steps);
+    let steps = core::mem::take(&mut program.steps);
     (program.known, program.log) = Default::default();
     for step in steps {
         if let Step::Compute(value) = step {
@@ -362,6 +364,7 @@ pub(crate) const fn commutes(op: AddOp) -> bool {
 mod tests {
     use super::*;
     use crate::ssa::{Given, Relation};
+    use alloc::string::ToString;
     use v3d_sim::qpu::isa::alu;
     use v3d_sim::random::Random;
 
@@ -392,7 +395,7 @@ mod tests {
         let mut random = Random::named("rewrites");
         for row in ROWS {
             for _ in 0..CASES {
-                let mut variables: [u32; 8] = std::array::from_fn(|_| match row.numbers {
+                let mut variables: [u32; 8] = core::array::from_fn(|_| match row.numbers {
                     Numbers::Words => random.value(),
                     // Floats whose sums and products neither overflow nor become denormal, and zeros.
                     Numbers::Floats if random.one_in(16) => 0,

@@ -358,7 +358,7 @@ fn numbers(attribute: &Attribute) -> core::ops::Range<u32> {
 
 /// Replaces a loop's number by the index of the first word that it reads: it is behind the first of the two words with its address.
 fn resolve_own_addresses(stream: &mut [StreamWord]) {
-    let mut first = std::collections::HashMap::new();
+    let mut first = hashbrown::HashMap::new();
     for (at, word) in (0..).zip(stream) {
         if let StreamWord::OwnAddress(number) = word {
             *number = *first.entry(*number).or_insert(at + 1);

@@ -197,6 +197,7 @@ impl Uniforms {
                 });
             }
             StreamWord::Instance => stream.word(stream.instance()),
+            StreamWord::OwnAddress(number) => stream.own_address(number),
             StreamWord::Constant(bits) => stream.word(bits),
             StreamWord::Buffer { buffer: number, offset } => {
                 stream.word(buffer(number).map_or(0, |buffer| buffer.address().0 + offset));

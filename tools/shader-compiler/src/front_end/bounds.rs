@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn macros_are_counted_where_they_are_used() {
         let check = |text: &str, expected: bool| {
-            assert_eq!(super::check(text, Dialect::Glsl).is_err(), expected, "{text:.60}");
+            assert_eq!(super::check(text, Dialect::Glsl, &Budget::LARGE).is_err(), expected, "{text:.60}");
         };
         let doubled: String = (1..30).map(|n| format!("#define M{n} M{} + M{}\n", n - 1, n - 1)).collect();
         check("#define A 1\n#define B A + A\nfloat x = B;", false);

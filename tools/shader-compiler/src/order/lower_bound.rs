@@ -104,6 +104,9 @@ pub(crate) fn lower_bound(block: &Block, path: usize, tested: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
     use super::*;
     use crate::machine::Register;
     use naga::Span;
