@@ -22,7 +22,7 @@ use crate::interface::{Attribute, Buffer, Field, Stage, Texture};
 ///
 /// let error = compiler.compile("sky.wgsl", &source.replace("sky.color", "sky.colour")).unwrap_err();
 /// let (line, column) = error.line_and_column(&source.replace("sky.color", "sky.colour")).unwrap();
-/// assert_eq!((line, column, error.message.as_str()), (4, 95, "invalid field accessor `colour`"));
+/// assert_eq!((line, column, error.message.as_str()), (4, 89, "invalid field accessor `colour`"));
 /// # Ok::<(), shader_compiler::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]

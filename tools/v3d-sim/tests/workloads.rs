@@ -9,7 +9,7 @@ use v3d_sim::timing::workload::rows::ROWS;
 use v3d_sim::timing::workload::scene::Scene;
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/workload")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/timing/workload")
 }
 
 /// The file `words.rs`, as it is made of the sources.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The packages, each after those that it depends on.
-const PACKAGES: [&str; 6] = ["v3d-hw", "v3d", "shader-interface", "renderer", "compute", "bcm283x"];
+const PACKAGES: [&str; 7] = ["v3d-hw", "v3d", "shader-interface", "renderer", "compute", "bcm283x", "v3d-c"];
 
 /// The version of every package.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
