@@ -109,6 +109,8 @@ mod tests {
 
     use super::*;
     use crate::machine::Register;
+    use alloc::vec;
+    use alloc::vec::Vec;
     use naga::Span;
     use v3d_hw::qpu::{AddOp, MulOp};
 
