@@ -14,7 +14,7 @@ use v3d_hw::qpu::{Condition, File, ReadSource, Signal, Unpack, WriteTarget};
 use crate::machine::{Operand, Operation, Pack, Register, Target, Work};
 use crate::ssa::StreamWord;
 
-/// Registers that can be exchanged for each other.
+/// A class of interchangeable registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bank {
     /// r0 to r3: readable in the next instruction, any number of them at once.

@@ -46,7 +46,7 @@ pub struct Options {
     /// Exponentials, logarithms and powers are what the special function unit makes of them, with about 12 good bits, instead of what WGSL demands.
     /// Results in colours of 8 bits show no difference, and such a function is 3 instructions, not 20.
     pub fast_math: bool,
-    /// Fragment programs have their QPU for themselves, also if they could share it with another while they wait for textures.
+    /// Fragment programs run as one thread, even where a second thread would hide the latency of texture lookups.
     pub one_thread: bool,
     /// The fragment program is for targets of four half floats: its colour is not clamped, and is left as half floats.
     pub half_color: bool,
@@ -61,11 +61,11 @@ pub struct Compiled {
     pub stage: Stage,
     /// Instructions. A fragment program has no end: its colour is in r0, and a pipeline puts behind what becomes of it.
     pub words: Vec<u64>,
-    /// For each instruction the bytes of the source that it is for, if it is for any.
+    /// For each instruction the range of the source that it was compiled from, if there is one.
     pub places: Vec<Option<core::ops::Range<usize>>>,
-    /// What feeds it.
+    /// Its inputs.
     pub interface: Interface,
-    /// The scalar values that it was made of.
+    /// Its scalar values in SSA form.
     pub ssa: Program,
     /// Instructions that a program of the same operations has at least, whatever registers there are.
     pub lower_bound: usize,
@@ -142,7 +142,7 @@ pub fn compile_module_watched(
     on_large_stack(path, || compile_here(module, source, path, options, watch))
 }
 
-/// What a function returns that takes more of the stack than the caller may have.
+/// Runs a function on a stack that is large enough for its recursion.
 fn on_large_stack<T: Send>(
     path: &str,
     work: impl FnOnce() -> core::result::Result<T, Error> + Send,
@@ -267,7 +267,7 @@ pub fn parse(source: &str, path: &str) -> core::result::Result<Module, Error> {
     on_large_stack(path, || parse_here(source, path, &Budget::LARGE))
 }
 
-/// Refuses types for which naga's validation would take long: it looks at each part of a type, wherever the type is a part itself.
+/// Refuses types for which naga's validation would take long: it visits each part of a type at each of its uses.
 fn check_types(module: &Module) -> Result<()> {
     let mut sizes: Vec<usize> = Vec::with_capacity(module.types.len());
     for (ty, declared) in module.types.iter() {
@@ -308,7 +308,7 @@ fn check_locations(module: &Module, source: &str) -> Result<()> {
     Ok(())
 }
 
-/// Has the checker look at a program: what it finds would be this compiler's fault.
+/// Runs the checker on a program. A finding is a bug of this compiler.
 fn verify(compiled: &Compiled, attribute_words: u32) -> Result<()> {
     let interface = compiled.checked_interface(attribute_words);
     let findings = qpu::check::check(&compiled.words, &[], &interface);
@@ -323,7 +323,7 @@ fn verify(compiled: &Compiled, attribute_words: u32) -> Result<()> {
 }
 
 impl Compiled {
-    /// The interface as the checker has it.
+    /// The interface in the checker's form.
     fn checked_interface(&self, attribute_words: u32) -> qpu::Interface {
         let Self { stage, ref interface, .. } = *self;
         let span = qpu::Span::default();

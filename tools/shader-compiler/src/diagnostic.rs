@@ -1,4 +1,4 @@
-//! What is wrong with a shader, with its place.
+//! Diagnostics of a shader, with their source location.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -44,26 +44,26 @@ pub(crate) struct Refusal {
     span: Span,
 }
 
-/// Why a pass does not go on.
+/// Why a pass fails.
 #[derive(Clone, Copy, Debug)]
 enum Reason {
-    /// The source needs what the GPU or this compiler does not have.
+    /// The source uses a feature that the GPU or this compiler does not support.
     Limit(&'static Limit),
-    /// The source and the options do not fit together.
+    /// The source contradicts the options.
     Mistake,
-    /// The compiler contradicts itself.
+    /// A bug of this compiler.
     Fault,
 }
 
 /// The result of a pass.
 pub(crate) type Result<T> = core::result::Result<T, Refusal>;
 
-/// Refuses what a limit forbids.
+/// The error of a source that exceeds a limit.
 pub(crate) fn refuse<T>(span: Span, limit: &'static Limit) -> Result<T> {
     Err(Refusal { reason: Reason::Limit(limit), message: limit.message.to_owned(), span })
 }
 
-/// Refuses what a limit forbids, with the numbers of the case at hand.
+/// The error of a source that exceeds a limit, with the numbers of the case.
 pub(crate) fn refuse_with<T>(span: Span, limit: &'static Limit, detail: impl fmt::Display) -> Result<T> {
     Err(Refusal { reason: Reason::Limit(limit), message: format!("{}: {detail}", limit.message), span })
 }
@@ -83,7 +83,7 @@ pub(crate) fn mistake_of(span: Span, message: impl Into<String>) -> Refusal {
     Refusal { reason: Reason::Mistake, message: message.into(), span }
 }
 
-/// Reports what validated sources cannot contain and what earlier passes rule out.
+/// Reports a state that validation or an earlier pass rules out: a bug of this compiler.
 pub(crate) fn fault<T>(span: Span, what: impl fmt::Display) -> Result<T> {
     Err(Refusal { reason: Reason::Fault, message: format!("a fault of the compiler: {what}"), span })
 }
@@ -146,7 +146,7 @@ fn without_line(message: &str, label: &str, at: usize, source: &str, path: &str)
 }
 
 impl Error {
-    /// The bytes of the source that are meant; none if the whole source is.
+    /// The range of the source that the error is about; none if it is the whole source.
     pub fn span(&self) -> Option<Range<usize>> {
         self.place.as_ref().map(|(range, _)| range.clone())
     }
@@ -179,7 +179,7 @@ impl Error {
         Self::without_place(error.to_string(), path)
     }
 
-    /// A file that is no text.
+    /// The error of a file that is not UTF-8.
     pub(crate) fn not_text(error: &alloc::string::FromUtf8Error, path: &str) -> Self {
         Self::without_place(error.to_string(), path)
     }

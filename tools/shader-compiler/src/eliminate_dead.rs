@@ -1,11 +1,11 @@
-//! Drops what nothing that a program does depends on.
+//! Dead code elimination.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::ssa::{Op, Program, Step, Value};
 
-/// Drops computations and loops without use, and what leaves of a loop keep although nobody looks at it any more.
+/// Drops computations and loops without uses, and the masking of loop-carried values that are not used after the loop.
 pub(crate) fn eliminate_dead(program: &mut Program) {
     let mut used = vec![false; program.values.len()];
     let mut live_loops = vec![false; program.loops.len()];
@@ -29,7 +29,7 @@ pub(crate) fn eliminate_dead(program: &mut Program) {
             Step::Compute(value) => around[value.index()].clone_from(&open),
         }
     }
-    // Whether the value behind the loop is looked at.
+    // Whether the value is used after the loop.
     let mut left: Vec<Vec<bool>> = program.loops.iter().map(|data| vec![false; data.carried.len()]).collect();
     while let Some(value) = work.pop() {
         if core::mem::replace(&mut used[value.index()], true) {
@@ -70,7 +70,7 @@ pub(crate) fn eliminate_dead(program: &mut Program) {
                 carried.next = carried.next_inside;
             }
         }
-        // A value that nobody uses is not carried; it stays in its place so that the numbers stay right.
+        // An unused value is not carried; its slot stays, so that indices stay valid.
         for carried in &mut data.carried {
             if !used[carried.value.index()] {
                 carried.next = carried.value;

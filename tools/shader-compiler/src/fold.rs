@@ -1,4 +1,4 @@
-//! Folds operations: what is known, or follows from less, is not computed.
+//! Constant folding and algebraic simplification.
 
 use v3d_hw::qpu::{AddOp, MulOp};
 
@@ -8,7 +8,7 @@ use crate::ssa::{Op, PackedComponent, Program, Relation, Value};
 const ALL: u32 = u32::MAX;
 
 impl Program {
-    /// The value that an operation has without being computed.
+    /// The value that an operation folds to, if it does.
     pub(crate) fn folded(&mut self, op: &Op) -> Option<Value> {
         match *op {
             Op::Add(op, a, b) => self.folded_add(op, a, b),
@@ -22,7 +22,7 @@ impl Program {
                         Relation::NotEqual | Relation::SignedLess | Relation::UnsignedLess => Some(self.mask(false)),
                         _ => None,
                     },
-                    // A mask is compared with a constant: it is itself or its opposite.
+                    // A mask that is compared with 0 is the mask or its inverse.
                     (None, Some(0)) if relation == Relation::NotEqual && self.is_mask(a) => Some(a),
                     (None, Some(0)) if relation == Relation::Equal && self.is_mask(a) => Some(self.not(a)),
                     _ => None,
@@ -115,7 +115,7 @@ fn colour(bits: u32) -> u8 {
     libm::roundf(f32::from_bits(bits).clamp(0.0, 1.0) * 255.0) as u8
 }
 
-/// What an operation of the add ALU gives; `None` for those that are left to the hardware.
+/// The result of an operation of the add ALU on constants; `None` for those that are not folded.
 fn add_result(op: AddOp, a: u32, b: u32) -> Option<u32> {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
     Some(match op {

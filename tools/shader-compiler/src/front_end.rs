@@ -33,7 +33,7 @@ pub struct Parsed {
 /// A file's module.
 ///
 /// # Errors
-/// What naga says, that the file is no text, or that it is more than the compiler takes on.
+/// A diagnostic of naga, a file that is not UTF-8, or a source that exceeds a limit.
 pub fn read(source: &[u8], path: &str) -> Result<Parsed, Error> {
     let read = with_large_stack(|| read_here(source, path));
     read.unwrap_or_else(|fault| Err(Error::without_place(fault, path)))
@@ -72,7 +72,7 @@ fn read_here(source: &[u8], path: &str) -> Result<Parsed, Error> {
     Ok(Parsed { module, text })
 }
 
-/// What is behind the last dot of a file's name, if there is a name before it.
+/// The extension of a file's name.
 fn extension(path: &str) -> Option<&str> {
     let name = path.rsplit(['/', '\\']).next()?;
     name.rsplit_once('.').filter(|(before, _)| !before.is_empty()).map(|(_, extension)| extension)

@@ -1,4 +1,4 @@
-//! What feeds a program: fields of its uniforms, textures, attributes, varyings, and the stream of words.
+//! The inputs of a program: uniform fields, textures, attributes, varyings, and the stream of uniforms.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,9 +10,9 @@ use crate::ssa::StreamWord;
 /// Stage of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// What the binner gets of a vertex.
+    /// Computes the part of a vertex that the binner reads.
     Coordinate,
-    /// What the renderer gets of a vertex.
+    /// Computes the shaded vertex that the renderer reads.
     Vertex,
     /// Colours.
     Fragment,

@@ -15,7 +15,7 @@ use crate::encode::{Line, branch};
 use crate::routine::{LINK, Routine};
 use crate::ssa::{Share, StreamWord};
 
-/// Puts begin, end and routines around a program, and branches to routines where it calls them. `parts` is how many iterations make a workgroup.
+/// Adds prologue, epilogue and routines to a program, and resolves its calls. `parts` is the number of iterations of a workgroup.
 pub(crate) fn link(
     program: Vec<Line>,
     calls: &[(usize, usize)],

@@ -52,22 +52,22 @@ pub(crate) const MAX_VARIABLES: usize = 32_768;
 /// Scalars that are copied at the cost of a value.
 const COPIED_AS_ONE: usize = 16;
 
-/// What an expression is.
+/// The lowered form of an expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Lowered {
     /// Scalars.
     Scalars(Vec<Value>),
-    /// A place.
+    /// A reference to variables or uniforms.
     Pointer(Pointer),
     /// A texture, by its number.
     Image(u32),
     /// A sampler.
     Sampler,
-    /// A place in memory.
+    /// A reference to memory.
     Memory(memory::Place),
 }
 
-/// A place: scalars from a first one on, with indices that only the program knows.
+/// A reference to scalars of variables or uniforms: the first scalar, and dynamic indices.
 #[derive(Clone, Debug)]
 pub(crate) struct Pointer {
     space: Space,
@@ -75,7 +75,7 @@ pub(crate) struct Pointer {
     dynamic: Vec<Dynamic>,
 }
 
-/// An index that only the program knows.
+/// A dynamic index.
 #[derive(Clone, Copy, Debug)]
 struct Dynamic {
     index: Value,
@@ -90,13 +90,13 @@ enum Space {
     Uniform(Handle<GlobalVariable>),
 }
 
-/// What variables are, and for which elements.
+/// The values of the variables at a point of the program.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     variables: Vec<Value>,
-    /// Mask of the elements that have come here.
+    /// Mask of the elements that reach this point.
     live: Value,
-    /// None has.
+    /// No element reaches this point.
     dead: bool,
 }
 
@@ -127,7 +127,7 @@ struct Frame<'m> {
     result: Option<usize>,
 }
 
-/// What becomes of a module's variable.
+/// How a module variable is represented.
 enum Global {
     Uniform(Vec<uniform::Scalar>),
     Variable(usize),
@@ -136,7 +136,7 @@ enum Global {
     Memory(Memory),
 }
 
-/// A source that is compiled.
+/// A module that is compiled, with the options that lowering depends on.
 #[derive(Clone, Copy)]
 pub(crate) struct SourceModule<'m> {
     pub(crate) text: &'m str,
@@ -150,7 +150,7 @@ pub(crate) struct SourceModule<'m> {
     pub(crate) budget: Budget,
     /// What the fragment shader of the same source reads, for its vertex shader.
     pub(crate) fragment: Option<&'m Varyings>,
-    /// What would be kept in registers is looked up or loaded again, where that is possible.
+    /// Arrays are looked up in memory, and loops read constants and uniforms again, to save registers.
     pub(crate) is_frugal: bool,
 }
 
@@ -192,9 +192,9 @@ pub(crate) struct Lowering<'m> {
     /// Members of uniforms that are buffers. One that joins them has the program lowered once more.
     in_memory: InMemory,
     calls: usize,
-    /// The last place in the source of which something was lowered.
+    /// The source location that was lowered last.
     place: Span,
-    /// The special function unit's results are taken as they are.
+    /// Results of the special function unit are used without refinement.
     fast_math: bool,
     half_color: bool,
     /// Steps that lowering may take.

@@ -1,4 +1,4 @@
-//! Operations of the hardware before they have a place.
+//! Operations of the hardware on virtual registers.
 //!
 //! Registers are virtual, and what comes out of a stream is an operand.
 
@@ -18,7 +18,7 @@ use crate::ssa::StreamWord;
 /// Registers of file A, and of file B.
 const REGISTERS_OF_A_FILE: u8 = 32;
 
-/// A register without a place.
+/// A virtual register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Register(pub(crate) u32);
 
@@ -38,7 +38,7 @@ pub(crate) enum Operand {
     Small(u8),
     /// The next word of the uniforms, which is to be this one.
     Uniform(StreamWord),
-    /// What a port reads that has no value of the program: a register with a fixed purpose, an input, or the next element of a stream. The file makes no
+    /// An operand that is no virtual register: a register with a fixed purpose, an input, or the next element of a stream. The file makes no
     /// difference where both have it at the same address.
     Input(File, ReadSource),
     /// r5: the coefficient C that comes with a varying.
@@ -108,7 +108,7 @@ pub(crate) struct Operation {
     pub(crate) condition: Condition,
     pub(crate) sets_flags: bool,
     pub(crate) pack: Pack,
-    /// The register whose place the result takes, keeping a part of it or some elements.
+    /// The register that the result is merged into: some of its bytes or elements are kept.
     pub(crate) merges: Option<Register>,
     pub(crate) span: Span,
 }
@@ -226,7 +226,7 @@ pub(crate) fn dump(machine: &Machine) -> String {
     text
 }
 
-/// How a block ends.
+/// The terminator of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// The next block follows.

@@ -201,8 +201,8 @@ fn pressure_ranks(predecessors: &[Vec<(usize, usize)>]) -> Vec<usize> {
     rank.into_iter().map(|rank| rank.unwrap_or(next)).collect()
 }
 
-/// The place of each operation in an order that is made from the block's end. Of the operations that everything behind them is placed of, the one comes next that
-/// makes the fewest values live before it: an operand that nothing behind needs becomes live, and the result is not live any more.
+/// The place of each operation in a bottom-up order. Of the operations whose successors are all placed, the one comes next that adds the fewest live values:
+/// an operand that no later operation reads becomes live, and the result is no longer live.
 fn live_ranks(block: &Block, successors: &[Vec<Successor>], predecessors: &[Vec<(usize, usize)>]) -> Vec<usize> {
     let operations = block.operations.as_slice();
     let mut open: Vec<usize> = successors.iter().map(Vec::len).collect();

@@ -1,17 +1,17 @@
-//! Bounds of floats that follow from how they are computed.
+//! Range analysis of floats.
 
 use v3d_hw::qpu::{AddOp, MulOp};
 
 use crate::ssa::{Op, PackedComponent, Program, Value};
 
-/// Computations behind each other that are looked at.
+/// Depth of the analysis.
 const DEPTH: u32 = 6;
 /// The greatest half float.
 const MOST_HALF: f64 = 65_504.0;
 /// One more than the greatest signed integer.
 const MOST_INTEGER: f64 = 2_147_483_648.0;
 
-/// The least and the greatest that a value may be, unless it is no number.
+/// Bounds of a value, unless it is NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Range {
     least: f64,

@@ -1,4 +1,4 @@
-//! From values to operations of the hardware.
+//! Instruction selection: from values to operations of the hardware.
 //!
 //! A value that one operation alone uses may be computed by that operation: packed colours, arguments of the special function unit and the TMU, words
 //! for the VPM and one side of a select are targets or conditions of the operation that makes them. Comparisons become flags where they are asked for.
@@ -28,7 +28,7 @@ const VPM_WRITE: Target = Target::Output(File::A, WriteTarget::VpmWrite);
 /// Words that one set-up of VPM reads announces.
 const MOST_READS: usize = 16;
 
-/// What reads and writes there are besides the values.
+/// The streams of a program: attributes, varyings and VPM outputs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Streams {
     /// Attribute words in the order in which they stand in the VPM, by their number in the vertex.
@@ -43,12 +43,12 @@ pub(crate) struct Streams {
     pub(crate) parts: u32,
 }
 
-/// Which operation computes a value.
+/// Where a value is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Maker {
-    /// One of its own.
+    /// By an operation of its own.
     Own,
-    /// The one operation that uses it.
+    /// By its only user, whose target or condition it becomes.
     User,
 }
 
@@ -59,9 +59,9 @@ struct Selector<'p> {
     registers: HashMap<Value, Register>,
     makers: Vec<Maker>,
     uses: Vec<u32>,
-    /// How often a value is only asked whether it is 0.
+    /// How often a value is used as a condition only.
     conditions: Vec<u32>,
-    /// What the flags are now: a comparison or mask.
+    /// The comparison or mask that the flags hold.
     flags: Option<Value>,
     /// Words of uniforms and constants that a loop which does not reread the stream needs in registers.
     hoisted: HashMap<StreamWord, Register>,
@@ -130,7 +130,7 @@ pub(crate) fn select_instructions(program: &Program, streams: &Streams, is_fruga
 }
 
 impl Selector<'_> {
-    /// How often each value is used by computations and loops that are left.
+    /// Counts the uses of each value.
     fn count_uses(&mut self) {
         let program = self.program;
         for step in &program.steps {
@@ -160,15 +160,15 @@ impl Selector<'_> {
         }
     }
 
-    /// Whether an operation of one ALU computes it, which can as well have another target.
+    /// Whether an ALU operation computes it, whose target can be chosen freely.
     fn is_plain(&self, value: Value) -> bool {
         matches!(self.program.op(value), Op::Add(..) | Op::Mul(..) | Op::Varying(_))
     }
 
-    /// Decides which values are computed by what uses them.
+    /// Decides which values are fused with their user.
     fn choose_makers(&mut self) {
         let program = self.program;
-        // The loops around each computation: what moves must stay in the same.
+        // The position of each computation among the loops: fusion must not cross a loop's boundary.
         let mut place = vec![0usize; program.values.len()];
         let (mut here, mut next) = (vec![0], 0);
         for step in &program.steps {
@@ -180,7 +180,7 @@ impl Selector<'_> {
                 Step::End(_) => {
                     here.pop();
                     next += 1;
-                    // Behind a loop is another place than before.
+                    // The code after a loop is another position than the code before it.
                     if let Some(last) = here.last_mut() {
                         *last = next;
                     }
@@ -188,7 +188,7 @@ impl Selector<'_> {
                 Step::Compute(value) => place[value.index()] = here.last().copied().unwrap_or(0),
             }
         }
-        // Uses of unpacked parts that an operation can take as they are.
+        // Uses of unpacked components that the using operation can unpack itself.
         let mut takes_parts = vec![0u32; program.values.len()];
         for step in &program.steps {
             let Step::Compute(user) = *step else { continue };
@@ -218,7 +218,7 @@ impl Selector<'_> {
             };
             let here = |value: &Value| place[value.index()] == place[user.index()];
             for value in candidates.into_iter().filter(here) {
-                // A varying must be read in its order, not where it is used.
+                // Varyings are read in order, not where they are used.
                 let ordered = matches!(program.op(value), Op::Varying(_));
                 if self.uses[value.index()] == 1 && self.is_plain(value) && !ordered {
                     self.makers[value.index()] = Maker::User;
@@ -433,7 +433,7 @@ impl Selector<'_> {
         }
     }
 
-    /// An operand in a register of its own.
+    /// Moves an operand to a register of its own.
     fn moved(&mut self, operand: Operand) -> Operand {
         let register = self.machine.register();
         let load = self.operation(Work::Move, vec![operand], Target::Register(register));
@@ -504,7 +504,7 @@ impl Selector<'_> {
         Some((register, unpack))
     }
 
-    /// Sends a value to a target.
+    /// Writes a value to a target.
     fn send(&mut self, value: Value, target: Target) {
         let operation = if self.makers[value.index()] == Maker::User {
             self.plain(value, target)
@@ -577,7 +577,7 @@ impl Selector<'_> {
             Op::PackInteger(half, word, part) => self.pack_half(value, AddOp::Ftoi, half, word, part),
             Op::PackHalf(half, word, part) => self.pack_half(value, AddOp::Fmax, half, word, part),
             Op::Compare(..) => {
-                // As a mask, if more than conditions look at it.
+                // As a mask, if it has uses other than as a condition.
                 if self.conditions[value.index()] == self.uses[value.index()] {
                     return;
                 }
@@ -641,7 +641,7 @@ impl Selector<'_> {
 
     fn look_up(&mut self, value: Value, number: u32) {
         let lookup = self.program.lookups[number as usize];
-        // The last one starts the lookup.
+        // Writing S starts the lookup.
         let places = [
             (TmuCoordinate::T, Some(lookup.place[1])),
             (TmuCoordinate::R, lookup.r),

@@ -6,7 +6,7 @@ use v3d_hw::qpu::{AddOp, MulOp};
 
 use crate::ssa::{Access, Computation, Lookup, Op, Program, Relation, Step, StreamWord, Value};
 
-/// How far a program had come.
+/// A snapshot of a program's lengths.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     values: usize,
@@ -57,7 +57,7 @@ impl Program {
         value
     }
 
-    /// Where the program stands, to come back to.
+    /// A snapshot, to return to.
     pub(crate) fn mark(&self) -> Mark {
         let (values, steps, loops) = (self.values.len(), self.steps.len(), self.loops.len());
         let (lookups, accesses, open) = (self.lookups.len(), self.accesses.len(), self.open.len());
@@ -74,7 +74,7 @@ impl Program {
         self.lookups.len() > mark.lookups
     }
 
-    /// Forgets what was made since then.
+    /// Drops everything that was made since a snapshot.
     pub(crate) fn return_to(&mut self, mark: &Mark) {
         for key in self.log.drain(mark.log..) {
             self.known.remove(&key);

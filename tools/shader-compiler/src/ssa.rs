@@ -110,7 +110,7 @@ pub enum Special {
     Log,
 }
 
-/// What a program is given beside its streams.
+/// An input of a program that no stream delivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Given {
     /// W of the fragment, in ra15 at the start.
@@ -157,7 +157,7 @@ pub enum Op {
     PointCoordinate(u8),
     /// A word of the vertex.
     Attribute(u32),
-    /// What the hardware gives.
+    /// An input that no stream delivers.
     Given(Given),
     /// An operation of the add ALU.
     Add(AddOp, Value, Value),

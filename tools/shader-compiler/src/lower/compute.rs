@@ -89,7 +89,7 @@ impl<'m> Lowering<'m> {
         let info = self.info.get_entry_point(index);
         self.function(&entry.function, info, arguments, &mut state, span)?;
         if cleared.is_some() {
-            // The memory is the next workgroup's when all have come here.
+            // The next workgroup uses the memory once all invocations have arrived here.
             self.barrier();
         }
         if self.workgroups.together && self.workgroups.parts > MAX_PARTS_TOGETHER {
@@ -150,7 +150,7 @@ impl<'m> Lowering<'m> {
         Ok(used.then_some(self.workgroups.memory_bytes))
     }
 
-    /// What a storage buffer is for those that give it.
+    /// The description of a storage buffer for the host.
     pub(super) fn buffer(&self, name: String, writable: bool, ty: Handle<Type>) -> Buffer {
         let types = &self.module.types;
         let array = |ty: Handle<Type>| match types[ty].inner {
@@ -193,7 +193,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// What a built-in input of an invocation is, by its number in the workgroup.
+    /// The value of a built-in input, computed from the invocation's index in the workgroup.
     fn number_of_invocation(
         &mut self,
         built_in: BuiltIn,
@@ -247,7 +247,7 @@ impl<'m> Lowering<'m> {
         (quotient, program.alu(AddOp::Sub, number, whole))
     }
 
-    /// Waits for the other parts of the workgroup. The elements of one part do everything at the same time.
+    /// Waits for the other parts of the workgroup. The elements of one part execute in lockstep.
     pub(super) fn barrier(&mut self) {
         if self.workgroups.parts > 1 {
             self.workgroups.together = true;

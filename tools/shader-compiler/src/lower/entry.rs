@@ -1,6 +1,6 @@
-//! Entry points: what the hardware gives to a stage, and what it wants of it.
+//! Entry points: the inputs and outputs that the hardware defines for a stage.
 //!
-//! A coordinate shader is the vertex shader with other outputs; what they do not need is dropped as dead code.
+//! A coordinate shader is the vertex shader with other outputs; the rest is eliminated as dead code.
 //!
 //! # Sources
 //! [AG p.51] for fragments, [AG p.60-61] for shaded vertices.
@@ -28,7 +28,7 @@ use crate::ssa::{self, Given, Op, Relation, StreamWord, Value, Viewport};
 /// Words of a vertex: its bytes in the VPM are a number of 8 bits [AG p.79].
 const MOST_WORDS: u32 = 63;
 
-/// A part of an entry point's arguments or result.
+/// An input or output of an entry point: an argument, a result, or a member of one.
 pub(super) struct InterfaceVariable {
     name: String,
     pub(super) binding: Binding,
@@ -52,7 +52,7 @@ impl InterfaceVariable {
     }
 }
 
-/// What an entry point is made of beside its values.
+/// The properties of an entry point that are not values.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) attributes: Vec<Attribute>,

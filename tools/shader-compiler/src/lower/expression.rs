@@ -11,11 +11,11 @@ use crate::diagnostic::{Result, fault, refuse, refuse_with};
 use crate::limit::Limit;
 use crate::ssa::{Relation, Value};
 
-/// Places that an index may choose from.
+/// Elements that a dynamic index may choose from.
 const MOST_PLACES: usize = 64;
 
 impl<'m> Lowering<'m> {
-    /// What an expression is that has been computed, or needs no computation.
+    /// The lowered form of an expression that is in the table already, or needs no operation.
     pub(super) fn operand(
         &mut self,
         frame: &mut Frame<'m>,
@@ -208,7 +208,7 @@ impl<'m> Lowering<'m> {
         })
     }
 
-    /// Why a variable of the module is nothing here.
+    /// Why a module variable of this address space cannot be used here.
     fn why_not(&self, variable: Handle<naga::GlobalVariable>) -> &'static Limit {
         match self.module.global_variables[variable].space {
             naga::AddressSpace::Storage { .. } => &Limit::STORAGE_IN_STAGE,
@@ -276,7 +276,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// A part of a value or place, by a number that is known.
+    /// A component of a value or reference, by a constant index.
     fn access_index(
         &mut self,
         frame: &mut Frame<'m>,
@@ -301,7 +301,7 @@ impl<'m> Lowering<'m> {
         })
     }
 
-    /// The type of a value, or of what is at a place.
+    /// The type of a value, or the type that a reference points to.
     pub(super) fn pointed(&self, frame: &Frame<'m>, expression: Handle<Expression>) -> TypeInner {
         match self.type_of(frame, expression) {
             TypeInner::Pointer { base, .. } => self.module.types[*base].inner.clone(),
@@ -313,7 +313,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// A part of a value or place, by a number that the program computes.
+    /// A component of a value or reference, by a dynamic index.
     fn access(
         &mut self,
         frame: &mut Frame<'m>,
@@ -328,7 +328,7 @@ impl<'m> Lowering<'m> {
         }
         let count = self.parts(&inner, span)?;
         if let Some(index) = self.program.constant(index) {
-            // Indices behind the end are the last one's, as WGSL allows.
+            // Out-of-bounds indices are clamped to the last element, as WGSL allows.
             return self.access_index(frame, base, (index as usize).min(count.saturating_sub(1)), state, span);
         }
         if let Lowered::Pointer(pointer) = self.operand(frame, base, state)? {

@@ -1,4 +1,4 @@
-//! Inlines calls: a function is lowered in the place of each call of it.
+//! Inlines calls: a function is lowered at each of its calls.
 
 use alloc::vec::Vec;
 
@@ -13,7 +13,7 @@ use crate::ssa::Value;
 const MOST_CALLS: usize = 64;
 
 impl<'m> Lowering<'m> {
-    /// Lowers a function in place; what it returns.
+    /// Lowers a function at a call, and returns its result.
     pub(super) fn call(
         &mut self,
         function: &'m Function,
@@ -34,7 +34,7 @@ impl<'m> Lowering<'m> {
         Ok(values)
     }
 
-    /// Lowers a function's body; the variables that hold what it returns.
+    /// Lowers a function's body, and returns the variables with its result.
     pub(super) fn function(
         &mut self,
         function: &'m Function,
@@ -85,9 +85,9 @@ impl<'m> Lowering<'m> {
         if let Some(exit) = self.merge(ways) {
             state.variables = exit.variables;
         }
-        // Everybody who came in goes out: discarded elements are only marked.
+        // All elements that entered the function leave it: discarded elements are only marked.
         (state.live, state.dead) = (whole, false);
-        // The result moves to where the callee's variables began, and they are given up.
+        // The result moves to the first of the callee's variables, whose scope ends here.
         if let Some(first) = frame.result {
             let result = state.variables[first..first + length].to_vec();
             state.variables.truncate(own);

@@ -12,7 +12,7 @@ use crate::limit::Limit;
 use crate::share_values::Mark;
 use crate::ssa::{Carried, Loop, Op, Step, Value};
 
-/// Where a program stands before a loop, to come back to.
+/// A snapshot of the program before a loop, to return to.
 struct Standing {
     mark: Mark,
     state: State,
@@ -53,14 +53,14 @@ impl<'m> Lowering<'m> {
         self.iteration(frame, parts, state, &changed).map(drop)
     }
 
-    /// Where the program stands before a loop.
+    /// A snapshot of the program before a loop.
     fn standing(&self, frame: &Frame<'m>, state: &State) -> Standing {
         let (returns, iterations) = (frame.returns.len(), frame.iterations.len());
         let (state, mark) = (state.clone(), self.program.mark());
         Standing { mark, state, returns, iterations, calls: self.calls, discards: self.discards }
     }
 
-    /// Forgets what has been tried since then.
+    /// Restores a snapshot.
     fn start_over(&mut self, frame: &mut Frame<'m>, before: &Standing, state: &mut State) {
         self.program.return_to(&before.mark);
         frame.returns.truncate(before.returns);
@@ -69,7 +69,7 @@ impl<'m> Lowering<'m> {
         (self.calls, self.discards) = (before.calls, before.discards);
     }
 
-    /// Lowers a loop as one; the answer is which variables change in it.
+    /// Lowers a loop as a loop, and returns which variables change in it.
     fn iteration(
         &mut self,
         frame: &mut Frame<'m>,

@@ -1,7 +1,7 @@
-//! Places in memory: storage buffers, and what the invocations of a workgroup share.
+//! References to memory: storage buffers and workgroup memory.
 //!
 //! # Bounds
-//! What is read behind the end of an array is its last or first element, and what is written there is not written: WGSL allows both.
+//! An out-of-bounds read returns the last or first element of the array, and an out-of-bounds write is dropped: WGSL allows both.
 //!
 //! # Caches
 //! The TMUs and the L2 cache keep what they have read; what DMA writes does not change that. So a word is read by a TMU only where the program cannot have
@@ -26,19 +26,19 @@ const MAX_WORDS: usize = 4;
 /// Bytes between the words of one element and the next that DMA can skip.
 const MAX_GAP_BYTES: u32 = 65_535;
 
-/// A place in memory.
+/// A reference to memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     memory: Memory,
-    /// Bytes that are known.
+    /// Constant offset in bytes.
     first: u32,
-    /// Bytes that only the program knows: as the source has it, and with all indices inside of their arrays.
+    /// Dynamic offset in bytes: with the indices of the source, and with all indices clamped to their arrays.
     offset: Option<(Value, Value)>,
-    /// Elements whose indices are inside.
+    /// Mask of the elements whose indices are in bounds.
     inside: Option<Value>,
     /// Bytes between the elements of the array that was indexed last.
     stride: u32,
-    /// The bytes that only the program knows are whole words.
+    /// The dynamic offset is a multiple of 4.
     in_words: bool,
 }
 
@@ -48,7 +48,7 @@ impl Place {
         Self { memory, first: 0, offset: None, inside: None, stride: 0, in_words: true }
     }
 
-    /// So many bytes further.
+    /// The same reference with a constant number of bytes added.
     pub(super) const fn further(mut self, bytes: u32) -> Self {
         self.first = self.first.wrapping_add(bytes);
         self
@@ -56,7 +56,7 @@ impl Place {
 }
 
 impl<'m> Lowering<'m> {
-    /// A part of what is at a place, by a number that is known.
+    /// A component of a reference, by a constant index.
     pub(super) fn part_of_memory(
         &mut self,
         place: &Place,
@@ -79,7 +79,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// A part of what is at a place, by a number that the program computes.
+    /// A component of a reference, by a dynamic index.
     pub(super) fn element_of_memory(
         &mut self,
         place: &Place,
@@ -125,7 +125,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// A number times one that is known.
+    /// The product with a constant.
     pub(super) fn times(&mut self, number: Value, factor: u32) -> Value {
         if let Some(product) = self.multiplied_by_shifts(number, factor) {
             return product;

@@ -1,4 +1,4 @@
-//! Statements: each changes the state.
+//! Statements: each updates the state of the variables.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -19,7 +19,7 @@ impl<'m> Lowering<'m> {
                 return Ok(());
             }
             self.program.here = *span;
-            // Statements that leave something keep a copy of the variables.
+            // `break`, `continue` and `return` keep a copy of the variables.
             self.charge(state.variables.len(), *span)?;
             self.statement(frame, statement, *span, state)?;
         }
@@ -94,7 +94,7 @@ impl<'m> Lowering<'m> {
                 }
             }
             Statement::ControlBarrier(_) => self.barrier(),
-            // What is stored is in memory before the program goes on.
+            // A store is complete before the program continues, so that this barrier needs no code of its own.
             Statement::MemoryBarrier(_) => {}
             Statement::ImageStore { .. } | Statement::ImageAtomic { .. } => {
                 return refuse(span, &Limit::TEXTURE_STORE);
@@ -120,7 +120,7 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    /// Stores scalars at a place.
+    /// Stores scalars through a reference.
     pub(super) fn store(&mut self, to: &Pointer, scalars: &[Value], state: &mut State, span: Span) -> Result<()> {
         if to.space != Space::Variables {
             return fault(span, "a store to read-only memory");
@@ -139,7 +139,7 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    /// All places that a pointer may be, each with the mask of the elements for which it is that one.
+    /// All scalars that a pointer may refer to, each with the mask of the elements for which it does.
     pub(super) fn places(&mut self, pointer: &Pointer) -> Vec<(usize, Option<Value>)> {
         let mut places = vec![(pointer.first, None)];
         for dynamic in &pointer.dynamic {

@@ -71,7 +71,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Adds a field and its words, in the order of the type's scalars, if its numbers are of one type.
+    /// Adds a field and its words in the order of the type's scalars, if all scalars have one type.
     fn field(&mut self, name: &str, ty: Handle<Type>, scalars: &mut Vec<Scalar>) -> bool {
         let (element, count) = match self.module.types[ty].inner {
             TypeInner::Array { base, size: ArraySize::Constant(count), .. } => (base, Some(count.get())),
@@ -134,7 +134,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Where a pointer points to in memory, if it does.
+    /// The reference to memory that a pointer is, if it is one.
     pub(super) fn uniform_place(&self, pointer: &Pointer) -> Option<Place> {
         match self.uniform_at(pointer)? {
             Scalar::Memory { buffer, slot } => Some(Place::start(Memory::Buffer(buffer)).further(slot.offset)),
@@ -150,7 +150,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Has an array in the uniforms become a buffer, if an index chooses between too many elements: the program is then lowered once more. The answer is
+    /// Turns an array of uniforms into a buffer if a dynamic index chooses between too many elements; the program is then lowered once more. Returns
     /// whether that is so.
     pub(super) fn move_to_memory(&mut self, pointer: &Pointer, count: usize, span: Span) -> Result<bool> {
         let Space::Uniform(variable) = pointer.space else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! The phases of a block that is for two threads: the code between two switches, by how many switches have come before.
+//! The phases of a block for two threads: the code between two thread switches, numbered by the switches before it.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! In which bank a result goes.
+//! Chooses the bank of a result.
 
 use alloc::vec::Vec;
 
@@ -11,18 +11,18 @@ use super::ready_list::ReadyList;
 use crate::bundle::{Bank, Destination, Placed, RangeId};
 use crate::machine::{Operand, Operation, Register, Target, Work};
 
-/// The uses of a result that are still to come.
+/// The remaining uses of a result.
 #[derive(Clone, Copy)]
 struct Uses {
     /// All of them come soon.
     soon: bool,
     /// They are the next instructions.
     at_once: bool,
-    /// They read file A, too.
+    /// They also read another operand from file A.
     prefers_b: bool,
 }
 
-/// Destinations that a result may have, the best first.
+/// Candidate destinations of a result, best first.
 #[derive(Default)]
 pub(super) struct Choices {
     list: [Option<Choice>; 3],
@@ -68,7 +68,7 @@ impl IntoIterator for Choices {
 }
 
 impl Scheduler<'_> {
-    /// Where a result can go, the best first.
+    /// The candidate destinations of a result, best first.
     pub(super) fn choices(
         &mut self,
         work: &ReadyList<'_>,
@@ -97,7 +97,7 @@ impl Scheduler<'_> {
                 _ => Err(Obstacle::Merged),
             };
         }
-        // Registers that are read here for the last time make room.
+        // Registers that die at this operation are free for its result.
         let mut freed: Vec<Register> = Vec::new();
         for read in operation.reads() {
             if self.is_last_read(operation, read) && !freed.contains(&read) {
@@ -121,7 +121,7 @@ impl Scheduler<'_> {
                 choices.add(Bank::Accumulator);
             }
             let Uses { soon, at_once, prefers_b } = self.uses(work, at, register);
-            // The last accumulator is for what is used at once.
+            // The last accumulator is reserved for results that the next instruction uses.
             let soon = !outlives && (soon && (at_once || accumulators > 1) || is_rotated(work, register));
             let prefers_b = prefers_b || self.heuristic.evicts && self.occupancy.is_emptier_b();
             let files = if prefers_b { [Bank::B, Bank::A] } else { [Bank::A, Bank::B] };
@@ -140,12 +140,12 @@ impl Scheduler<'_> {
         if choices.list[0].is_none() { Err(Obstacle::Room) } else { Ok(choices) }
     }
 
-    /// Whether nothing reads a register after an operation.
+    /// Whether a register dies at an operation.
     pub(super) fn is_last_read(&self, operation: &Operation, register: Register) -> bool {
         self.left[register.index()] == operation.reads().filter(|read| *read == register).count() as u32
     }
 
-    /// The bank to which a value can be copied that must leave its own.
+    /// The bank that a value is copied to when it must leave its own.
     pub(super) fn bank_to_copy_to(&mut self, work: &ReadyList<'_>, register: Register) -> Option<Bank> {
         let from = self.occupancy.bank(register)?;
         let free =
@@ -210,7 +210,7 @@ impl Scheduler<'_> {
         Uses { soon, at_once: soon && deepest <= 1, prefers_b }
     }
 
-    /// Whether an operation only brings a number or a uniform, for something that is far away.
+    /// Whether an operation only loads a constant or uniform whose first use is more than a few cycles away.
     pub(super) fn is_early(&self, work: &ReadyList<'_>, at: usize) -> bool {
         let operation = work.operation(at);
         let brings = match operation.work {

@@ -1,4 +1,4 @@
-//! Copies from bank to bank: what keeps an operation from being issued, and how a copy removes it.
+//! Copies between banks, which remove obstacles of operations.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use crate::bundle::{Bank, Bundle, Destination, Placed};
 use crate::machine::{Operand, Operation, Register, Target, Work};
 
 impl Scheduler<'_> {
-    /// Removes what stands in the way of an operation; whether that was an instruction.
+    /// Removes an operation's obstacle, and returns whether that took an instruction.
     pub(super) fn clear(&mut self, work: &mut ReadyList<'_>, at: usize, obstacle: &Obstacle) -> bool {
         let operation = work.operation(at);
         let span = operation.span;
@@ -50,12 +50,12 @@ impl Scheduler<'_> {
                 let operands = vec![Operand::Register(base)];
                 self.substitute(work, at, Work::Move, operands, |operation, fresh| operation.merges = Some(fresh))
             }
-            Obstacle::GivenUp(register) => self.compute_again(work, register),
+            Obstacle::Dropped(register) => self.rematerialize(work, register),
             Obstacle::Time | Obstacle::Room => false,
         }
     }
 
-    /// Does an operation whose result another one takes instead of what it took.
+    /// Issues an operation whose result replaces an operand of another one.
     fn substitute(
         &mut self,
         work: &mut ReadyList<'_>,
@@ -108,41 +108,41 @@ impl Scheduler<'_> {
             let stays = is_older || is_rotated(work, *register) || needs_a && to == Bank::B;
             !stays && self.occupancy.ready(*register) <= now
         };
-        // The one that is used last of all.
+        // The value with the furthest next use.
         let next_use = |register: &Register| work.users(*register).min().unwrap_or(usize::MAX);
         let furthest = values.iter().copied().filter(may_move).max_by_key(next_use);
         furthest.is_some_and(|register| self.copy_to(register, Span::default(), to))
     }
 
-    /// Gives a value up that is used last of those that can be computed again; whether there was one. That is no instruction.
-    pub(super) fn give_up(&mut self, work: &ReadyList<'_>) -> bool {
+    /// Drops the rematerializable value with the furthest next use, and returns whether there was one. That takes no instruction.
+    pub(super) fn drop_value(&mut self, work: &ReadyList<'_>) -> bool {
         let now = self.now();
         let may_go = |register: &Register| {
-            self.makers[register.index()].is_some()
+            self.rematerializable[register.index()].is_some()
                 && !self.pinned[register.index()]
                 && self.is_of_this_loop(*register)
                 && self.occupancy.ready(*register) <= now
-                // It would come back at once.
+                // It would be rematerialized at once.
                 && !work.candidates(now, 0).any(|at| work.operation(at).reads().any(|read| read == *register))
         };
         let next_use = |register: &Register| work.users(*register).min().unwrap_or(usize::MAX);
         let values = [Bank::Accumulator, Bank::A, Bank::B].map(|bank| self.occupancy.in_bank(bank).iter().copied());
         let Some(register) = values.into_iter().flatten().filter(may_go).max_by_key(next_use) else { return false };
         self.occupancy.free(register, now);
-        self.given_up[register.index()] = true;
+        self.dropped[register.index()] = true;
         true
     }
 
-    /// Computes a value that was given up; whether that was an instruction.
-    fn compute_again(&mut self, work: &ReadyList<'_>, register: Register) -> bool {
-        let Some(maker) = self.makers[register.index()] else { return false };
+    /// Rematerializes a dropped value, and returns whether that took an instruction.
+    fn rematerialize(&mut self, work: &ReadyList<'_>, register: Register) -> bool {
+        let Some(maker) = self.rematerializable[register.index()] else { return false };
         let Ok((bundle, choice)) = self.attempt_operation(work, maker, None, None) else { return false };
-        self.given_up[register.index()] = false;
+        self.dropped[register.index()] = false;
         self.execute(maker, bundle, choice);
         true
     }
 
-    /// Moves a value to another place.
+    /// Copies a value to another bank.
     pub(super) fn copy(&mut self, register: Register, span: Span, work: &ReadyList<'_>) -> bool {
         if self.occupancy.ready(register) > self.now() {
             return false;
@@ -150,7 +150,7 @@ impl Scheduler<'_> {
         self.bank_to_copy_to(work, register).is_some_and(|to| self.copy_to(register, span, to))
     }
 
-    /// The same to a certain bank.
+    /// Copies a value to a given bank.
     pub(super) fn copy_to(&mut self, register: Register, span: Span, to: Bank) -> bool {
         let operation = Operation::new(Work::Move, vec![Operand::Register(register)], Target::Register(register), span);
         let destination = Destination::Range(to, self.occupancy.next_range());

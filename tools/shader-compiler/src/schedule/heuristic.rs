@@ -1,17 +1,17 @@
-//! The decisions of the list scheduler that no rule settles.
+//! The heuristic decisions of the list scheduler.
 //!
-//! Several combinations are tried, and the shortest program is taken.
+//! Several combinations are tried, and the shortest schedule is taken.
 
 /// Which operation goes first of those that may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rank {
-    /// The one with the longest critical path behind it: fewest stalls.
+    /// The one with the longest critical path to the block's end: fewest stalls.
     CriticalPath,
-    /// The order of the source, which needs fewer registers.
+    /// Source order, which needs fewer registers.
     Source,
-    /// Depth first, operands right before their use: often needs the fewest registers.
+    /// Depth-first order (Sethi-Ullman), operands right before their use: often needs the fewest registers.
     Pressure,
-    /// An order made from the end, that keeps few values alive.
+    /// Bottom-up order that minimizes live values.
     Live,
 }
 
@@ -64,7 +64,7 @@ impl Heuristic {
         Self { careful_below: registers, ..self }
     }
 
-    /// Whether two choose the same operations as long as they choose the same banks.
+    /// Whether two heuristics issue the same operations as long as they choose the same banks.
     pub(super) fn differs_in_banks_only(self, other: Self) -> bool {
         let same = |one: Self| (one.rank, one.colors_in_accumulator, one.switches_early, one.evicts, one.careful_below);
         same(self) == same(other)

@@ -24,27 +24,27 @@ use crate::order::BlockOrder;
 /// Registers of each file that are a thread's own if there are two [AG p.20].
 const REGISTERS_OF_A_THREAD: u8 = 16;
 
-/// Why an operation does not go now.
+/// Why an operation cannot be issued in this cycle.
 pub(super) enum Obstacle {
     /// A result or unit is not ready.
     Time,
-    /// r4 has a value that is still needed.
+    /// r4 holds a live value.
     R4,
-    /// An operand stands where it cannot be read with the others.
+    /// An operand is in a bank from which it cannot be read together with the others.
     Operand(usize),
-    /// The register that the result would take the place of is needed afterwards.
+    /// The register that the result is merged into is live after the operation.
     Merged,
-    /// A value was given up, and must be computed again.
-    GivenUp(Register),
+    /// An operand was dropped, and must be rematerialized.
+    Dropped(Register),
     /// No register is free.
     Room,
 }
 
 impl Obstacle {
-    /// Which operand is to be copied so that an operation can be encoded.
+    /// The operand that must be copied so that the operation can be encoded.
     fn in_the_way(operation: &Operation, bank: impl Fn(Register) -> Option<Bank>) -> Self {
         let operands = &operation.operands;
-        // A part that cannot be unpacked on the way is unpacked before.
+        // A component that cannot be unpacked by the operation itself is unpacked before.
         if let Some(at) = operands.iter().position(|operand| matches!(operand, Operand::Part(..))) {
             return Self::Operand(at);
         }
@@ -58,29 +58,29 @@ impl Obstacle {
 pub(super) struct Scheduler<'m> {
     machine: &'m Machine,
     effort: &'m Effort,
-    /// Registers of the machine, and those that were added.
+    /// Virtual registers: those of the program, and those that copies have added.
     count: usize,
     pub(super) occupancy: Occupancy,
     /// Reads of each register that are still to come.
     pub(super) left: Vec<u32>,
-    /// Registers that have the same place at both ends of a loop.
+    /// Registers that must be in the same live range at the begin and the end of a loop.
     pub(super) pinned: Vec<bool>,
     /// The first block that writes each register.
     made_in: Vec<usize>,
     /// The first block of the innermost loop around the block that is scheduled.
     head: usize,
     pub(super) in_file_a: Vec<bool>,
-    /// Operations that can compute a register's value again without any other register.
-    pub(super) makers: Vec<Option<&'m Operation>>,
-    /// Values that were given up, to be computed again where they are used.
-    pub(super) given_up: Vec<bool>,
-    /// Registers that become the colour by operations that change them in their place.
+    /// For each register the operation that can rematerialize its value without another register.
+    pub(super) rematerializable: Vec<Option<&'m Operation>>,
+    /// Values that were dropped, to be rematerialized at their next use.
+    pub(super) dropped: Vec<bool>,
+    /// Registers that are the colour under construction: each operation merges its result into the one before.
     pub(super) becomes_color: Vec<bool>,
     pub(super) slots: Vec<Slot>,
-    /// First cycle in which something may come into r4.
+    /// First cycle in which r4 may be written.
     pub(super) r4_free: usize,
     pub(super) heuristic: Heuristic,
-    /// Other heuristics that have made the same decisions so far.
+    /// Other heuristics that would have made the same decisions so far.
     pub(super) alike: Vec<Heuristic>,
     urgent_uniforms: bool,
     threading: Threading,
@@ -89,7 +89,7 @@ pub(super) struct Scheduler<'m> {
     pub(super) threads: Threads,
 }
 
-/// Where a program for two threads stands.
+/// State of the thread switches of a program for two threads.
 #[derive(Default)]
 pub(super) struct Threads {
     /// Switches in this block so far.
@@ -148,8 +148,8 @@ impl<'m> Scheduler<'m> {
             made_in,
             head: 0,
             in_file_a,
-            makers: makers(machine),
-            given_up: vec![false; count],
+            rematerializable: rematerializable(machine),
+            dropped: vec![false; count],
             becomes_color,
             slots: Vec::new(),
             r4_free: 0,
@@ -211,7 +211,7 @@ impl<'m> Scheduler<'m> {
         ends.max().unwrap_or(0)
     }
 
-    /// Whether a value was made in the innermost loop: one that is older, and only passes through, has the same place in each iteration.
+    /// Whether a value is defined in the innermost loop. One that is defined before it must keep its register in each iteration.
     pub(super) fn is_of_this_loop(&self, register: Register) -> bool {
         self.made_in.get(register.index()).is_none_or(|&at| at >= self.head)
     }
@@ -242,8 +242,8 @@ impl<'m> Scheduler<'m> {
         self.pinned.resize(self.count, false);
         self.in_file_a.resize(self.count, false);
         self.becomes_color.resize(self.count, false);
-        self.makers.resize(self.count, None);
-        self.given_up.resize(self.count, false);
+        self.rematerializable.resize(self.count, None);
+        self.dropped.resize(self.count, false);
         register
     }
 
@@ -273,7 +273,7 @@ impl<'m> Scheduler<'m> {
             }
             self.idle();
         }
-        // What the next block reads must not be in r4.
+        // No value is live in r4 across blocks.
         while let Some(register) = self.occupancy.r4 {
             if self.now() < self.occupancy.ready(register) {
                 self.idle();
@@ -292,7 +292,7 @@ impl<'m> Scheduler<'m> {
         spans.find(Span::is_defined).unwrap_or_default()
     }
 
-    /// Why a block does not come to its end.
+    /// The error of a block that cannot be scheduled.
     fn no_room<T>(&self, work: &ReadyList<'_>) -> Result<T> {
         let span = self.place(work);
         if self.occupancy.has_room(Bank::A) && self.occupancy.has_room(Bank::B) {
@@ -317,7 +317,7 @@ impl<'m> Scheduler<'m> {
         candidates.iter().copied().filter(takes).collect()
     }
 
-    /// Fills one instruction; whether there was something to do.
+    /// Fills one instruction, and returns whether anything was issued.
     fn cycle(&mut self, work: &mut ReadyList<'_>) -> bool {
         let now = self.now();
         let awaits_switch = work.awaits_switch(self.threads.switched);
@@ -350,7 +350,7 @@ impl<'m> Scheduler<'m> {
                 Err(obstacle) => obstacles.push((at, obstacle)),
             }
         }
-        // Nothing goes as it is: what stands in the way of the most urgent is moved.
+        // No operation can be issued as it is: the obstacle of the most urgent one is removed by a copy.
         for (at, obstacle) in obstacles {
             if self.clear(work, at, &obstacle) {
                 self.pair(work, &candidates, &later, &barred);
@@ -380,10 +380,10 @@ impl<'m> Scheduler<'m> {
                 }
             }
         }
-        self.heuristic.evicts && (self.evict(work) || self.give_up(work))
+        self.heuristic.evicts && (self.evict(work) || self.drop_value(work))
     }
 
-    /// Puts another operation into the instruction that was made last.
+    /// Adds a second operation to the last instruction.
     fn pair(&mut self, work: &mut ReadyList<'_>, candidates: &[usize], later: &[usize], barred: &[usize]) {
         let Some(slot) = self.slots.pop() else { return };
         let Slot::Bundle(bundle) = slot else {
@@ -391,7 +391,7 @@ impl<'m> Scheduler<'m> {
             return;
         };
         let now = self.now();
-        // What had to wait only for something in this instruction may go with it.
+        // Operations with an anti-dependence on this instruction only can be part of it.
         let mut known = candidates.to_vec();
         known.sort_unstable();
         let is_new = |at: &usize| known.binary_search(at).is_err();
@@ -434,8 +434,8 @@ impl<'m> Scheduler<'m> {
         // What a result merges with is not read: only what is written of it changes.
         let rotated = usize::from(matches!(operation.work, Work::Rotate(_)));
         for register in operation.reads() {
-            if self.given_up[register.index()] {
-                return Err(Obstacle::GivenUp(register));
+            if self.dropped[register.index()] {
+                return Err(Obstacle::Dropped(register));
             }
         }
         for register in operation.operands.iter().filter_map(|operand| operand.register()) {
@@ -493,13 +493,13 @@ impl<'m> Scheduler<'m> {
         })
     }
 
-    /// Makes an operation of the block an instruction, or part of one.
+    /// Issues an operation of the block.
     fn issue(&mut self, work: &mut ReadyList<'_>, at: usize, bundle: Bundle, choice: Choice) {
         work.issue(at, self.now());
         self.execute(work.operation(at), bundle, choice);
     }
 
-    /// Adds an instruction, and does what one of its operations does to the live ranges.
+    /// Adds an instruction, and updates the live ranges for one of its operations.
     pub(super) fn execute(&mut self, operation: &Operation, bundle: Bundle, choice: Choice) {
         let now = self.now();
         if let Choice::IsColor(range) = choice {
@@ -537,8 +537,8 @@ impl<'m> Scheduler<'m> {
     }
 }
 
-/// For each register the operation that can compute its value anywhere: the only one that writes it, out of words of the uniforms and constants.
-fn makers(machine: &Machine) -> Vec<Option<&Operation>> {
+/// For each register the operation that can rematerialize its value: the only one that writes it, with uniforms and constants as operands.
+fn rematerializable(machine: &Machine) -> Vec<Option<&Operation>> {
     let mut makers = vec![None; machine.registers as usize];
     let mut writers = vec![0u32; makers.len()];
     for operation in machine.blocks.iter().flat_map(|block| &block.operations) {

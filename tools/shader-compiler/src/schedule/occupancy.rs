@@ -1,4 +1,4 @@
-//! Which value is in which bank during scheduling, and the live ranges that this makes.
+//! The bank of each value during scheduling, and the resulting live ranges.
 //!
 //! Only how many registers of a bank are taken is counted here; which ones is decided by the pass `allocate`.
 
@@ -141,7 +141,7 @@ impl Occupancy {
         RangeId(self.ranges.len() as u32)
     }
 
-    /// A register has a value in a bank from this cycle on, which can be read from another one on; where it was before, it is no more.
+    /// Begins a live range in a bank, written in this cycle and readable from `ready` on; the register's previous range ends.
     pub(super) fn begin(&mut self, register: Register, bank: Bank, now: usize, ready: usize) -> RangeId {
         if let Some((_, old)) = self.remove(register) {
             self.ranges[old.index()].end = Some(now);
@@ -158,12 +158,12 @@ impl Occupancy {
         range
     }
 
-    /// A register is written where it is.
+    /// A register is written again in its live range.
     pub(super) fn rewrite(&mut self, register: Register, ready: usize) {
         self.ready[register.index()] = ready;
     }
 
-    /// A register takes the place of another one, whose value it changes in part.
+    /// A register continues the live range of another one, whose value it modifies in part.
     pub(super) fn take_over(&mut self, from: Register, to: Register, ready: usize) {
         if let Some(place) = self.remove(from) {
             self.insert(to, place);
@@ -171,7 +171,7 @@ impl Occupancy {
         self.ready[to.index()] = ready;
     }
 
-    /// Nobody reads it any more.
+    /// Ends the live range of a register that is dead.
     pub(super) fn free(&mut self, register: Register, now: usize) {
         if let Some((_, range)) = self.remove(register) {
             self.ranges[range.index()].end = Some(now);

@@ -1,4 +1,4 @@
-//! What is left of a block during scheduling: which operations are not issued, and when each of them may be.
+//! The operations of a block that are not issued, and the first cycle in which each can be.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -9,12 +9,12 @@ use super::heuristic::Rank;
 use crate::machine::{Operation, Register, Work};
 use crate::order::{BlockOrder, MAX_DEPTH, Slots};
 
-/// What is left of a block.
+/// The part of a block that is not issued.
 pub(super) struct ReadyList<'p> {
     operations: &'p [Operation],
     order: &'p BlockOrder,
     heights: &'p [usize],
-    /// Operations of which an operand was replaced.
+    /// Operations with a replaced operand.
     changed: Vec<Option<Box<Operation>>>,
     /// Registers of replaced operands, with the operation that reads each.
     replaced: Vec<(Register, usize)>,
@@ -67,7 +67,7 @@ impl<'p> ReadyList<'p> {
         list
     }
 
-    /// What is tried first has the lowest.
+    /// The key by which ready operations are sorted: the lowest is tried first.
     fn rank(&self, at: usize) -> (Reverse<usize>, usize) {
         match self.rank {
             Rank::CriticalPath => (Reverse(self.heights[at]), at),
@@ -129,7 +129,7 @@ impl<'p> ReadyList<'p> {
         self.bound > 0
     }
 
-    /// Whether what a ready operation waits for takes longer than this.
+    /// Whether a ready operation would stall in this cycle.
     pub(super) fn waits_at(&self, at: usize, now: usize) -> bool {
         self.good[at] > now
     }

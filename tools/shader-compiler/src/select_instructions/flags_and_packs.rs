@@ -9,7 +9,7 @@ use crate::machine::{Operand, Pack, Target, Work};
 use crate::ssa::{Op, Program, Relation, Value};
 
 impl Selector<'_> {
-    /// Sets the flags by a mask or comparison; the condition under which it holds.
+    /// Sets the flags by a mask or comparison, and returns the condition that holds where it is true.
     pub(super) fn condition(&mut self, value: Value) -> Condition {
         let zero = |program: &Program, value: Value| program.constant(value) == Some(0);
         let Op::Compare(relation, a, b) = self.program.op(value) else {
@@ -67,7 +67,7 @@ impl Selector<'_> {
         if negated { opposite(condition) } else { condition }
     }
 
-    /// Whether a value comes out of arithmetic with floats, which gives no -0.0 [silicon].
+    /// Whether a value is the result of float arithmetic, which never yields -0.0 [silicon].
     fn is_never_minus_zero(&self, value: Value) -> bool {
         match self.program.op(value) {
             Op::Add(op, ..) => matches!(op, AddOp::Fadd | AddOp::Fsub | AddOp::Itof | AddOp::Fminabs | AddOp::Fmaxabs),

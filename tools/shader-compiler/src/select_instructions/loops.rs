@@ -58,7 +58,7 @@ impl Selector<'_> {
     pub(super) fn end_loop(&mut self, number: u32) {
         let data = &self.program.loops[number as usize];
         let carried: Vec<_> = data.carried.iter().filter(|carried| carried.next != carried.value).copied().collect();
-        // All new values are computed by now. One that takes the place of another that is still to be read goes by way of a copy.
+        // All new values are computed by now. A value that would overwrite one that is still to be read is copied first (a parallel copy).
         let mut copies = Vec::new();
         for (at, one) in carried.iter().enumerate() {
             let read_later = carried[at + 1..].iter().any(|later| later.next == one.value);
@@ -75,7 +75,7 @@ impl Selector<'_> {
             let copy = self.operation(Work::Move, vec![source], Target::Register(to));
             self.emit(copy);
         }
-        // The first that is carried is the mask of those that go on.
+        // The first loop-carried value is the mask of the elements that take another iteration.
         let tested = data
             .again
             .is_some_and(|again| self.flags == Some(again) && !matches!(self.program.op(again), Op::Compare(..)));
@@ -89,7 +89,7 @@ impl Selector<'_> {
         let Some((_, head, before)) = self.open.pop() else { return };
         let mut kept: Vec<Register> =
             data.carried.iter().filter_map(|carried| self.registers.get(&carried.value).copied()).collect();
-        // What is from before the loop is needed in each iteration.
+        // Values that are defined before the loop and used in it are live in each iteration.
         let inside = self.machine.blocks[head..].iter().flat_map(|block| &block.operations).chain(&self.block);
         kept.extend(
             inside.flat_map(|operation| operation.reads().collect::<Vec<_>>()).filter(|register| register.0 < before),
@@ -104,8 +104,8 @@ impl Selector<'_> {
         }
     }
 
-    /// Gives a carried register its value for the next iteration: by the operation that computes it, if nobody else wants it and the old value is not
-    /// asked for any more.
+    /// Assigns the next iteration's value of a loop-carried register: directly by the operation that computes it, if that has no other use and nothing reads the
+    /// old value afterwards.
     fn assign(&mut self, source: Operand, to: Register) {
         if let Operand::Register(register) = source {
             let writers = self.block.iter().filter(|operation| operation.writes() == Some(register)).count();

@@ -57,14 +57,14 @@ impl Selector<'_> {
         }
     }
 
-    /// Puts a value where a routine finds it.
+    /// Passes an argument to a routine.
     fn give(&mut self, value: Value, address: u8) {
         let operand = self.operand(value);
         let give = self.operation(Work::Move, vec![operand], Target::Output(File::A, WriteTarget::Register(address)));
         self.emit(give);
     }
 
-    /// A routine's result as a value.
+    /// Takes a routine's result.
     fn take(&mut self, value: Value) {
         let target = Target::Register(self.register_of(value));
         let take =
