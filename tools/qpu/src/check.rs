@@ -69,7 +69,7 @@ struct Program<'p> {
     facts: &'p [Facts],
     flow: &'p Flow,
     interface: &'p Interface,
-    /// What the source says of each word; empty without a source.
+    /// The source's hints for each word; empty without a source.
     info: &'p [WordInfo],
     /// Whether two threads share the register files.
     threaded: bool,
@@ -117,10 +117,10 @@ impl Findings {
 /// Which rules are applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rules {
-    /// Those that nothing contradicts.
+    /// Rules on which all sources agree.
     #[default]
     Sure,
-    /// Also those that one source has and another contradicts, as warnings.
+    /// Also rules on which sources disagree, as warnings.
     All,
 }
 

@@ -180,7 +180,7 @@ impl<'a> Program<'a> {
                         starts[target] = true;
                         targets.push((at, target));
                     }
-                    // A return goes back behind the call; what goes into a table is looked at above.
+                    // A return goes to the instruction after the call; branches into a jump table are handled above.
                     None if matches!(Instruction::decode(words[at]), Instruction::Branch(b) if b.reg && b.immediate == 0) =>
                         {}
                     None => return Err(Refused::at(Reason::UnknownTarget, at)),
@@ -217,7 +217,7 @@ impl<'a> Program<'a> {
         let mut branches = Vec::new();
         let mut next = 0;
         for block in &self.blocks {
-            // A place inside of a block is that of the next one: nothing goes there.
+            // Addresses inside of a block map to the next block's start: nothing branches there.
             places[next..=block.start].fill(words.len());
             next = block.start + 1;
             for line in &block.lines {
@@ -238,7 +238,7 @@ impl<'a> Program<'a> {
         (words, info, places)
     }
 
-    /// Whether the program as it stands breaks no rule that it did not break before.
+    /// Whether the program breaks no rule that the original kept.
     fn is_sound(&self) -> bool {
         let (words, info, _) = self.assemble();
         let found = check(&words, &info, self.interface);
@@ -286,7 +286,7 @@ impl<'a> Program<'a> {
     }
 
     /// Moves instructions of a block into the delay slots of what follows. What is moved is chosen from the new order, and from the original lines: in
-    /// the new order, what must stay may share a word with what need not.
+    /// the new order, an instruction that must stay may share a word with one that need not.
     fn fill_slots(&mut self, at: usize, original: &[Line]) {
         let Some(fixed) = self.slots_after(at) else { return };
         let free = fixed.iter().skip(1).take_while(|line| line.word == NOP).count();

@@ -128,7 +128,7 @@ impl Program<'_> {
     }
 }
 
-/// Whether an instruction is more than a nop.
+/// Whether an instruction has any effect.
 fn has_effect(facts: &Facts) -> bool {
     facts.accesses.written().count() > 0 || facts.sets_flags() || facts.signal() != Signal::None
 }

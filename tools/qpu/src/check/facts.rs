@@ -43,7 +43,7 @@ impl core::fmt::Display for Register {
 pub struct Facts {
     /// Written as data; it is still an instruction where execution reaches it.
     pub data: bool,
-    /// What it reads, writes and sets off.
+    /// What it reads, writes and triggers.
     pub accesses: Accesses,
     /// Where it goes, if it is a branch.
     pub branch: Option<BranchFact>,

@@ -44,7 +44,7 @@ impl Program<'_> {
 
     fn check_instruction(&self, at: usize, facts: &Facts, findings: &mut Findings) {
         let accesses = &facts.accesses;
-        // A word that was written as a number is meant as it is.
+        // A word that was written as a number is not checked for intent.
         if facts.reserved && !facts.data {
             findings.error(Code::ReservedCode, at, "the instruction has a reserved code in it");
         }

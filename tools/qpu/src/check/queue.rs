@@ -74,7 +74,7 @@ impl Queue {
         Self { sizes: self.sizes & mask, min, ..self }
     }
 
-    /// What is known where two paths meet. The newest entries are compared with each other: those before them are taken out first on each path.
+    /// The join of two paths. The newest entries are compared with each other: older ones are removed first on each path.
     pub(super) fn join(self, other: Self, widen: bool) -> Self {
         let min = self.min.min(other.min);
         let mut joined = Self { max: self.max.max(other.max), ..self.keep(min) };

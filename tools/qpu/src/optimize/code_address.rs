@@ -27,7 +27,7 @@ pub(super) fn tables(words: &[u64]) -> Result<Vec<Range<usize>>, usize> {
             holds[usize::from(branch.raddr_a & 31)] = true;
         }
     }
-    // What is moved into such a register is such an address too, and so is what an offset is added to.
+    // A value that is moved into such a register is a code address too, and so is the base that an offset is added to.
     loop {
         let mut more = false;
         for (at, &word) in words.iter().enumerate() {
@@ -56,7 +56,7 @@ pub(super) fn tables(words: &[u64]) -> Result<Vec<Range<usize>>, usize> {
             tables.push(jumped_over(word, at, words.len()).ok_or(at)?);
         }
     }
-    // An offset from a branch behind a call leads to what the call jumps over, too.
+    // A branch by an offset after a call goes to the code that the call jumps over, too.
     for (at, &word) in words.iter().enumerate() {
         let relative = matches!(Instruction::decode(word), Instruction::Branch(branch) if branch.reg && branch.rel);
         if relative && !tables.iter().any(|table| table.contains(&at)) {
@@ -78,13 +78,13 @@ fn results(word: u64) -> impl Iterator<Item = (Option<(Alu, bool)>, usize)> {
     targets.filter(move |_| !is_branch).map(move |(second, target)| (alu.map(|alu| (alu, second)), target))
 }
 
-/// The registers that a call keeps the address behind it in.
+/// The link registers that a call writes.
 fn links(word: u64) -> [Option<usize>; 2] {
     let instruction @ Instruction::Branch(_) = Instruction::decode(word) else { return [None; 2] };
     instruction.accesses().writes.map(|write| Register::written(&write).map(place))
 }
 
-/// Whether nothing but calls writes a register, and one does.
+/// Whether a register is a link register: written by calls only.
 fn is_link_only(words: &[u64], register: usize) -> bool {
     let called = words.iter().any(|&word| links(word).contains(&Some(register)));
     called && !words.iter().any(|&word| results(word).any(|(_, target)| target == register))
@@ -122,7 +122,7 @@ fn added(alu: &Alu, mul: bool) -> [Option<usize>; 2] {
     if mul || alu.op_add != AddOp::Add { [None; 2] } else { [alu.add_a, alu.add_b].map(|mux| plain(alu, mux)) }
 }
 
-/// The register that an operand comes from, if it comes and the result goes as it is.
+/// The register of an operand, if neither the operand is unpacked nor the result packed.
 fn plain(alu: &Alu, mux: Mux) -> Option<usize> {
     if alu.pack != 0 || alu.unpack.code() != 0 {
         return None;

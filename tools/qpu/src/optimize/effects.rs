@@ -1,4 +1,4 @@
-//! What an instruction depends on and changes.
+//! Dependences and effects of an instruction.
 
 use v3d_hw::qpu::access::Peripheral;
 use v3d_hw::qpu::{Hazard, ReadSource, Signal, SmallImmediate, WriteTarget};
@@ -37,7 +37,7 @@ const fn order(unit: Peripheral) -> u8 {
     }
 }
 
-/// What an instruction reads, writes and sets off.
+/// What an instruction reads, writes and triggers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effects {
     reads: Set,
@@ -127,7 +127,7 @@ impl Effects {
                 at_least(Hazard::VpmReadAfterSetup.distance());
             }
         }
-        // r4 must not be touched while the SFU computes, even if its old value is meant.
+        // r4 must not be accessed while the SFU computes, even to read its old value.
         if self.facts.writes_sfu() && (later.facts.reads_accumulator(4) || later.writes & accumulator(4) != 0) {
             at_least(Hazard::SfuResult.distance());
         }

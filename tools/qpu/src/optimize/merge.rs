@@ -1,4 +1,4 @@
-//! Two instructions in one.
+//! Merges two instructions into one.
 
 use v3d_hw::qpu::access::Stream;
 use v3d_hw::qpu::accesses::{Accesses, Read};
@@ -112,7 +112,7 @@ fn join(a: &Alu, b: &Alu) -> Option<Alu> {
             _ => return None,
         },
     };
-    // Reading "nothing" gives what was read last, which the other instruction would change.
+    // Reading the NOP address returns the port's previous value, which the other instruction would change.
     let stale = |alu: &Alu, mux: Mux, address: u8| reads(alu, mux) && address == NOP;
     if stale(a, Mux::A, a.raddr_a) || stale(b, Mux::A, b.raddr_a) {
         return None;

@@ -1,4 +1,4 @@
-//! The order of a block.
+//! Schedules a basic block.
 //!
 //! A list scheduler: of all ready instructions, the one with the longest critical path is placed first, together with another that fits into the same word.
 //! A variant of it prefers instructions that do not wait for a TMU.
