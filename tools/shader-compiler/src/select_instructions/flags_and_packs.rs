@@ -5,7 +5,7 @@ use alloc::vec;
 use v3d_hw::qpu::{AddOp, Condition, File, MulOp, PackA, PackMul};
 
 use super::{Maker, Selector, opposite};
-use crate::machine::{Operand, Pack, Target, Work};
+use crate::machine::{Operand, Operation, Pack, Target, Work};
 use crate::ssa::{Op, Program, Relation, Value};
 
 impl Selector<'_> {
@@ -14,10 +14,12 @@ impl Selector<'_> {
         let zero = |program: &Program, value: Value| program.constant(value) == Some(0);
         let Op::Compare(relation, a, b) = self.program.op(value) else {
             if self.flags != Some(value) {
-                let mask = self.operand(value);
-                let mut test = self.operation(Work::Move, vec![mask], Target::Nothing);
-                test.sets_flags = true;
-                self.emit(test);
+                if !self.sets_flags_itself(value) {
+                    let mask = self.operand(value);
+                    let mut test = self.operation(Work::Move, vec![mask], Target::Nothing);
+                    test.sets_flags = true;
+                    self.emit(test);
+                }
                 self.flags = Some(value);
             }
             return Condition::ZClear;
@@ -65,6 +67,29 @@ impl Selector<'_> {
             self.flags = Some(value);
         }
         if negated { opposite(condition) } else { condition }
+    }
+
+    /// Has the operation that computes a mask set the flags, instead of a test of its result, if it is one of the add ALU in this block and no later operation
+    /// uses the flags. Returns whether that is so.
+    pub(super) fn sets_flags_itself(&mut self, mask: Value) -> bool {
+        let Some(&register) = self.registers.get(&mask) else { return false };
+        let writes = |operation: &&mut Operation| operation.writes() == Some(register);
+        if self.block.iter_mut().filter(writes).count() != 1 {
+            return false;
+        }
+        let uses_flags = |operation: &Operation| operation.sets_flags || operation.condition != Condition::Always;
+        for operation in self.block.iter_mut().rev() {
+            let is_maker = operation.target == Target::Register(register);
+            if uses_flags(operation) {
+                return false;
+            }
+            if is_maker {
+                let is_plain = operation.merges.is_none() && operation.pack == Pack::None;
+                operation.sets_flags = is_plain && matches!(operation.work, Work::Add(op) if !op.gives_floats());
+                return operation.sets_flags;
+            }
+        }
+        false
     }
 
     /// Whether a value is the result of float arithmetic, which never yields -0.0 [silicon].

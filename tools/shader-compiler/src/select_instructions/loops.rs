@@ -58,6 +58,10 @@ impl Selector<'_> {
     pub(super) fn end_loop(&mut self, number: u32) {
         let data = &self.program.loops[number as usize];
         let carried: Vec<_> = data.carried.iter().filter(|carried| carried.next != carried.value).copied().collect();
+        let tested = data.again.is_some_and(|again| {
+            let is_mask = !matches!(self.program.op(again), Op::Compare(..));
+            is_mask && (self.flags == Some(again) || self.sets_flags_itself(again))
+        });
         // All new values are computed by now. A value that would overwrite one that is still to be read is copied first (a parallel copy).
         let mut copies = Vec::new();
         for (at, one) in carried.iter().enumerate() {
@@ -76,9 +80,6 @@ impl Selector<'_> {
             self.emit(copy);
         }
         // The first loop-carried value is the mask of the elements that take another iteration.
-        let tested = data
-            .again
-            .is_some_and(|again| self.flags == Some(again) && !matches!(self.program.op(again), Op::Compare(..)));
         if let Some(first) = data.carried.first().filter(|_| !tested) {
             let mask = self.register_of(first.value);
             let operand = Operand::Register(mask);
