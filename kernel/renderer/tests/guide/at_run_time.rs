@@ -1,9 +1,10 @@
 //! The planet whose shader is compiled at run time: the programs and the picture are those of the build script's, and what does not fit is refused by name.
 
 use guide_shaders::planet;
-use renderer::Primitive;
 use renderer::pipeline::state::State;
+use renderer::texture::TextureType;
 use renderer::wgsl::{Error, Shader, Values};
+use renderer::{PassDescriptor, Primitive, Sampler, Texture, TextureDescriptor};
 use v3d_host::{Config, Model, Picture};
 
 use crate::steps::{self, shader_at_run_time as example};
@@ -29,6 +30,47 @@ fn the_picture_is_that_of_step_11() {
     example::draw(&device, &screen, "planet.wgsl", &source()).unwrap();
     assert_eq!(model.take_faults(), []);
     assert!(Picture::of_target(&device, &screen).unwrap() == *steps::picture(11), "the pictures differ");
+}
+
+/// A loop whose iterations a uniform counts looks a texture up: the program reads its uniforms again in each iteration, from where each draw has put them.
+#[test]
+fn a_loop_of_any_length_looks_a_texture_up() {
+    let source = "
+        @group(0) @binding(0) var<uniform> count: i32;
+        @group(0) @binding(1) var image: texture_2d<f32>;
+        @vertex fn vs_main(@location(0) place: vec2<f32>) -> @builtin(position) vec4<f32> { return vec4(place, 0.0, 1.0); }
+        @fragment fn fs_main() -> @location(0) vec4<f32> {
+            var sum = vec4(0.0);
+            for (var x = 0; x < count; x++) { sum += textureLoad(image, vec2(x, 0), 0); }
+            return sum;
+        }";
+    let texel = |x: u32| [3 * x, 5 * x + 1, 20 - x, 7].map(|channel| channel as u8);
+    let model = Model::new(8 << 20, Config::default());
+    let device = model.device().unwrap();
+    let screen = v3d_host::screen(&device, example::SIZE_PX).unwrap();
+    let descriptor = TextureDescriptor::new("row", TextureType::Rgba8888, 16, 1);
+    let texels: Vec<u8> = (0..16).flat_map(texel).collect();
+    let texture = Texture::from_pixels(&device, &descriptor, &texels).unwrap();
+    let shader = Shader::compile("sums", source).unwrap();
+    let pipeline = shader.pipeline(&device, "sums", &State::PLAIN).unwrap();
+    let places = [-1.0, -1.0, 3.0, -1.0, -1.0, 3.0];
+    let mesh = shader.mesh(&device, "all", Primitive::Triangles, &[("place", (&places).into())], None).unwrap();
+    for count in [1u32, 4, 9] {
+        let mut uniforms = shader.uniforms();
+        uniforms.set("count", count as i32).unwrap();
+        uniforms.set_texture("image", texture.bind(&Sampler::NEAREST).unwrap()).unwrap();
+        let mut frame = device.frame().unwrap();
+        let mut pass = frame.pass(&PassDescriptor::to(&screen)).unwrap();
+        pipeline.draw(&mut pass, &mesh, &uniforms).unwrap();
+        let fence = frame.submit().unwrap();
+        device.wait(fence).unwrap();
+        assert_eq!(model.take_faults(), []);
+        let found = Picture::of_target(&device, &screen).unwrap().pixel(5, 9);
+        for (channel, found) in found.into_iter().enumerate() {
+            let expected: u32 = (0..count).map(|x| u32::from(texel(x)[channel])).sum();
+            assert!(expected.abs_diff(found.into()) <= 1, "{count} texels, channel {channel}: {found}, not {expected}");
+        }
+    }
 }
 
 /// What the shader says to something.
