@@ -10,7 +10,6 @@ use core::cmp::Reverse;
 use core::fmt::Write;
 use hashbrown::HashSet;
 
-use hashbrown::HashSet;
 use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::BRANCH_DELAY_SLOTS;
 

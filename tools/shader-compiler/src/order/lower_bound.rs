@@ -109,8 +109,6 @@ mod tests {
 
     use super::*;
     use crate::machine::Register;
-    use alloc::vec;
-    use alloc::vec::Vec;
     use naga::Span;
     use v3d_hw::qpu::{AddOp, MulOp};
 
