@@ -98,7 +98,7 @@ impl Compiled {
         self.words.extend(tail.words);
         self.interface.stream.extend(tail.uniforms.into_iter().map(StreamWord::Constant));
         self.ended = true;
-        match qpu::check::check(&self.words, &[], &self.checked_interface(0)).first() {
+        match qpu::check::check(&self.words, &all_in_slots(&self.words), &self.checked_interface(0)).first() {
             None => Ok(self),
             Some(finding) => Err(format!("instruction {}: {}", finding.at, finding.message)),
         }
@@ -311,7 +311,7 @@ fn check_locations(module: &Module, source: &str) -> Result<()> {
 /// Runs the checker on a program. A finding is a bug of this compiler.
 fn verify(compiled: &Compiled, attribute_words: u32) -> Result<()> {
     let interface = compiled.checked_interface(attribute_words);
-    let findings = qpu::check::check(&compiled.words, &[], &interface);
+    let findings = qpu::check::check(&compiled.words, &all_in_slots(&compiled.words), &interface);
     match findings.first() {
         None => Ok(()),
         Some(finding) => {
@@ -320,6 +320,11 @@ fn verify(compiled: &Compiled, attribute_words: u32) -> Result<()> {
             fault(span, format_args!("instruction {}: {}", finding.at, finding.message))
         }
     }
+}
+
+/// For the checker: what is in a delay slot is meant to be there.
+fn all_in_slots(words: &[u64]) -> Vec<qpu::WordInfo> {
+    vec![qpu::WordInfo { in_slot: true, ..qpu::WordInfo::default() }; words.len()]
 }
 
 impl Compiled {

@@ -62,6 +62,7 @@ fn write_qasm(text: &mut String, program: &Compiled, source: &str) -> core::fmt:
             continue;
         }
         let place = places.next().cloned().flatten().map(|place| line_of(source, place.start));
+        let is_branch = line.trim_start().starts_with("br");
         match place {
             Some((number, code)) if last != Some(number) => {
                 last = Some(number);
@@ -69,6 +70,9 @@ fn write_qasm(text: &mut String, program: &Compiled, source: &str) -> core::fmt:
             }
             Some((number, _)) => writeln!(text, "    {line:COMMENT$}# {number}")?,
             None => writeln!(text, "    {line}")?,
+        }
+        if is_branch {
+            writeln!(text, "    .slots")?;
         }
     }
     Ok(())
