@@ -246,7 +246,7 @@ fn statements(random: &mut Random, text: &mut String, count: u32, depth: u32) {
 
 /// Random programs of a suite, and how many of them are refused at most: what is reached.
 const PROGRAMS: u64 = 40;
-const MOST_REFUSED: usize = 14;
+const MOST_REFUSED: usize = 10;
 
 /// A refusal says the truth: there is no register left but the one that lookups and functions leave their results in.
 #[test]
