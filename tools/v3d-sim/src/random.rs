@@ -4,14 +4,23 @@ use crate::qpu::lanes::Lanes;
 
 /// A generator of random numbers: splitmix64.
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct Random {
+    state: u64,
+    ordinary: bool,
+}
 
 impl Random {
     /// The generator for a case of a suite.
     pub fn new(suite: u64, case: u64) -> Self {
-        let mut random = Self(suite.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ case);
+        let mut random = Self { state: suite.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ case, ordinary: false };
         random.next_u64();
         random
+    }
+
+    /// The same generator, whose [values](Self::value) are floats as programs of scenes compute with if `ordinary`: 0, or from 2^-20 to 2^20.
+    #[must_use]
+    pub fn with_ordinary_values(self, ordinary: bool) -> Self {
+        Self { ordinary, ..self }
     }
 
     /// The generator for a suite with a name.
@@ -23,8 +32,8 @@ impl Random {
 
     /// 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ z >> 31
@@ -88,6 +97,8 @@ impl Random {
         ];
         let random = self.next_u64() as u32;
         match self.below(8) {
+            0 if self.ordinary => random & 0x8000_0000,
+            _ if self.ordinary => random & 0x807f_ffff | (107 + self.below(40)) << 23,
             0 => self.pick(&EDGES),
             // Floats of a similar size, so that sums and products are not trivial.
             1..=4 => random & 0x807f_ffff | (100 + self.below(56)) << 23,

@@ -125,7 +125,16 @@ pub(crate) fn case(u: &mut Unstructured<'_>) -> Result<Case> {
     }
     writer.end();
     let refused = if options >> 4 & 1 == 0 { u32::MAX } else { 6 };
-    Ok(Case { words: writer.words, launches, data, varyings, refused, busy: options & 3 == 3, budgets })
+    Ok(Case {
+        words: writer.words,
+        launches,
+        data,
+        varyings,
+        ordinary: data & 7 == 0,
+        refused,
+        busy: options & 3 == 3,
+        budgets,
+    })
 }
 
 /// An address of uniforms: mostly near the end of memory, or shortly after it.

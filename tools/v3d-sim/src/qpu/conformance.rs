@@ -52,11 +52,13 @@ pub enum Suite {
     Threads,
     /// Any words.
     Words,
+    /// Floats of ordinary sizes, with flags and conditions: most sums and products need no check of their results.
+    Ordinary,
 }
 
 impl Suite {
     /// All suites with their names.
-    pub const ALL: [(Self, &'static str); 10] = [
+    pub const ALL: [(Self, &'static str); 11] = [
         (Self::Add, "add"),
         (Self::Mul, "mul"),
         (Self::Conditions, "conditions"),
@@ -67,6 +69,7 @@ impl Suite {
         (Self::Peripherals, "peripherals"),
         (Self::Threads, "threads"),
         (Self::Words, "words"),
+        (Self::Ordinary, "ordinary"),
     ];
 
     /// The name.
@@ -123,7 +126,8 @@ const BODY: usize = 24;
 const BUDGET: u64 = 400;
 
 fn run_case(suite: Suite, case: u64, engines: &[Engine]) -> Result<Outcome, String> {
-    let mut random = Random::new(suite as u64 + 1, case);
+    let ordinary = suite == Suite::Ordinary;
+    let mut random = Random::new(suite as u64 + 1, case).with_ordinary_values(ordinary);
     let words = program(suite, &mut random);
     let data = random.next_u64();
     let mut launch = Launch {
@@ -148,7 +152,7 @@ fn run_case(suite: Suite, case: u64, engines: &[Engine]) -> Result<Outcome, Stri
         launch.undefined_elements = random.below(u32::from(u16::MAX)) as u16;
     }
     let launches = vec![launch];
-    let case = Case { words, launches, data, varyings, refused: 10, busy: false, budgets: vec![BUDGET] };
+    let case = Case { words, launches, data, varyings, ordinary, refused: 10, busy: false, budgets: vec![BUDGET] };
     let reference = case.check(engines)?;
     let start = Case { budgets: vec![PREAMBLE], ..case };
     let start = start.execute(Engine::Reference, &start.data());
@@ -281,6 +285,17 @@ fn operation(suite: Suite, registers: u8, random: &mut Random) -> Alu {
             alu.raddr_b = random.below(64) as u8;
         }
         Suite::Peripherals => peripherals(&mut alu, random),
+        Suite::Ordinary => {
+            if !random.one_in(4) {
+                alu.op_add = random.pick(&[AddOp::Fadd, AddOp::Fsub, AddOp::Fmin, AddOp::Fmax, AddOp::Fmaxabs]);
+            }
+            if !random.one_in(4) {
+                alu.op_mul = MulOp::Fmul;
+            }
+            if random.one_in(8) {
+                alu.waddr_add = random.pick(&[52, 53, 54, 55]);
+            }
+        }
         Suite::Threads => {
             alu.raddr_a &= if random.one_in(20) { 31 } else { 15 };
             alu.raddr_b &= if alu.sig == Signal::SmallImmediate { 63 } else { 15 };

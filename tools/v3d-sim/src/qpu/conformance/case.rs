@@ -33,6 +33,8 @@ pub struct Case {
     pub data: u64,
     /// Number of varyings of each run.
     pub varyings: u32,
+    /// Memory and peripherals hold floats of [ordinary sizes](Random::with_ordinary_values) alone.
+    pub ordinary: bool,
     /// One in this many answers of peripherals is an error.
     pub refused: u32,
     /// Another QPU holds the scoreboard and the mutex until a run stalls for the first time.
@@ -101,7 +103,7 @@ impl Case {
             word.store(value, Relaxed);
         }
         let memory = Memory::new(words.get(MARGIN..words.len() - MARGIN).unwrap_or_default());
-        let mut io = RandomIo::new(self.data, self.varyings, self.refused, self.busy);
+        let mut io = RandomIo::new(self.data, self.varyings, self.refused, self.busy, self.ordinary);
         let mut qpu = Qpu::new();
         let code = match engine {
             Engine::Kind(kind) => CodeCache::for_engine(kind).translating_eagerly(),
@@ -141,7 +143,7 @@ impl Case {
         let mut margin = || random.next_u64() as u32;
         let before: Vec<u32> = std::iter::repeat_with(&mut margin).take(MARGIN).collect();
         let behind = std::iter::repeat_with(&mut margin).take(MARGIN);
-        let mut random = Random::new(self.data, 0);
+        let mut random = Random::new(self.data, 0).with_ordinary_values(self.ordinary);
         let mut memory: Vec<u32> = (0..MEMORY_BYTES / 4).map(|_| random.value()).collect();
         let place = memory.iter_mut().skip(CODE as usize / 4);
         for (word, half) in place.zip(self.words.iter().flat_map(|&word| [word as u32, (word >> 32) as u32])) {

@@ -31,14 +31,14 @@ pub(super) struct RandomIo {
 
 impl RandomIo {
     /// Peripherals whose answers follow from a seed, with a number of varyings. One in `refused` answers is an error. If `busy`, another QPU holds the
-    /// mutex and the scoreboard.
-    pub(super) fn new(seed: u64, varyings: u32, refused: u32, busy: bool) -> Self {
+    /// mutex and the scoreboard. `ordinary`: values are of ordinary sizes.
+    pub(super) fn new(seed: u64, varyings: u32, refused: u32, busy: bool, ordinary: bool) -> Self {
         let mut shared = Shared::new(12);
         shared.vpm.set_window(16);
         shared.mutex = busy.then_some(OTHER_QPU);
-        let mut random = Random::new(seed, 3);
+        let mut random = Random::new(seed, 3).with_ordinary_values(ordinary);
         Self {
-            random: Random::new(seed, 1),
+            random: Random::new(seed, 1).with_ordinary_values(ordinary),
             varyings: (0..varyings).map(|_| random_varying(&mut random)).collect(),
             next_varying: 0,
             refused,
