@@ -28,7 +28,7 @@ use super::pixel_trace::Event;
 use super::pse::{Coefficients, PixelSteps};
 use super::tlb::{Outcome, Passing, Shape, StencilTest, Tlb, ZTest, gather, scatter, test_sample};
 use crate::counters::Counters;
-use crate::qpu::lanes::{ALL, Lanes, Mask};
+use crate::qpu::lanes::{Lanes, Mask};
 use crate::qpu::{Io, IoError, Varying, Wait};
 use crate::simd::vectors::Vectors;
 use crate::simd::{SimdDispatch, SimdTask};
@@ -272,47 +272,42 @@ impl SimdTask for Interpolation<'_> {
     fn run<V: Vectors>(self) {
         let Self { batch, coefficients, varyings } = self;
         batch.varyings.clear();
-        let quads = &batch.quads[..batch.count];
-        let first = quads.first().map_or(0, |quad| quad.coefficients);
-        if !quads.iter().all(|quad| quad.coefficients == first) {
-            for number in 0..varyings {
-                let varying = of_several(batch, coefficients, number);
-                batch.varyings.push(varying);
-            }
-            return;
-        }
-        let [dx, dy] = &batch.distance;
-        let none = ALL.checked_shl(4 * batch.count as u32).unwrap_or(0);
+        let used = |quad: usize| quad < batch.count;
+        let dx = of_each_quad(|q| if used(q) { batch.distance[0][q] } else { 0.0 });
+        let dy = of_each_quad(|q| if used(q) { batch.distance[1][q] } else { 0.0 });
+        let first = batch.quads[0].coefficients;
+        let same = (0..BATCH_QUADS).all(|q| used(q) && batch.quads[q].coefficients == first);
         for number in 0..varyings {
-            let Coefficients { a, b, c } = coefficients.get(first + number).copied().unwrap_or_default();
-            let steps = PixelSteps::new(a, b);
-            let mut varying = Varying { value: Lanes::default(), coefficients: Lanes::splat(c) };
-            for lane in 0..LANES {
-                varying.value.0[lane] = (steps.from_first(a * dx[lane] + b * dy[lane], lane) as f32).to_bits();
+            let of = |first: usize| coefficients.get(first + number).copied().unwrap_or_default();
+            let of_quads = if same {
+                [of(first); BATCH_QUADS]
+            } else {
+                of_each_quad(|q| if used(q) { of(batch.quads[q].coefficients) } else { Coefficients::default() })
+            };
+            let steps = of_each_quad(|q| PixelSteps::new(of_quads[q].a, of_quads[q].b));
+            let first = of_each_quad(|q| of_quads[q].a * dx[q] + of_quads[q].b * dy[q]);
+            let mut varying = Varying::default();
+            let mut pixels = [[0.0; BATCH_QUADS]; 4];
+            for (element, pixels) in pixels.iter_mut().enumerate() {
+                *pixels = of_each_quad(|q| steps[q].from_first(first[q], element) as f32);
             }
-            if none != 0 {
-                V::blend(&mut varying.value, &Lanes::default(), none);
-                V::blend(&mut varying.coefficients, &Lanes::default(), none);
+            for lane in 0..LANES {
+                varying.value.0[lane] = pixels[lane % 4][lane / 4].to_bits();
+                varying.coefficients.0[lane] = of_quads[lane / 4].c;
             }
             batch.varyings.push(varying);
         }
     }
 }
 
-/// A varying of quads of several primitives.
-#[inline(never)]
-fn of_several(batch: &Batch, coefficients: &[Coefficients], number: usize) -> Varying {
-    let mut varying = Varying::default();
-    for (q, quad) in batch.quads[..batch.count].iter().enumerate() {
-        let Coefficients { a, b, c } = coefficients.get(quad.coefficients + number).copied().unwrap_or_default();
-        let [dx, dy] = batch.distance.map(|distance| distance[4 * q]);
-        let (first, steps) = (a * dx + b * dy, PixelSteps::new(a, b));
-        for (element, value) in varying.value.0[4 * q..4 * q + 4].iter_mut().enumerate() {
-            *value = (steps.from_first(first, element) as f32).to_bits();
-        }
-        varying.coefficients.0[4 * q..4 * q + 4].fill(c);
+/// `f` of each quad's number.
+#[inline(always)]
+fn of_each_quad<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; BATCH_QUADS] {
+    let mut result = [T::default(); BATCH_QUADS];
+    for (quad, element) in result.iter_mut().enumerate() {
+        *element = f(quad);
     }
-    varying
+    result
 }
 
 /// A write of a word of colour to one sample of the pixels, or to all.
@@ -640,6 +635,7 @@ impl From<TileBufferError> for IoError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::qpu::lanes::ALL;
     use crate::random::Random;
     use v3d_hw::control_list::CompareFunction;
 
@@ -660,12 +656,6 @@ mod tests {
         batch.flags = Lanes(std::array::from_fn(|_| next(16) * next(2)));
         for distance in batch.distance.as_flattened_mut() {
             *distance = f64::from(next(2000)) - 1000.0;
-        }
-        for distance in &mut batch.distance {
-            for quad in distance.chunks_exact_mut(4) {
-                let first = quad[0];
-                quad.fill(first);
-            }
         }
         batch
     }
@@ -741,7 +731,7 @@ mod tests {
             for lane in 0..LANES {
                 let quad = &batch.quads[lane / 4];
                 let Coefficients { a, b, c: of_quad } = coefficients[quad.coefficients + number];
-                let first = a * batch.distance[0][lane] + b * batch.distance[1][lane];
+                let first = a * batch.distance[0][lane / 4] + b * batch.distance[1][lane / 4];
                 let (a, b) = (a * 16.0, b * 16.0);
                 let interpolated = [first, first + a, first + b, first + a + b][lane % 4] as f32;
                 let expected = if lane / 4 < batch.count { (interpolated.to_bits(), of_quad) } else { (0, 0) };

@@ -85,7 +85,7 @@ const QUAD_COLUMN: [f64; LANES] = [0.0, 0.0, 0.0, 0.0, TWO, TWO, TWO, TWO, 0.0, 
 const QUAD_ROW: [f64; LANES] = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, TWO, TWO, TWO, TWO, TWO, TWO, TWO, TWO];
 
 /// Differences of a linear function from one pixel of a quad to the next.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct PixelSteps {
     right: f64,
     up: f64,

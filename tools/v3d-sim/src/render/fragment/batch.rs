@@ -4,7 +4,6 @@ use super::super::fep::{CoveredBlock, pixel_in_block};
 use super::super::pse::STEPS;
 use crate::qpu::Varying;
 use crate::qpu::lanes::{Lanes, Mask};
-use v3d_hw::qpu::LANES;
 
 /// Maximum number of quads in a batch.
 pub(super) const BATCH_QUADS: usize = 4;
@@ -25,8 +24,8 @@ pub(super) struct Quad {
 pub struct Batch {
     pub(super) count: usize,
     pub(super) quads: [Quad; BATCH_QUADS],
-    /// Offset of each pixel from its primitive's origin in 1/16 pixel, by the first pixel of its quad.
-    pub(super) distance: [[f64; LANES]; 2],
+    /// Offset of each quad's first pixel from its primitive's origin in 1/16 pixel, along x and y.
+    pub(super) distance: [[f64; BATCH_QUADS]; 2],
     /// Multisample masks.
     pub(super) flags: Lanes,
     /// Pixels of reverse facing primitives.
@@ -109,7 +108,7 @@ impl Batch {
         let (dx, dy) = block.distance;
         let distance = [dx + f64::from(column * STEPS), dy + f64::from(row * STEPS)];
         for (all, of_quad) in self.distance.iter_mut().zip(distance) {
-            all[to.clone()].fill(of_quad);
+            all[self.count] = of_quad;
         }
         self.reverse |= if new.reverse { 0xf << to.start } else { 0 };
         self.count += 1;
