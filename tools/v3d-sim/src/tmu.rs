@@ -317,9 +317,12 @@ impl Tmu {
 
 impl Request {
     fn clear(&mut self) {
-        let zero = Lanes::splat(0);
         // Coordinates that were not written count as 0 [AG p.40].
-        (self.t, self.r, self.b) = (zero, zero, zero);
+        for (coordinate, written) in [&mut self.t, &mut self.r, &mut self.b].into_iter().zip(&self.written[1..]) {
+            if *written {
+                *coordinate = Lanes::splat(0);
+            }
+        }
         self.parameters = [0; 4];
         self.written = [false; 4];
         self.writes = 0;

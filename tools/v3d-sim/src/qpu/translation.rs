@@ -11,6 +11,8 @@
 //! | `lowering` | what micro-ops mean, in operations of a host; `lowering::sfu`: the functions of the SFU |
 //! | `host` | the operations of a host; `host::avx2` and `host::avx512` encode them |
 //! | `register_cache` | the assignment of host registers to QPU registers |
+//! | `accesses` | which values are read again |
+//! | `bounds` | which floats are known to be too small to overflow |
 //! | `frame` | data that the code and the model share while the code runs |
 //! | `constants`, `numbers` | constants |
 //! | `code` | executable memory |
@@ -19,6 +21,8 @@
 //!
 //! Hosts without such vectors, and hosts that do not allow executable memory, interpret; the results are the same.
 
+mod accesses;
+mod bounds;
 mod code;
 mod constants;
 mod entry;

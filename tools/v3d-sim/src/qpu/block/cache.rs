@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Maximum number of instructions in the cache: about 5 MiB, and 3 to 9 MiB more if all of them are translated (80 to 260 bytes each [measured]). When a
+/// Maximum number of instructions in the cache: about 5 MiB, and 4 to 13 MiB more if all of them are translated (120 to 400 bytes each [measured]). When a
 /// program that jumps to ever new addresses reaches the maximum, the cache is emptied.
 const MAX_CACHED_INSTRUCTIONS: usize = 1 << 15;
 

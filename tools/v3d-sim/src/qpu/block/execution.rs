@@ -88,6 +88,35 @@ pub(in crate::qpu) fn run<V: Vectors>(
     at
 }
 
+/// What must hold before a group begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::qpu) struct GroupNeeds {
+    /// Accumulators and flags that must be defined, in the form of [`Touches`](crate::qpu::isa::touches::Touches).
+    pub(in crate::qpu) accumulators: u8,
+    /// Registers 16 to 31 are accessed.
+    pub(in crate::qpu) upper_registers: bool,
+    /// Samples of the tile buffer are accessed, or the scoreboard is waited for.
+    pub(in crate::qpu) scoreboard: bool,
+    /// The scoreboard is waited for by a signal.
+    pub(in crate::qpu) waits: bool,
+}
+
+impl GroupNeeds {
+    /// Those of the group at an index of a block.
+    pub(in crate::qpu) fn of(block: &Block, at: usize, group: Group) -> Option<Self> {
+        let mut needs = Self::default();
+        for BlockInstruction { instruction, .. } in block.instructions.get(at..at + group.instructions())? {
+            let touches = &instruction.touches;
+            let waits = instruction.signal == Signal::ScoreboardWait;
+            needs.accumulators |= touches.reads_accumulators | touches.writes_accumulators;
+            needs.upper_registers |= (touches.reads | touches.writes) & UPPER_REGISTERS != 0;
+            needs.scoreboard |= touches.tlb_samples || waits;
+            needs.waits |= waits;
+        }
+        Some(needs)
+    }
+}
+
 impl Qpu {
     /// Whether no pending event needs the sequencer, and the next instructions break no rule with those executed last.
     #[inline(always)]
@@ -96,7 +125,10 @@ impl Qpu {
             && self.switching.is_none()
             && self.jumps == [None; 2]
             && !self.no_swap_is_recent()
-            && (self.has_run_predecessors(index) || self.breaks_no_rule_after_recent(block, index))
+            // The first instruction of a program has no predecessor.
+            && (self.has_run_predecessors(index)
+                || self.executed == 0 && index == 0
+                || self.breaks_no_rule_after_recent(block, index))
     }
 
     /// Whether the next two instructions break no rule with those executed before them.
@@ -142,19 +174,12 @@ impl Qpu {
         executed: u64,
         io: &mut dyn Io,
     ) -> bool {
-        let count = group.instructions();
-        let Some(instructions) = block.instructions.get(at..at + count) else { return false };
+        let Some(needs) = GroupNeeds::of(block, at, group) else { return false };
         let threaded = self.threading == Threading::Threaded;
-        let mut samples = false;
-        for BlockInstruction { instruction, .. } in instructions {
-            let touches = &instruction.touches;
-            samples |= touches.tlb_samples || instruction.signal == Signal::ScoreboardWait;
-            let upper = threaded && (touches.reads | touches.writes) & UPPER_REGISTERS != 0;
-            if upper || self.undefined & (touches.reads_accumulators | touches.writes_accumulators) != 0 {
-                return false;
-            }
+        if threaded && needs.upper_registers || self.undefined & needs.accumulators != 0 {
+            return false;
         }
-        if samples && !self.holds_scoreboard(at, group, executed, io, block) {
+        if needs.scoreboard && !self.holds_scoreboard(at, group, executed, io, block) {
             return false;
         }
         if group == Group::Switch && (!threaded || self.last_switch) {
@@ -164,8 +189,8 @@ impl Qpu {
             // The values that the group needs are defined; after the switch nothing is.
             Group::Switch => {
                 self.switched = true;
-                self.last_switch =
-                    instructions.first().is_some_and(|first| first.instruction.signal == Signal::LastThreadSwitch);
+                let first = block.instructions.get(at);
+                self.last_switch = first.is_some_and(|first| first.instruction.signal == Signal::LastThreadSwitch);
                 self.undefine_accumulators();
             }
             Group::End => self.ending = Some(0),
@@ -178,7 +203,7 @@ impl Qpu {
     fn holds_scoreboard(&mut self, at: usize, group: Group, executed: u64, io: &mut dyn Io, block: &Block) -> bool {
         let waits =
             block.instructions.get(at).is_some_and(|placed| placed.instruction.signal == Signal::ScoreboardWait);
-        if self.executed + executed < u64::from(Hazard::ScoreboardAfterStart.between()) {
+        if !self.may_use_scoreboard(executed) {
             return false;
         }
         if self.scoreboard && !waits {
@@ -187,6 +212,11 @@ impl Qpu {
         let ready = group == Group::Tile && io.scoreboard_wait() == Ok(Wait::Ready);
         self.scoreboard |= ready;
         ready
+    }
+
+    /// Whether the program may wait for the scoreboard by now. `executed` is the number of instructions of this call.
+    pub(in crate::qpu) fn may_use_scoreboard(&self, executed: u64) -> bool {
+        self.executed + executed >= u64::from(Hazard::ScoreboardAfterStart.between())
     }
 
     /// Whether a run fits in the budget and breaks no rule in this program's state.
@@ -224,6 +254,24 @@ impl Qpu {
         *self.registers.at_mut(registers::COEFFICIENTS) = varying.coefficients;
     }
 
+    /// Executes a micro-op of a TMU, which accesses no other unit.
+    pub(in crate::qpu) fn execute_lookup(&mut self, micro_op: &MicroOp, block: &Block, memory: Memory<'_>) {
+        match *micro_op {
+            MicroOp::Tmu { unit, coordinate, from, at } => {
+                self.pc = block.address_of(usize::from(at));
+                let value = *self.registers.at(from);
+                let reads_uniform =
+                    block.instructions.get(usize::from(at)).is_some_and(|placed| placed.instruction.touches.uniform);
+                self.write_tmu(unit, coordinate, &value, reads_uniform, memory);
+            }
+            MicroOp::LoadTmu { unit, at } => {
+                self.pc = block.address_of(usize::from(at));
+                self.load_tmu(unit);
+            }
+            _ => {}
+        }
+    }
+
     /// Executes a micro-op.
     #[inline(always)]
     pub(in crate::qpu) fn execute_micro_op<V: Vectors>(
@@ -247,6 +295,9 @@ impl Qpu {
                 let carry = vector::carry::<V>(operation, a, b, &result);
                 V::blend(self.registers.at_mut(to), &result, self.flags.holds(condition));
                 vector::set_flags::<V>(&mut self.flags, &result, carry, condition);
+            }
+            MicroOp::Rotated { operation, a, b, to, by } => {
+                *self.registers.at_mut(to) = vector::rotated::<V>(&self.registers, operation, (a, b), by);
             }
             MicroOp::Constant { to, value } => *self.registers.at_mut(to) = Lanes::splat(value),
             MicroOp::Uniform { to, at } => {
@@ -277,28 +328,18 @@ impl Qpu {
                 let result = sfu::apply_all(function, self.registers.at(from));
                 self.stale_r4 = std::mem::replace(self.registers.at_mut(registers::R4), result);
             }
-            MicroOp::Tmu { unit, coordinate, from, at } => {
-                self.pc = block.address_of(usize::from(at));
-                let value = *self.registers.at(from);
-                let reads_uniform =
-                    block.instructions.get(usize::from(at)).is_some_and(|placed| placed.instruction.touches.uniform);
-                self.write_tmu(unit, coordinate, &value, reads_uniform, memory);
-            }
-            MicroOp::LoadTmu { unit, at } => {
-                self.pc = block.address_of(usize::from(at));
-                self.load_tmu(unit);
-            }
+            MicroOp::Tmu { .. } | MicroOp::LoadTmu { .. } => self.execute_lookup(micro_op, block, memory),
             MicroOp::UniformsAddress { from } => self.set_uniforms_address(self.registers.at(from).0[0]),
-            MicroOp::TileBuffer { target, from, at } => {
+            MicroOp::Peripheral { target, from, at } => {
                 self.pc = block.address_of(usize::from(at));
                 let value = *self.registers.at(from);
                 if let Err(error) = self.write_io(target, &value, ALL, io, memory) {
                     self.report(error);
                 }
             }
-            MicroOp::ScoreboardUnlock { at } => {
+            MicroOp::Signal { signal, at } => {
                 self.pc = block.address_of(usize::from(at));
-                self.execute_signal(Signal::ScoreboardUnlock, io);
+                self.execute_signal(signal, io);
             }
             MicroOp::Whole { at } => {
                 self.pc = block.address_of(usize::from(at));

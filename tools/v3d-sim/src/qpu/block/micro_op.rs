@@ -55,6 +55,19 @@ pub enum MicroOp {
         /// In which elements.
         condition: Condition,
     },
+    /// An operation of the mul ALU with a rotation, in all elements.
+    Rotated {
+        /// Which.
+        operation: Operation,
+        /// First operand.
+        a: RegisterIndex,
+        /// Second operand.
+        b: RegisterIndex,
+        /// Where the result goes.
+        to: RegisterIndex,
+        /// How far.
+        by: Rotation,
+    },
     /// The same value in all elements.
     Constant {
         /// Where it goes.
@@ -142,8 +155,8 @@ pub enum MicroOp {
         /// It is element 0 of what is here.
         from: RegisterIndex,
     },
-    /// Writes to the tile buffer or its set-up.
-    TileBuffer {
+    /// Writes to the tile buffer or the VPM, to the set-up of one of them, or starts a DMA.
+    Peripheral {
         /// Which register.
         target: WriteTarget,
         /// The value.
@@ -151,8 +164,10 @@ pub enum MicroOp {
         /// The instruction.
         at: u16,
     },
-    /// Unlocks the scoreboard.
-    ScoreboardUnlock {
+    /// Unlocks the scoreboard, or loads samples of the tile buffer to r4.
+    Signal {
+        /// Which does.
+        signal: Signal,
         /// The instruction.
         at: u16,
     },
@@ -189,9 +204,6 @@ fn decompose(micro_ops: &mut Vec<MicroOp>, instruction: &DecodedInstruction, at:
         Kind::Alu => {}
         Kind::Immediate(value) => micro_ops.push(MicroOp::Constant { to: registers::IMMEDIATE, value }),
         Kind::PerElement { .. } | Kind::Semaphore { .. } | Kind::Branch { .. } => return None,
-    }
-    if instruction.rotation != Rotation::None {
-        return None;
     }
     let mut coefficients = false;
     for (source, to) in [(instruction.port_a, registers::PORT_A), (instruction.port_b, registers::PORT_B)] {
@@ -231,6 +243,10 @@ fn decompose(micro_ops: &mut Vec<MicroOp>, instruction: &DecodedInstruction, at:
         let operation = Operation::of_mul(instruction.mul.op, instruction.mul.a == instruction.mul.b)?;
         mul = part(&instruction.mul, operation, instruction.flags == FlagSource::Mul, registers::RESULT_MUL, at)?;
     }
+    if let (Some(micro_op), by @ (Rotation::By(_) | Rotation::ByR5)) = (mul.operation, instruction.rotation) {
+        let MicroOp::Operate { operation, a, b, to } = micro_op else { return None };
+        mul.operation = Some(MicroOp::Rotated { operation, a, b, to, by });
+    }
     // If both results go to the same register, that of the mul ALU comes last.
     let ordered = |first: &Part, second: &Part| {
         let overwritten =
@@ -261,7 +277,11 @@ fn decompose(micro_ops: &mut Vec<MicroOp>, instruction: &DecodedInstruction, at:
         | Signal::ThreadSwitch
         | Signal::LastThreadSwitch
         | Signal::ProgramEnd => {}
-        Signal::ScoreboardUnlock => micro_ops.push(MicroOp::ScoreboardUnlock { at }),
+        signal @ (Signal::ScoreboardUnlock
+        | Signal::LoadCoverage
+        | Signal::LoadColor
+        | Signal::LoadColorEnd
+        | Signal::LoadAlpha) => micro_ops.push(MicroOp::Signal { signal, at }),
         Signal::LoadTmu0 => micro_ops.push(MicroOp::LoadTmu { unit: 0, at }),
         Signal::LoadTmu1 => micro_ops.push(MicroOp::LoadTmu { unit: 1, at }),
         _ => return None,
@@ -314,11 +334,16 @@ fn part<Op>(
                 target @ (WriteTarget::TlbStencilSetup
                 | WriteTarget::TlbZ
                 | WriteTarget::TlbColorMs
-                | WriteTarget::TlbColorAll),
+                | WriteTarget::TlbColorAll
+                | WriteTarget::VpmWrite
+                | WriteTarget::VpmVcdRdSetup
+                | WriteTarget::VpmVcdWrSetup
+                | WriteTarget::VpmLdAddr
+                | WriteTarget::VpmStAddr),
             ),
             Pack::None,
         ) if always => {
-            part.peripheral = Some(MicroOp::TileBuffer { target, from, at });
+            part.peripheral = Some(MicroOp::Peripheral { target, from, at });
             waiting
         }
         _ => return None,
@@ -334,7 +359,8 @@ fn part<Op>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use v3d_hw::qpu::{AddOp, MulOp};
+    use v3d_hw::Layout;
+    use v3d_hw::qpu::{AddOp, Alu, MulOp, Mux, SmallImmediate};
 
     /// The micro-ops of an instruction word, as text.
     fn check(word: u64, expected: &[&str]) {
@@ -387,10 +413,29 @@ mod tests {
         check(0x1002_48a3_219c_017f, &["r2 = Fadd r0, r5", "r3 = Fmul rb0, rb0"]);
         // fadd.ifz rb0, r3, ra2; fmul r2, rb0, rb0: the product is of the old rb0
         check(0x1004_5022_2108_07bf, &["r2 = Fmul rb0, rb0", "rb0 = Fadd r3, ra2 if ZSet"]);
+        // mov vpm, unif
+        let to_vpm = "Peripheral { target: VpmWrite, from: 128, at: 0 }";
+        check(0x1002_0c27_1582_7d80, &["port a = uniform", "result = Move port a, port a", to_vpm]);
         // mmov r2.8csf, r1
         check(0x1160_49e2_809e_7009, &["result = Move r1, r1", "r2 & 0xff0000 = result"]);
         // mov recipsqrt, rb6
         check(0x1002_0d67_159c_6fc0, &["result = Move rb6, rb6", "r4 = RecipSqrt result"]);
+    }
+
+    #[test]
+    fn a_rotation_is_one_micro_op() {
+        let rotation = Alu {
+            sig: Signal::SmallImmediate,
+            op_mul: MulOp::V8min,
+            cond_mul: Condition::Always,
+            waddr_mul: 33,
+            raddr_b: SmallImmediate::FIRST_ROTATION + 3,
+            mul_a: Mux::R0,
+            mul_b: Mux::R0,
+            ..Alu::NOP
+        };
+        let rotated = "Rotated { operation: Move, a: 64, b: 64, to: 65, by: By(3) }";
+        check(rotation.to_bits().unwrap() as u64, &[rotated]);
     }
 
     /// A swap of two registers: neither operation can be the first.

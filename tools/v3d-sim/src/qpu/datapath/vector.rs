@@ -36,7 +36,7 @@ impl<V: Vectors> Datapath for Vectorized<V> {
         if instruction.mul_runs
             && let Some(operation) = Operation::of_mul(instruction.mul.op, instruction.mul.a == instruction.mul.b)
         {
-            mul.0 = rotated::<V>(registers, instruction, operation);
+            mul.0 = rotated::<V>(registers, operation, (instruction.mul.a, instruction.mul.b), instruction.rotation);
         }
         if instruction.add_runs
             && let Some(operation) = Operation::of_add(instruction.add.op, instruction.add.a == instruction.add.b)
@@ -192,18 +192,23 @@ fn byte_of(word: &Lanes, shift: u32, float: bool) -> Lanes {
 
 /// The mul ALU with its rotation, as in the reference datapath.
 #[inline(always)]
-fn rotated<V: Vectors>(registers: &Registers, instruction: &DecodedInstruction, operation: Operation) -> Lanes {
-    let by = match instruction.rotation {
+pub(in crate::qpu) fn rotated<V: Vectors>(
+    registers: &Registers,
+    operation: Operation,
+    (first, second): (RegisterIndex, RegisterIndex),
+    rotation: Rotation,
+) -> Lanes {
+    let by = match rotation {
         Rotation::None => 0,
         Rotation::By(by) => usize::from(by),
         Rotation::ByR5 => registers.at(registers::R5).0[0] as usize & 15,
     };
     let is_rotated = |register: RegisterIndex| (ACCUMULATORS..ACCUMULATORS + 4).contains(&register);
-    let (mut a, mut b) = (*registers.at(instruction.mul.a), *registers.at(instruction.mul.b));
+    let (mut a, mut b) = (*registers.at(first), *registers.at(second));
     // If both operands are rotated, both halves of the rotation together move whole results.
-    let whole = is_rotated(instruction.mul.a) && is_rotated(instruction.mul.b);
+    let whole = is_rotated(first) && is_rotated(second);
     if by != 0 && !whole {
-        for (register, operand) in [(instruction.mul.a, &mut a), (instruction.mul.b, &mut b)] {
+        for (register, operand) in [(first, &mut a), (second, &mut b)] {
             if is_rotated(register) {
                 *operand = Lanes(std::array::from_fn(|i| operand.0[(i / 4 * 4 + (i + by) % 4 + LANES - by) % LANES]));
             }

@@ -174,6 +174,8 @@ constants! {
         Sign = words(1 << 31);
         // Added to a magnitude, makes those negative that are the greatest float or beyond.
         BeyondGreatest = words((1 << 31) - CONSTANTS.greatest);
+        // The same for floats from 2^SMALL on.
+        BeyondSmall = words((1 << 31) - CONSTANTS.large);
         WordBits = words(32);
         // The biased exponent of 2^31, for leading zeros.
         LeadingExponent = words(127 + 31);

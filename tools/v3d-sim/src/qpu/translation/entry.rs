@@ -9,7 +9,8 @@
 //!   micro-op that changes the address of the uniforms, no micro-op takes one without another check. A call back takes at most one varying and leaves the
 //!   others in place: [`CallBack::end`] asserts that for every [`Io`].
 //! - While the code runs, nothing else accesses the [`Qpu`]: [`run`] borrows it and passes it on as a pointer. A call back makes references from the frame's
-//!   pointers, drops them before it returns, and gives the code new pointers, since the references have invalidated the old ones.
+//!   pointers, drops them before it returns, and gives the code new pointers, since the references have invalidated the old ones. One for a TMU makes none to
+//!   the other units, so that the varyings stay where they are.
 
 #![allow(unsafe_code)]
 
@@ -19,6 +20,7 @@ use super::frame::{CONSTANTS, Calls, Frame, MIDDLE, NO_INSTRUCTION, QPU_ROUNDING
 use super::numbers::NUMBERS;
 use crate::memory::Memory;
 use crate::qpu::block::Block;
+use crate::qpu::block::micro_op::MicroOp;
 use crate::qpu::float;
 use crate::qpu::io::{Io, Varying};
 use crate::qpu::isa::sfu::{self, Function};
@@ -47,17 +49,25 @@ struct CallContext<'a> {
 impl Frame {
     /// Sets the pointers to registers, flags and uniforms of a QPU, and to its varyings.
     fn point_at(&mut self, qpu: &mut Qpu, io: &mut dyn Io, memory: Memory<'_>) {
+        self.point_at_registers(qpu);
+        self.point_at_uniforms(qpu, memory);
+        let varyings = io.varyings_ahead().as_ptr_range();
+        (self.varyings, self.varyings_synced, self.varyings_end) = (varyings.start, varyings.start, varyings.end);
+    }
+
+    fn point_at_registers(&mut self, qpu: &mut Qpu) {
         self.registers = qpu.registers.as_mut_ptr().wrapping_add(MIDDLE as usize);
         self.flags = &raw mut qpu.flags;
         self.stale_r4 = &raw mut qpu.stale_r4;
+    }
+
+    fn point_at_uniforms(&mut self, qpu: &Qpu, memory: Memory<'_>) {
         let words = memory.words().get(BusAddr(qpu.uniforms).offset() as usize / 4..).unwrap_or_default();
         let most = qpu.uniforms_left.map_or(usize::MAX, |left| left as usize);
         let words = words.get(..most).unwrap_or(words).as_ptr_range();
         (self.uniforms, self.uniforms_end) = (words.start, words.end);
         (self.synced, self.synced_address) = (words.start, qpu.uniforms);
         self.limited = u32::from(qpu.uniforms_left.is_some());
-        let varyings = io.varyings_ahead().as_ptr_range();
-        (self.varyings, self.varyings_synced, self.varyings_end) = (varyings.start, varyings.start, varyings.end);
     }
 
     /// Varyings that have not been read yet.
@@ -117,6 +127,8 @@ pub(super) fn run(
         vectors: VECTORS.as_ptr(),
         undefined: u32::from(qpu.undefined),
         threaded: u32::from(qpu.threading == Threading::Threaded),
+        scoreboard: u32::from(qpu.scoreboard && qpu.may_use_scoreboard(0)),
+        ended: 0,
         run_length: qpu.run_length,
         last: u32::MAX,
         rounding: QPU_ROUNDING,
@@ -138,6 +150,9 @@ pub(super) fn run(
     *budget = frame.budget;
     qpu.take_uniforms(&frame);
     frame.take_varyings(io);
+    if frame.ended != 0 {
+        qpu.ending = Some(0);
+    }
     qpu.undefined = frame.undefined as u8;
     qpu.run_length = frame.run_length;
     let touches = |index: u16| block.instructions.get(usize::from(index)).map(|placed| placed.instruction.touches);
@@ -206,6 +221,30 @@ unsafe fn execute_micro_op(frame: *mut Frame, micro_op: u32) {
     call.end();
 }
 
+/// Executes a micro-op of a TMU for translated code.
+///
+/// # Safety
+/// As for [`execute_micro_op`].
+unsafe extern "sysv64" fn execute_lookup(frame: *mut Frame, micro_op: u32) {
+    // SAFETY: the frame exists as long as the code runs, and the code waits for this call.
+    let frame = unsafe { &mut *frame };
+    // SAFETY: `run` has stored a context there, which exists as long as the frame.
+    let context = unsafe { &mut *frame.context.cast::<CallContext<'_>>() };
+    // SAFETY: `run` borrows it, and does not use it while the code runs.
+    let qpu = unsafe { &mut *context.qpu };
+    if let Some(micro_op) = context.block.micro_op(micro_op as usize) {
+        let takes_uniforms = matches!(micro_op, MicroOp::Tmu { .. });
+        if takes_uniforms {
+            qpu.take_uniforms(frame);
+        }
+        qpu.execute_lookup(micro_op, context.block, context.memory);
+        if takes_uniforms {
+            frame.point_at_uniforms(qpu, context.memory);
+        }
+    }
+    frame.point_at_registers(qpu);
+}
+
 /// Begins a group for translated code, which then executes its micro-ops; returns whether it may do so.
 ///
 /// # Safety
@@ -221,6 +260,7 @@ unsafe fn begin_group(frame: *mut Frame, at: u32) -> u32 {
         let executed = call.context.budget - call.frame.budget;
         begun = call.qpu.begin_group(block, at, group, executed, call.io);
         call.frame.undefined = u32::from(call.qpu.undefined);
+        call.frame.scoreboard = u32::from(call.qpu.scoreboard && call.qpu.may_use_scoreboard(executed));
     }
     call.end();
     u32::from(begun)
@@ -235,9 +275,10 @@ pub(super) fn calls(kind: EngineKind) -> Option<Calls> {
     }
 }
 
-/// The calls of code with AVX-512. They need that, which was found before any code was made.
+/// The calls of code with AVX-512. They need that, which was found before any code was made; micro-ops need no more than AVX2.
 const CALLS_AVX512: Calls = Calls {
-    execute_micro_op: execute_micro_op_avx512,
+    execute_micro_op: execute_micro_op_avx2,
+    execute_lookup,
     begin_group: begin_group_for_code,
     special: [special_sum, special_difference, special_product, special_exp::<16>, special_log::<16>],
 };
@@ -245,6 +286,7 @@ const CALLS_AVX512: Calls = Calls {
 /// The same with AVX2.
 const CALLS_AVX2: Calls = Calls {
     execute_micro_op: execute_micro_op_avx2,
+    execute_lookup,
     begin_group: begin_group_for_code,
     special: [
         special_sum_of::<8>,
@@ -255,15 +297,9 @@ const CALLS_AVX2: Calls = Calls {
     ],
 };
 
-#[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-unsafe extern "sysv64" fn execute_micro_op_avx512(frame: *mut Frame, micro_op: u32) {
-    // SAFETY: translated code calls this with its own frame.
-    unsafe { execute_micro_op(frame, micro_op) }
-}
-
 #[target_feature(enable = "avx2,fma")]
 unsafe extern "sysv64" fn execute_micro_op_avx2(frame: *mut Frame, micro_op: u32) {
-    // SAFETY: as above.
+    // SAFETY: translated code calls this with its own frame.
     unsafe { execute_micro_op(frame, micro_op) }
 }
 

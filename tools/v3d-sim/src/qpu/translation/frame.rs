@@ -25,6 +25,8 @@ pub(in crate::qpu) type SpecialResult = unsafe extern "sysv64" fn(*const u32, *c
 pub(in crate::qpu) struct Calls {
     /// Executes a micro-op.
     pub(in crate::qpu) execute_micro_op: ExecuteMicroOp,
+    /// Executes a micro-op of a TMU.
+    pub(in crate::qpu) execute_lookup: ExecuteMicroOp,
     /// Begins a group.
     pub(in crate::qpu) begin_group: BeginGroup,
     /// Computes special results, in the order of [`Special::ALL`](super::host::Special::ALL).
@@ -53,6 +55,7 @@ pub(super) struct Constants {
     pub(super) low_byte: u32,
     pub(super) word_rounding: u32,
     pub(super) word_quotient: u32,
+    pub(super) large: u32,
 }
 
 /// Their values.
@@ -75,6 +78,8 @@ pub(super) const CONSTANTS: Constants = Constants {
     // Two words each: (product + 127) * 0x8081 / 2^23 is the product of two bytes as fractions of 255.
     word_rounding: 127 << 16 | 127,
     word_quotient: 0x8081_8081,
+    // 2^SMALL
+    large: (127 + super::bounds::SMALL as u32) << 23,
 };
 
 /// The frame of one call into translated code.
@@ -113,6 +118,10 @@ pub(in crate::qpu) struct Frame {
     pub(super) undefined: u32,
     /// Not 0 if the program is two-threaded.
     pub(super) threaded: u32,
+    /// Not 0 if the program holds the scoreboard, and may by now.
+    pub(super) scoreboard: u32,
+    /// Not 0 once the program has ended.
+    pub(super) ended: u32,
     /// Instructions executed in a row without a jump.
     pub(super) run_length: u32,
     /// Index of the last instruction executed, in the lower half, and of the one before it; [`NO_INSTRUCTION`] where there is none.
@@ -160,6 +169,7 @@ pub(super) mod at {
         LOW_BYTE = constants.low_byte;
         WORD_ROUNDING = constants.word_rounding;
         WORD_QUOTIENT = constants.word_quotient;
+        LARGE = constants.large;
         REGISTERS = registers;
         FLAGS = flags;
         UNIFORMS = uniforms;
@@ -173,6 +183,7 @@ pub(super) mod at {
         WORDS_END = words_end;
         BUDGET = budget;
         EXECUTE_MICRO_OP = calls.execute_micro_op;
+        EXECUTE_LOOKUP = calls.execute_lookup;
         BEGIN_GROUP = calls.begin_group;
         SPECIAL = calls.special;
         NUMBERS = numbers;
@@ -180,6 +191,8 @@ pub(super) mod at {
         STALE_R4 = stale_r4;
         UNDEFINED = undefined;
         THREADED = threaded;
+        SCOREBOARD = scoreboard;
+        ENDED = ended;
         RUN_LENGTH = run_length;
         LAST = last;
         ROUNDING = rounding;

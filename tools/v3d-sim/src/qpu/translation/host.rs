@@ -130,6 +130,10 @@ pub(super) trait Control {
     fn check_budget(&mut self, count: usize, outside: Label);
     /// Leaves if some accumulators or flags are undefined.
     fn check_defined(&mut self, needs: u8, outside: Label);
+    /// Jumps if the program does not hold the scoreboard.
+    fn check_scoreboard(&mut self, to: Label);
+    /// The program ends with this group.
+    fn end_program(&mut self);
     /// Leaves if the program is two-threaded.
     fn check_single_threaded(&mut self, outside: Label);
     /// Leaves if fewer uniforms are left.
@@ -190,6 +194,11 @@ pub(super) trait Control {
 pub(super) enum CallBack {
     /// Executes a micro-op.
     ExecuteMicroOp,
+    /// Executes a micro-op of a TMU.
+    ExecuteLookup {
+        /// It computes with floats.
+        computes: bool,
+    },
     /// Begins a group.
     BeginGroup,
 }
@@ -233,6 +242,8 @@ pub(super) trait Host {
     const PARTS: usize = LANES / Self::ELEMENTS;
     /// The registers that cache registers of the QPU.
     const POOL: &'static [u8];
+    /// The same for code that does not use the flags.
+    const POOL_WITHOUT_FLAGS: &'static [u8];
     /// Registers for intermediate values.
     const TEMPORARY: [Vector; 4];
     /// The registers that hold the flags.
@@ -383,6 +394,9 @@ pub(super) trait Host {
         integer_to_float(z: Vector, x: Vector);
         /// Tests whether any element is an infinity, NaN or the greatest float; uses the first temporary.
         find_special(x: Vector);
+        /// Tests whether the magnitude of any element of two registers is at least 2^[`SMALL`](super::bounds::SMALL), an infinity or NaN; uses the first two
+        /// temporaries.
+        find_large(x: Vector, y: Vector);
 
         /// Elements whose magnitude is at most a constant's.
         at_most(z: Mask, x: Vector, y: Constant);

@@ -1,17 +1,23 @@
 //! Lowering: what each micro-op means, in the operations of a [host](super::host).
 //!
-//! Translated code sets the host's floating-point mode to the QPU's: rounding toward zero, denormals read and written as zeros. Two differences remain: a
-//! negative zero becomes positive when zero is added, and infinities and the greatest floats go to [a call](super::frame::Calls), since the QPU overflows
-//! differently and has no NaN.
+//! Translated code sets the host's floating-point mode to the QPU's: rounding toward zero, denormals read and written as zeros. Two differences remain.
+//!
+//! - A negative zero becomes positive when zero is added. Sums and products do not care, so this is left until something else takes the result.
+//! - Infinities and the greatest floats go to [a call](super::frame::Calls), since the QPU overflows differently and has no NaN. A segment is made twice: its
+//!   *trusting* code leaves the check out where [bounds](super::bounds) say that nothing overflows. Where it finds an operand that is too large for them, it
+//!   jumps to the same place of the *checking* code, which checks every result. Up to there both are the same, register by register.
 
 mod sfu;
 
+use super::accesses::Accesses;
+use super::bounds::{Bounds, Exponent, SMALL, of_word};
 use super::constants::Constant;
 use super::frame::VARYING_COEFFICIENTS;
 use super::host::{BranchTest, Control, Flag, Half, Held, Host, Label, Mask, Special, Vector};
 use super::register_cache::RegisterCache;
 use crate::qpu::isa::operation::Operation;
 use crate::qpu::isa::registers::{self, RegisterIndex};
+use std::collections::BTreeMap;
 use v3d_hw::qpu::{Condition, PackA, Unpack};
 
 /// Out-of-line code that calls for special results and jumps back.
@@ -45,6 +51,23 @@ pub(super) struct Lowering<H> {
     /// Memory has older flags.
     flags_dirty: bool,
     detours: Vec<Detour>,
+    /// The accesses of micro-ops to registers.
+    pub(super) accesses: Accesses,
+    /// Index of the micro-op that is being translated, and of the next one that may still read registers.
+    micro_op: usize,
+    now: usize,
+    /// Registers of the host in which a zero may be negative that is positive in the QPU.
+    signed_zeros: [bool; 32],
+    /// What is known of floats, in trusting code.
+    bounds: Bounds,
+    /// The bound of the value that is stored next.
+    stored_bound: Option<Exponent>,
+    /// Trusting code is made.
+    trusting: bool,
+    /// Where trusting code jumps to checking code: numbers of places.
+    distrusted: BTreeMap<usize, Label>,
+    /// Number of the next place.
+    place: usize,
 }
 
 /// Whether a micro-op for unpacking is lowered.
@@ -76,18 +99,80 @@ impl<H: Host> Lowering<H> {
             has_flags: false,
             flags_dirty: false,
             detours: Vec::new(),
+            accesses: Accesses::default(),
+            micro_op: 0,
+            now: 0,
+            signed_zeros: [false; 32],
+            bounds: Bounds::new(),
+            stored_bound: None,
+            trusting: false,
+            distrusted: BTreeMap::new(),
+            place: 0,
         }
     }
 
-    /// The part that code is made for from now on. The cache is empty, and memory has everything.
-    pub(super) fn set_part(&mut self, part: usize) {
+    /// The part that code is made for from now on, and whether that uses the flags. The cache is empty, and memory has everything.
+    pub(super) fn set_part(&mut self, part: usize, uses_flags: bool) {
         self.part = part;
+        self.cache.set_pool(if uses_flags { H::POOL } else { H::POOL_WITHOUT_FLAGS });
+    }
+
+    /// The micro-op that code is made for from now on.
+    pub(super) fn set_micro_op(&mut self, index: usize) {
+        (self.micro_op, self.now) = (index, index);
+    }
+
+    /// Trusting code of a segment follows. Nothing is known of its registers.
+    pub(super) fn begin_trusting(&mut self) {
+        (self.trusting, self.place) = (true, 0);
+        self.distrusted.clear();
+        self.bounds = Bounds::new();
+    }
+
+    /// The segment's checking code follows; false if there is no need for it.
+    pub(super) fn begin_checking(&mut self) -> bool {
+        (self.trusting, self.place) = (false, 0);
+        !self.distrusted.is_empty()
+    }
+
+    /// What is known of registers.
+    pub(super) fn bounds(&self) -> Bounds {
+        self.bounds.clone()
+    }
+
+    /// Sets what is known.
+    pub(super) fn set_bounds(&mut self, bounds: Bounds) {
+        self.bounds = bounds;
+    }
+
+    /// Nothing is known of a register any longer.
+    pub(super) fn forget_bound(&mut self, register: RegisterIndex) {
+        self.bounds.set(register, None);
+    }
+
+    /// A place of the segment, the same in both codes. `large`: operands to be tested in trusting code, which jumps to this place of checking code if one of
+    /// them is too large.
+    fn place(&mut self, large: Option<[Vector; 2]>) {
+        let place = self.place;
+        self.place += 1;
+        if !self.trusting {
+            if let Some(&label) = self.distrusted.get(&place) {
+                self.host.control().place(label);
+            }
+        } else if let Some([x, y]) = large {
+            self.host.find_large(x, y);
+            let control = self.host.control();
+            let label = control.label();
+            control.jump_if_found(label);
+            self.distrusted.insert(place, label);
+        }
     }
 
     /// Empties the cache: code is joined here from elsewhere, or has called. Memory has everything by now.
     pub(super) fn clear_cache(&mut self) {
         debug_assert!(!self.flags_dirty, "flags would be lost");
         self.cache.clear();
+        self.signed_zeros = [false; 32];
         self.has_constants = false;
         self.has_flags = false;
     }
@@ -95,10 +180,22 @@ impl<H: Host> Lowering<H> {
     /// A register of the host for a new value.
     fn new_value(&mut self) -> Vector {
         let (number, displaced) = self.cache.take();
+        let value = Vector(number);
         for register in displaced {
-            self.host.store_register(register, self.part, Vector(number));
+            if self.accesses.is_needed(register, self.now) {
+                self.finish_zeros(value);
+                self.host.store_register(register, self.part, value);
+            }
         }
-        Vector(number)
+        self.signed_zeros[usize::from(number)] = false;
+        value
+    }
+
+    /// Makes zeros positive that are still to become so.
+    fn finish_zeros(&mut self, value: Vector) {
+        if std::mem::take(&mut self.signed_zeros[usize::from(value.0)]) {
+            self.host.float_add(value, value, Constant::Zero.into());
+        }
     }
 
     /// A mask for intermediate values, of three.
@@ -131,7 +228,10 @@ impl<H: Host> Lowering<H> {
     /// Saves what memory does not have yet.
     pub(super) fn write_back(&mut self) {
         for (register, number) in self.cache.take_dirty() {
-            self.host.store_register(register, self.part, Vector(number));
+            if self.accesses.is_needed(register, self.now) {
+                self.finish_zeros(Vector(number));
+                self.host.store_register(register, self.part, Vector(number));
+            }
         }
         if std::mem::take(&mut self.flags_dirty) {
             self.host.save_flags(self.part);
@@ -140,6 +240,13 @@ impl<H: Host> Lowering<H> {
 
     /// The value of a register.
     fn load(&mut self, register: RegisterIndex) -> Vector {
+        let value = self.load_float(register);
+        self.finish_zeros(value);
+        value
+    }
+
+    /// The value of a register, for an operation that treats all zeros alike.
+    fn load_float(&mut self, register: RegisterIndex) -> Vector {
         if let Some(number) = self.cache.get(register) {
             return Vector(number);
         }
@@ -151,13 +258,18 @@ impl<H: Host> Lowering<H> {
 
     /// Writes a value to a register.
     fn store(&mut self, register: RegisterIndex, value: Vector) {
+        let bound = self.stored_bound.take();
         if register == registers::NOWHERE {
             return;
         }
+        self.bounds.set(register, bound);
+        // All operands have been loaded.
+        self.now = self.micro_op + 1;
         if self.dead_stores.result || RegisterCache::is_instruction_local(register) {
             self.cache.insert_dirty(register, value.0);
             return;
         }
+        self.finish_zeros(value);
         self.host.store_register(register, self.part, value);
         self.cache.insert_clean(register, value.0);
     }
@@ -165,11 +277,15 @@ impl<H: Host> Lowering<H> {
     /// Writes a value to the elements of a register in which a condition holds.
     fn store_held(&mut self, register: RegisterIndex, value: Vector, held: Held) {
         if register == registers::NOWHERE {
+            self.stored_bound = None;
             return;
         }
+        self.finish_zeros(value);
         let old = self.load(register);
         let joined = self.new_value();
         self.host.blend(joined, held, old, value);
+        let bounds = self.bounds.of(register).zip(self.stored_bound);
+        self.stored_bound = bounds.map(|(old, new)| old.max(new));
         self.store(register, joined);
     }
 
@@ -177,6 +293,7 @@ impl<H: Host> Lowering<H> {
     pub(super) fn constant(&mut self, to: RegisterIndex, word: u32) {
         let value = self.new_value();
         self.host.splat(value, word);
+        self.stored_bound = of_word(word);
         self.store(to, value);
     }
 
@@ -240,9 +357,23 @@ impl<H: Host> Lowering<H> {
 
     /// An operation whose result goes to all elements of a register.
     pub(super) fn operate(&mut self, operation: Operation, a: RegisterIndex, b: RegisterIndex, to: RegisterIndex) {
-        let (a, b) = (self.load(a), self.load(b));
-        let result = self.compute(operation, a, b);
+        let (x, y) = self.operands(operation, a, b);
+        let result = self.compute(operation, (a, b), x, y);
         self.store(to, result);
+    }
+
+    /// The operands of an operation.
+    fn operands(&mut self, operation: Operation, a: RegisterIndex, b: RegisterIndex) -> (Vector, Vector) {
+        match operation {
+            Operation::Move
+            | Operation::Fadd
+            | Operation::Fsub
+            | Operation::Fmul
+            | Operation::Fminabs
+            | Operation::Fmaxabs
+            | Operation::Ftoi => (self.load_float(a), self.load_float(b)),
+            _ => (self.load(a), self.load(b)),
+        }
     }
 
     /// An operation whose result goes to the elements of a register in which a condition holds.
@@ -253,8 +384,8 @@ impl<H: Host> Lowering<H> {
         to: RegisterIndex,
         condition: Condition,
     ) {
-        let (a, b) = (self.load(a), self.load(b));
-        let result = self.compute(operation, a, b);
+        let (x, y) = self.operands(operation, a, b);
+        let result = self.compute(operation, (a, b), x, y);
         let held = self.hold(condition, false);
         self.store_held(to, result, held);
     }
@@ -267,17 +398,18 @@ impl<H: Host> Lowering<H> {
         to: RegisterIndex,
         condition: Condition,
     ) {
-        let (a, b) = (self.load(a), self.load(b));
-        let result = self.compute(operation, a, b);
+        let (x, y) = self.operands(operation, a, b);
+        let result = self.compute(operation, (a, b), x, y);
         self.load_constants();
+        self.finish_zeros(result);
         if condition == Condition::Always {
-            self.set_flags(operation, (a, b), result, H::FLAGS);
+            self.set_flags(operation, (x, y), result, H::FLAGS);
             self.store(to, result);
         } else {
             let held = self.hold(condition, true);
             self.store_held(to, result, held);
             let new = [0, 1, 2].map(|number| self.new_mask(number));
-            self.set_flags(operation, (a, b), result, new);
+            self.set_flags(operation, (x, y), result, new);
             for (flag, new) in Flag::ALL.into_iter().zip(new) {
                 let flag = self.flag(flag);
                 self.host.merge_flag(flag, held, new);
@@ -312,7 +444,14 @@ impl<H: Host> Lowering<H> {
     }
 
     /// The results of an operation.
-    fn compute(&mut self, operation: Operation, x: Vector, y: Vector) -> Vector {
+    fn compute(
+        &mut self,
+        operation: Operation,
+        registers: (RegisterIndex, RegisterIndex),
+        x: Vector,
+        y: Vector,
+    ) -> Vector {
+        self.stored_bound = self.bounds.of_result(operation, registers.0, registers.1);
         if operation == Operation::Move {
             return x;
         }
@@ -322,7 +461,7 @@ impl<H: Host> Lowering<H> {
         let host = &mut self.host;
         match operation {
             Operation::Move => {}
-            Operation::Fadd | Operation::Fsub | Operation::Fmul => self.float(operation, x, y, z),
+            Operation::Fadd | Operation::Fsub | Operation::Fmul => self.float(operation, registers, (x, y), z),
             Operation::Fmin | Operation::Fmax => {
                 self.order(x, t0, t1);
                 self.order(y, t2, t3);
@@ -402,7 +541,24 @@ impl<H: Host> Lowering<H> {
         z
     }
 
-    fn float(&mut self, operation: Operation, x: Vector, y: Vector, z: Vector) {
+    fn float(
+        &mut self,
+        operation: Operation,
+        (a, b): (RegisterIndex, RegisterIndex),
+        (x, y): (Vector, Vector),
+        z: Vector,
+    ) {
+        let large = match (self.bounds.of(a), self.bounds.of(b)) {
+            (None, None) => Some([x, y]),
+            (None, Some(_)) => Some([x, x]),
+            (Some(_), None) => Some([y, y]),
+            (Some(_), Some(_)) => None,
+        };
+        self.place(large);
+        for register in [a, b] {
+            self.bounds.set(register, self.bounds.of(register).or(Some(SMALL)));
+        }
+        self.stored_bound = self.bounds.of_result(operation, a, b);
         let host = &mut self.host;
         let special = match operation {
             Operation::Fadd => {
@@ -418,9 +574,13 @@ impl<H: Host> Lowering<H> {
                 Special::Product
             }
         };
-        host.float_add(z, z, Constant::Zero.into());
-        host.find_special(z);
-        self.detour(x, y, z, special);
+        self.signed_zeros[usize::from(z.0)] = true;
+        self.place(self.stored_bound.is_none().then_some([z, z]));
+        self.stored_bound = self.stored_bound.or(Some(SMALL));
+        if !self.trusting {
+            self.host.find_special(z);
+            self.detour(x, y, z, special);
+        }
     }
 
     /// Calls for results if the host's test has found an element.
@@ -514,12 +674,13 @@ impl<H: Host> Lowering<H> {
             }
             _ => host.shift_right_signed(z, x, 16),
         }
+        self.stored_bound = (float && byte.is_some()).then_some(1);
         self.store(registers::UNPACKED, z);
     }
 
     /// Packs a value as colours into the bytes of a register that a mask has.
     pub(super) fn pack_colour(&mut self, from: RegisterIndex, to: RegisterIndex, part: u32) {
-        let value = self.load(from);
+        let value = self.load_float(from);
         self.load_constants();
         let z = self.new_value();
         let [t0, t1, ..] = H::TEMPORARY;

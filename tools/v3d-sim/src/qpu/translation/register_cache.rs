@@ -1,7 +1,8 @@
 //! The register cache: which vector registers of the host hold registers of the QPU.
 //!
 //! A QPU register is written through to memory, from which the next segment loads it, with two exceptions: a register that is overwritten before the end of its
-//! segment is saved only when its host register is needed, or before a call; and the intermediate results of one instruction are discarded after it.
+//! segment is saved only when its host register is needed, or before a call, if it is read again; and the intermediate results of one instruction are discarded
+//! after it.
 
 use crate::qpu::isa::registers::{self, RegisterIndex};
 
@@ -35,11 +36,15 @@ impl RegisterCache {
         Self { pool, holders: [None; 256], dirty: Vec::new(), last_used: [0; 32], now: 0 }
     }
 
-    /// Empties the cache, once memory is up to date.
+    /// The host registers that serve as cache from now on; it is empty.
+    pub(super) fn set_pool(&mut self, pool: &'static [u8]) {
+        self.pool = pool;
+    }
+
+    /// Empties the cache, once memory is up to date. What it does from there on depends on what it is asked for alone.
     pub(super) fn clear(&mut self) {
         debug_assert!(self.dirty.is_empty(), "{:?} would be lost", self.dirty);
-        self.holders = [None; 256];
-        self.dirty.clear();
+        *self = Self::new(self.pool);
     }
 
     /// The host register that holds a QPU register.

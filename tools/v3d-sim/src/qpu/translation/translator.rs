@@ -5,21 +5,26 @@
 //! uniforms and varyings are available. If a check fails, the code returns and the first instruction of the segment is interpreted.
 //!
 //! After a segment, memory is up to date. A register that is overwritten in the same segment stays in the [register cache](super::register_cache), and is saved
-//! only before a call. Micro-ops between two calls are a stretch: its code is made for one part of a QPU's vector after the other, where a register of the host
-//! does not hold all of it.
+//! only before a call, if it is [read again](super::accesses). Micro-ops between two calls are a stretch: its code is made for one part of a QPU's vector after
+//! the other, where a register of the host does not hold all of it.
 
+use super::bounds::Bounds;
 use super::frame::VARYING_BYTES;
 use super::host::{BranchTest, CallBack, Control, Flag, Host, Label};
 use super::lowering::{self, DeadStores, Lowering};
+use crate::qpu::block::execution::GroupNeeds;
 use crate::qpu::block::micro_op::MicroOp;
 use crate::qpu::block::{Block, Group, PlainBranch};
 use crate::qpu::isa::registers::{self, RegisterIndex};
 use std::collections::BTreeMap;
 use v3d_hw::qpu::accesses::accumulators;
+use v3d_hw::qpu::address_map::TmuCoordinate;
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition};
 
 /// Instructions of a branch and its delay slots.
 const BRANCH_INSTRUCTIONS: usize = 1 + BRANCH_DELAY_SLOTS as usize;
+/// An index behind all micro-ops.
+const BEHIND_ALL: usize = usize::MAX - 1;
 /// Maximum number of instructions translated for one block; an instruction in several segments counts several times.
 const MAX_TRANSLATED: u64 = 1 << 13;
 
@@ -56,7 +61,14 @@ pub(super) fn translate<H: Host>(block: &Block, host: H) -> Result<Option<Transl
         stretch: Vec::new(),
     };
     for at in starts {
+        if let Some(&label) = translator.segments.get(&at) {
+            translator.control().place(label);
+        }
+        translator.lowering.begin_trusting();
         translator.segment(at);
+        if translator.lowering.begin_checking() {
+            translator.segment(at);
+        }
     }
     translator.finish().map(Some)
 }
@@ -152,11 +164,12 @@ const fn written(micro_op: &MicroOp) -> Option<RegisterIndex> {
         MicroOp::Unpack { .. } => Some(registers::UNPACKED),
         MicroOp::Sfu { .. } => Some(registers::R4),
         MicroOp::VpmRead { .. }
+        | MicroOp::Rotated { .. }
         | MicroOp::Tmu { .. }
         | MicroOp::LoadTmu { .. }
         | MicroOp::UniformsAddress { .. }
-        | MicroOp::TileBuffer { .. }
-        | MicroOp::ScoreboardUnlock { .. }
+        | MicroOp::Peripheral { .. }
+        | MicroOp::Signal { .. }
         | MicroOp::Whole { .. } => None,
     }
 }
@@ -176,11 +189,21 @@ fn is_call(micro_op: &MicroOp) -> bool {
         MicroOp::Unpack { mode, float, .. } => !lowering::unpacks(mode, float),
         MicroOp::PackA { mode, float, .. } => !lowering::packs_for_a(mode, float),
         MicroOp::VpmRead { .. }
+        | MicroOp::Rotated { .. }
         | MicroOp::Tmu { .. }
         | MicroOp::LoadTmu { .. }
-        | MicroOp::TileBuffer { .. }
-        | MicroOp::ScoreboardUnlock { .. }
+        | MicroOp::Peripheral { .. }
+        | MicroOp::Signal { .. }
         | MicroOp::Whole { .. } => true,
+    }
+}
+
+/// The call back that executes a micro-op.
+const fn call_back(micro_op: &MicroOp) -> CallBack {
+    match *micro_op {
+        MicroOp::Tmu { coordinate, .. } => CallBack::ExecuteLookup { computes: matches!(coordinate, TmuCoordinate::S) },
+        MicroOp::LoadTmu { .. } => CallBack::ExecuteLookup { computes: false },
+        _ => CallBack::ExecuteMicroOp,
     }
 }
 
@@ -231,10 +254,8 @@ impl<H: Host> Translator<'_, H> {
         self.control().jump(label);
     }
 
+    /// The trusting or the checking code of a segment. Checking code is entered in the middle; what its top does, trusting code has done.
     fn segment(&mut self, start: usize) {
-        if let Some(&label) = self.segments.get(&start) {
-            self.control().place(label);
-        }
         self.lowering.clear_cache();
         let length = self.block.runs.get(start).map_or(0, |run| usize::from(run.count));
         let count = segment_length(self.block, start, length);
@@ -264,8 +285,7 @@ impl<H: Host> Translator<'_, H> {
             None => self.continue_at(at),
             Some(Group::Branch(_)) if count == 0 => {
                 // Its delay slots read uniforms after it, or they, have changed the address.
-                let outside = self.exit(at);
-                self.control().jump(outside);
+                self.continue_outside(at);
             }
             Some(Group::Branch(_)) => self.continue_at(at),
             Some(group) => self.group(at, group),
@@ -312,18 +332,19 @@ impl<H: Host> Translator<'_, H> {
         self.continue_at(behind);
     }
 
-    /// A group other than a branch: it begins with a call.
+    /// A group other than a branch.
     fn group(&mut self, at: usize, group: Group) {
         let count = group.instructions();
-        let outside = self.exit(at);
-        self.control().save_budget();
-        self.check(at, count);
-        self.call(CallBack::BeginGroup, at);
+        let Some(needs) = GroupNeeds::of(self.block, at, group) else {
+            return self.continue_outside(at);
+        };
+        let begun = self.control().label();
+        if !needs.waits && matches!(group, Group::Tile | Group::End) {
+            self.begin_group(at, group, needs, begun);
+        } else {
+            self.call_to_begin(at, count, begun);
+        }
         let control = self.control();
-        let begun = control.label();
-        control.jump_if_begun(begun);
-        control.load_budget();
-        control.jump(outside);
         control.place(begun);
         control.lengthen_run(count);
         self.find_last_writes(at, count);
@@ -336,6 +357,52 @@ impl<H: Host> Translator<'_, H> {
             return self.control().leave_with(at + count, leave);
         }
         self.continue_at(at + count);
+    }
+
+    /// Begins a group that only a program without the scoreboard needs a call for.
+    fn begin_group(&mut self, at: usize, group: Group, needs: GroupNeeds, begun: Label) {
+        let outside = self.exit(at);
+        self.lowering.set_micro_op(BEHIND_ALL);
+        self.lowering.write_back();
+        self.lowering.clear_cache();
+        let control = self.control();
+        let without_scoreboard = control.label();
+        if needs.accumulators != 0 {
+            control.check_defined(needs.accumulators, outside);
+        }
+        if needs.upper_registers {
+            control.check_single_threaded(outside);
+        }
+        if needs.scoreboard {
+            control.check_scoreboard(without_scoreboard);
+        }
+        self.check(at, group.instructions());
+        if group == Group::End {
+            self.control().end_program();
+        }
+        if needs.scoreboard {
+            self.control().jump(begun);
+            self.control().place(without_scoreboard);
+            self.call_to_begin(at, group.instructions(), begun);
+        }
+    }
+
+    /// Begins a group with a call.
+    fn call_to_begin(&mut self, at: usize, count: usize, begun: Label) {
+        let outside = self.exit(at);
+        self.control().save_budget();
+        self.check(at, count);
+        self.call(CallBack::BeginGroup, at);
+        let control = self.control();
+        control.jump_if_begun(begun);
+        control.load_budget();
+        control.jump(outside);
+    }
+
+    /// Leaves before an instruction.
+    fn continue_outside(&mut self, at: usize) {
+        let outside = self.exit(at);
+        self.control().jump(outside);
     }
 
     /// Emits the checks for some instructions, including a branch with its delay slots at their end, and subtracts them from the budget. If a check fails, the
@@ -392,12 +459,14 @@ impl<H: Host> Translator<'_, H> {
         self.stretch.push(Step::Test(BranchTest { flag, all_set, equal }));
     }
 
-    /// Finds the micro-ops whose results are not overwritten within the segment.
+    /// Finds the accesses to registers, and the micro-ops whose results are not overwritten within the segment.
     fn find_last_writes(&mut self, first: usize, count: usize) {
         self.last_writes.clear();
         self.last_flags = None;
+        self.lowering.accesses.clear();
         for index in self.block.micro_op_indices(first, count) {
             let Some(micro_op) = self.block.micro_op(index) else { continue };
+            self.lowering.accesses.add(index, micro_op);
             if let Some(register) = written(micro_op) {
                 self.last_writes.insert(register, index);
             }
@@ -413,9 +482,9 @@ impl<H: Host> Translator<'_, H> {
             for index in self.block.micro_op_indices(at, 1) {
                 match self.block.micro_op(index) {
                     None => {}
-                    Some(micro_op) if is_call(micro_op) => self.call(CallBack::ExecuteMicroOp, index),
+                    Some(micro_op) if is_call(micro_op) => self.call(call_back(micro_op), index),
                     // It moves one word, whatever the parts are.
-                    Some(&MicroOp::UniformsAddress { from }) => self.set_uniforms(from),
+                    Some(&MicroOp::UniformsAddress { from }) => self.set_uniforms(index, from),
                     Some(_) => self.stretch.push(Step::MicroOp(index)),
                 }
             }
@@ -433,13 +502,19 @@ impl<H: Host> Translator<'_, H> {
             return;
         }
         let read = self.read;
+        let bounds = self.lowering.bounds();
+        let uses_flags = steps.iter().any(|step| self.uses_flags(step));
+        let last =
+            steps.iter().rev().find_map(|step| if let Step::MicroOp(index) = step { Some(*index) } else { None });
         for part in 0..H::PARTS {
             if part > 0 {
+                self.lowering.set_micro_op(last.map_or(0, |last| last + 1));
                 self.lowering.write_back();
                 self.lowering.clear_cache();
+                self.lowering.set_bounds(bounds.clone());
             }
             self.read = read;
-            self.lowering.set_part(part);
+            self.lowering.set_part(part, uses_flags);
             for &step in &steps {
                 match step {
                     Step::MicroOp(index) => self.micro_op(index),
@@ -450,10 +525,22 @@ impl<H: Host> Translator<'_, H> {
         }
     }
 
+    /// Whether a step reads or sets flags.
+    fn uses_flags(&self, step: &Step) -> bool {
+        match *step {
+            Step::MicroOp(index) => {
+                matches!(self.block.micro_op(index), Some(MicroOp::Conditional { .. } | MicroOp::Flags { .. }))
+            }
+            Step::Test(_) => true,
+            Step::EndInstruction => false,
+        }
+    }
+
     /// Translates a micro-op that is no call.
     fn micro_op(&mut self, index: usize) {
         let Some(micro_op) = self.block.micro_op(index) else { return };
         let lowering = &mut self.lowering;
+        lowering.set_micro_op(index);
         lowering.dead_stores = DeadStores {
             result: written(micro_op).is_some_and(|register| self.last_writes.get(&register) != Some(&index)),
             flags: self.last_flags != Some(index),
@@ -480,18 +567,20 @@ impl<H: Host> Translator<'_, H> {
             MicroOp::PackA { from, to, mode, .. } => lowering.pack_a(from, to, mode),
             MicroOp::Sfu { function, from } => lowering.special_function(function, from),
             MicroOp::UniformsAddress { .. }
+            | MicroOp::Rotated { .. }
             | MicroOp::VpmRead { .. }
             | MicroOp::Tmu { .. }
             | MicroOp::LoadTmu { .. }
-            | MicroOp::TileBuffer { .. }
-            | MicroOp::ScoreboardUnlock { .. }
+            | MicroOp::Peripheral { .. }
+            | MicroOp::Signal { .. }
             | MicroOp::Whole { .. } => {}
         }
     }
 
     /// Sets the uniforms' address to element 0 of a register.
-    fn set_uniforms(&mut self, from: RegisterIndex) {
+    fn set_uniforms(&mut self, index: usize, from: RegisterIndex) {
         self.end_stretch();
+        self.lowering.set_micro_op(index);
         // Uniforms read so far no longer count.
         self.read.uniforms = 0;
         if H::PARTS == 1 {
@@ -521,10 +610,25 @@ impl<H: Host> Translator<'_, H> {
         self.end_stretch();
         self.move_on();
         self.control().prepare_call(index);
+        self.lowering.set_micro_op(match function {
+            CallBack::ExecuteMicroOp | CallBack::ExecuteLookup { .. } => index,
+            // Nothing of the run before the group is left to be saved.
+            CallBack::BeginGroup => BEHIND_ALL,
+        });
         self.lowering.write_back();
         self.control().call(function);
         self.lowering.clear_cache();
         self.control().finish_call();
+        if function != CallBack::BeginGroup
+            && let Some(micro_op) = self.block.micro_op(index)
+        {
+            match *micro_op {
+                MicroOp::Whole { .. } => self.lowering.set_bounds(Bounds::new()),
+                MicroOp::LoadTmu { .. } | MicroOp::Signal { .. } => self.lowering.forget_bound(registers::R4),
+                MicroOp::VpmRead { to, .. } | MicroOp::Rotated { to, .. } => self.lowering.forget_bound(to),
+                _ => written(micro_op).into_iter().for_each(|register| self.lowering.forget_bound(register)),
+            }
+        }
     }
 
     fn finish(mut self) -> Result<Translation, String> {

@@ -123,6 +123,7 @@ impl Host for Avx2 {
     type Control = X86;
     const ELEMENTS: usize = 8;
     const POOL: &'static [u8] = &[0, 1, 2, 3, 4, 5, 6, 7];
+    const POOL_WITHOUT_FLAGS: &'static [u8] = &[0, 1, 2, 3, 4, 5, 6, 7, 13, 14, 15];
     const TEMPORARY: [Vector; 4] = [Vector(9), Vector(10), Vector(11), Vector(12)];
     const FLAGS: [Mask; 3] = [Mask(13), Mask(14), Mask(15)];
     const HOLD: Mask = Mask(8);
@@ -399,6 +400,20 @@ impl Host for Avx2 {
         self.emit(|asm| {
             asm.vpand(t0, ymm(x), memory(Constant::Magnitude))?;
             asm.vpaddd(t0, t0, memory(Constant::BeyondGreatest))?;
+            asm.vmovmskps(eax, t0)?;
+            asm.test(eax, eax)
+        });
+    }
+
+    fn find_large(&mut self, x: Vector, y: Vector) {
+        let [t0, t1, ..] = Self::TEMPORARY.map(ymm);
+        self.emit(|asm| {
+            asm.vpand(t0, ymm(x), memory(Constant::Magnitude))?;
+            if x != y {
+                asm.vpand(t1, ymm(y), memory(Constant::Magnitude))?;
+                asm.vpmaxsd(t0, t0, t1)?;
+            }
+            asm.vpaddd(t0, t0, memory(Constant::BeyondSmall))?;
             asm.vmovmskps(eax, t0)?;
             asm.test(eax, eax)
         });

@@ -192,6 +192,7 @@ impl Host for Avx512 {
     const ELEMENTS: usize = 16;
     const POOL: &'static [u8] =
         &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 23, 24, 25, 26, 27, 28, 29, 30, 31];
+    const POOL_WITHOUT_FLAGS: &'static [u8] = Self::POOL;
     const TEMPORARY: [Vector; 4] = [Vector(16), Vector(17), Vector(18), Vector(19)];
     const FLAGS: [Mask; 3] = [Mask(2), Mask(3), Mask(4)];
     const HOLD: Mask = Mask(1);
@@ -463,6 +464,18 @@ impl Host for Avx512 {
         self.emit(|asm| {
             asm.vpandd(zmm16, zmm(x), MAGNITUDE)?;
             asm.vpcmpud(k1, zmm16, GREATEST, NOT_LESS)?;
+            asm.kortestw(k1, k1)
+        });
+    }
+
+    fn find_large(&mut self, x: Vector, y: Vector) {
+        self.emit(|asm| {
+            asm.vpandd(zmm16, zmm(x), MAGNITUDE)?;
+            if x != y {
+                asm.vpandd(zmm17, zmm(y), MAGNITUDE)?;
+                asm.vpmaxud(zmm16, zmm16, zmm17)?;
+            }
+            asm.vpcmpud(k1, zmm16, dword_bcst(FRAME + at::LARGE), NOT_LESS)?;
             asm.kortestw(k1, k1)
         });
     }

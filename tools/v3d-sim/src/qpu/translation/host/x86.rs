@@ -72,6 +72,14 @@ impl X86 {
         });
     }
 
+    /// Calls a function that does not compute with floats.
+    fn call_function_without_floats(&mut self, offset: i32) {
+        self.emit(|asm| {
+            asm.vzeroupper()?;
+            asm.call(qword_ptr(FRAME + offset))
+        });
+    }
+
     /// Loads [`VECTORS`] if the host needs it.
     pub(super) fn point_at_vectors(&mut self) {
         if self.has_vectors {
@@ -147,6 +155,15 @@ impl Control for X86 {
     fn check_defined(&mut self, needs: u8, outside: Label) {
         self.emit(|asm| asm.test(dword_ptr(FRAME + at::UNDEFINED), i32::from(needs)));
         self.jump_if(|asm, label| asm.jne(label), outside);
+    }
+
+    fn check_scoreboard(&mut self, to: Label) {
+        self.emit(|asm| asm.cmp(dword_ptr(FRAME + at::SCOREBOARD), 0));
+        self.jump_if(|asm, label| asm.je(label), to);
+    }
+
+    fn end_program(&mut self) {
+        self.emit(|asm| asm.mov(dword_ptr(FRAME + at::ENDED), 1));
     }
 
     fn check_single_threaded(&mut self, outside: Label) {
@@ -256,10 +273,12 @@ impl Control for X86 {
     }
 
     fn call(&mut self, function: CallBack) {
-        self.call_function(match function {
-            CallBack::ExecuteMicroOp => at::EXECUTE_MICRO_OP,
-            CallBack::BeginGroup => at::BEGIN_GROUP,
-        });
+        match function {
+            CallBack::ExecuteMicroOp => self.call_function(at::EXECUTE_MICRO_OP),
+            CallBack::ExecuteLookup { computes: true } => self.call_function(at::EXECUTE_LOOKUP),
+            CallBack::ExecuteLookup { computes: false } => self.call_function_without_floats(at::EXECUTE_LOOKUP),
+            CallBack::BeginGroup => self.call_function(at::BEGIN_GROUP),
+        }
         self.point_at_vectors();
     }
 

@@ -1,0 +1,101 @@
+//! Accesses: which micro-ops read and write which registers of the QPU.
+//!
+//! A value that no micro-op reads before it is overwritten never has to be stored.
+
+use crate::qpu::block::micro_op::MicroOp;
+use crate::qpu::isa::registers::{self, RegisterIndex};
+use std::collections::BTreeMap;
+use v3d_hw::qpu::Condition;
+
+/// An access of a micro-op.
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    /// Index of the micro-op.
+    at: usize,
+    /// It reads, and may write as well.
+    reads: bool,
+}
+
+/// The accesses of consecutive micro-ops.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Accesses {
+    registers: BTreeMap<RegisterIndex, Vec<Access>>,
+    /// Micro-ops that may read any register.
+    of_all: Vec<usize>,
+}
+
+impl Accesses {
+    /// Forgets all of them.
+    pub(super) fn clear(&mut self) {
+        self.registers.clear();
+        self.of_all.clear();
+    }
+
+    /// Adds a micro-op, which comes after those before.
+    pub(super) fn add(&mut self, at: usize, micro_op: &MicroOp) {
+        match *micro_op {
+            MicroOp::Operate { a, b, to, .. } => self.add_all(at, &[a, b], &[to]),
+            MicroOp::Flags { a, b, to, condition: Condition::Always, .. } => self.add_all(at, &[a, b], &[to]),
+            MicroOp::Conditional { a, b, to, .. } | MicroOp::Flags { a, b, to, .. } => {
+                self.add_all(at, &[a, b, to], &[]);
+            }
+            MicroOp::Rotated { a, b, to, .. } => self.add_all(at, &[a, b, registers::R5], &[to]),
+            MicroOp::Constant { to, .. } | MicroOp::Uniform { to, .. } | MicroOp::VpmRead { to, .. } => {
+                self.add_all(at, &[], &[to]);
+            }
+            MicroOp::Varying { to, .. } => self.add_all(at, &[], &[to, registers::COEFFICIENTS]),
+            MicroOp::Unpack { from, .. } => self.add_all(at, &[from], &[registers::UNPACKED]),
+            MicroOp::PackColour { from, to, .. } | MicroOp::PackA { from, to, .. } => {
+                self.add_all(at, &[from, to], &[]);
+            }
+            MicroOp::Sfu { from, .. } => self.add_all(at, &[from, registers::R4], &[]),
+            MicroOp::LoadTmu { .. } | MicroOp::Signal { .. } => self.add_all(at, &[registers::R4], &[]),
+            MicroOp::Tmu { from, .. } | MicroOp::UniformsAddress { from } | MicroOp::Peripheral { from, .. } => {
+                self.add_all(at, &[from], &[]);
+            }
+            MicroOp::Whole { .. } => self.of_all.push(at),
+        }
+    }
+
+    fn add_all(&mut self, at: usize, read: &[RegisterIndex], written: &[RegisterIndex]) {
+        for (registers, reads) in [(read, true), (written, false)] {
+            for &register in registers {
+                self.registers.entry(register).or_default().push(Access { at, reads });
+            }
+        }
+    }
+
+    /// Whether a register is read, by a micro-op from an index on, before it is overwritten.
+    pub(super) fn is_needed(&self, register: RegisterIndex, from: usize) -> bool {
+        let next = self.registers.get(&register).and_then(|accesses| accesses.iter().find(|access| access.at >= from));
+        let of_all = self.of_all.iter().copied().find(|&at| at >= from);
+        match (next, of_all) {
+            (Some(next), Some(of_all)) => next.reads || of_all <= next.at,
+            (Some(next), None) => next.reads,
+            (None, of_all) => of_all.is_some(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::qpu::isa::operation::Operation;
+
+    #[test]
+    fn values_are_needed_until_they_are_read_for_the_last_time() {
+        let operate = |a, b, to| MicroOp::Operate { operation: Operation::Fadd, a, b, to };
+        let mut accesses = Accesses::default();
+        let micro_ops = [operate(1, 2, 3), operate(3, 3, 1), MicroOp::Whole { at: 0 }, operate(1, 1, 3)];
+        for (at, micro_op) in micro_ops.iter().enumerate() {
+            accesses.add(at, micro_op);
+        }
+        let check = |register, expected: [bool; 5]| {
+            assert_eq!([0, 1, 2, 3, 4].map(|from| accesses.is_needed(register, from)), expected, "{register}");
+        };
+        check(1, [true, false, true, true, false]);
+        check(2, [true, true, true, false, false]);
+        check(3, [false, true, true, false, false]);
+        check(4, [true, true, true, false, false]);
+    }
+}
