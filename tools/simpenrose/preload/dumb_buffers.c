@@ -27,7 +27,8 @@ int ioctl(int fd, unsigned long request, ...)
     if (request == DRM_IOCTL_MODE_CREATE_DUMB) {
         struct drm_mode_create_dumb *dumb = argument;
         dumb->pitch = (dumb->width * dumb->bpp + 7) / 8;
-        dumb->size = (__u64)dumb->pitch * dumb->height;
+        /* Whole pages, as of every device: the simulator maps as many. */
+        dumb->size = ((__u64)dumb->pitch * dumb->height + 4095) & ~(__u64)4095;
         struct drm_vc4_create_bo create = { .size = (__u32)dumb->size };
         int result = next(fd, DRM_IOCTL_VC4_CREATE_BO, &create);
         dumb->handle = create.handle;
