@@ -5,6 +5,7 @@
 //!
 //! A load waits as well, shorter: a guest that polls would otherwise take the host's cores away from what it waits for.
 
+use crate::capture::Capture;
 use crate::options::{Options, Pause};
 use crate::worker::Worker;
 use std::fmt::Display;
@@ -15,16 +16,24 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use v3d_sim::device::beside::Work;
 use v3d_sim::memory::Memory;
-use v3d_sim::{Config, Register, V3d};
+use v3d_sim::{Config, Fault, Register, V3d};
 
 /// How long a load waits for a job, if the write that started it waited not longer than that.
 const LOAD_PAUSE: Duration = Duration::from_millis(2);
+
+/// BMACTIVE and RMACTIVE of PCS: a list has begun, and has not ended [AG p.89].
+const BINNING_ACTIVE: u32 = 1 << 0;
+const RENDERING_ACTIVE: u32 = 1 << 2;
 
 /// The model, and the outputs of its faults and trace.
 pub(crate) struct Device {
     v3d: V3d,
     worker: Arc<Worker>,
     pause: Pause,
+    capture: Option<Capture>,
+    /// Faults that are not written to their file yet.
+    found: Vec<Fault>,
+    start: Instant,
     faults: Box<dyn Write + Send>,
     trace: Option<Box<dyn Write + Send>>,
 }
@@ -39,6 +48,9 @@ impl Device {
             v3d: V3d::new(config),
             worker: Arc::new(Worker::default()),
             pause: options.pause,
+            capture: options.capture.clone().map(|folder| Capture::new(folder, options.faulty_alone)),
+            found: Vec::new(),
+            start: Instant::now(),
             faults: match &options.faults {
                 Some(path) => Box::new(File::create(path)?),
                 None => Box::new(io::stderr()),
@@ -62,10 +74,11 @@ impl Device {
     pub(crate) fn write(&mut self, memory: &Memory<'_>, instructions: u64, offset: u32, value: u32) {
         self.record(instructions, offset, "<-", value);
         let resets_thread = matches!(Register::from_offset(offset), Some(Register::CT0CS | Register::CT1CS));
+        self.note_list(memory, offset, value);
         let work = self.v3d.post(memory, offset, value);
         let starts = work.is_some();
         if let Some(work) = work {
-            self.worker.order(work);
+            self.order(work);
         }
         if starts || resets_thread {
             self.wait(memory, self.pause.limit());
@@ -88,8 +101,38 @@ impl Device {
 
     /// Takes a job back, and starts what has waited for its end.
     fn take_back(&mut self, memory: &Memory<'_>, work: Work) {
-        if let Some(next) = self.v3d.finish(memory, work) {
-            self.worker.order(next);
+        let next = self.v3d.finish(memory, work);
+        if let Some(capture) = &mut self.capture {
+            let faults = self.v3d.take_faults();
+            if !faults.is_empty() {
+                capture.found_faults();
+                self.found.extend(faults);
+            }
+            // With work that goes on, the registers show the state at its start: this work has ended.
+            let status = if next.is_none() { self.v3d.read(memory, Register::PCS.offset()) } else { 0 };
+            capture.has_run(status & BINNING_ACTIVE != 0, status & RENDERING_ACTIVE != 0, *memory);
+        }
+        if let Some(next) = next {
+            self.order(next);
+        }
+    }
+
+    fn order(&self, work: Work) {
+        self.worker.order(work, self.capture.as_ref().and_then(Capture::pages));
+    }
+
+    /// Tells the capture of lists and of overflow memory, before the register is written.
+    fn note_list(&mut self, memory: &Memory<'_>, offset: u32, value: u32) {
+        let Some(capture) = &mut self.capture else { return };
+        let mut read = |register: Register| self.v3d.read(memory, register.offset());
+        match Register::from_offset(offset) {
+            Some(Register::CT0EA) => capture.binning(read(Register::CT0CA)..value),
+            Some(Register::CT1EA) => capture.rendering(read(Register::CT1CA)..value, *memory),
+            Some(Register::BPOS) => {
+                let start = read(Register::BPOA);
+                capture.overflow(start..start.wrapping_add(value));
+            }
+            _ => {}
         }
     }
 
@@ -109,7 +152,10 @@ impl Device {
     }
 
     /// Returns the V3D to its state after power-on. A job that runs is ended first, as it must not write to memory any more.
-    pub(crate) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self, memory: &Memory<'_>) {
+        if let Some(capture) = &mut self.capture {
+            capture.reset(*memory);
+        }
         if self.v3d.is_beside() {
             self.v3d.stop();
             self.worker.drain();
@@ -121,13 +167,16 @@ impl Device {
         if let Some(trace) = &mut self.trace {
             let name = Register::from_offset(offset).map_or_else(|| format!("+{offset:#x}"), |it| it.name().to_owned());
             // A full disk must not stop the guest: the trace is then incomplete.
-            let _ = writeln!(trace, "{instructions} {name} {direction} {value:#010x}");
+            let seconds = self.start.elapsed().as_secs_f64();
+            let _ = writeln!(trace, "{seconds:.6} {instructions} {name} {direction} {value:#010x}");
         }
     }
 
     /// Writes the faults that the model has reported since the last call to the faults' file.
     pub(crate) fn report_faults(&mut self) {
-        for fault in self.v3d.take_faults() {
+        let mut found = std::mem::take(&mut self.found);
+        found.extend(self.v3d.take_faults());
+        for fault in found {
             self.write_line(fault.kind(), &fault);
         }
     }

@@ -176,7 +176,7 @@ unsafe fn install(id: u64, info: *const QemuInfo, argc: c_int, argv: *const *con
     let register_vcpu_init = qemu.qemu_plugin_register_vcpu_init_cb;
     let register_translation = qemu.qemu_plugin_register_vcpu_tb_trans_cb;
     let keys = options.stuck_uart.as_ref().map(|keys| keys.bytes().chain([b'\r']).collect());
-    let surroundings = Surroundings::new(options.firmware, options.mailbox);
+    let surroundings = Surroundings::new(options.firmware, options.properties, options.mailbox);
     let state =
         Mutex::new(State { device, soc: options.soc, surroundings, keys, board: None, level: false, registers: None });
     let coherence = if options.coherence { Some((Coherence::default(), Instrumentation::find()?)) } else { None };

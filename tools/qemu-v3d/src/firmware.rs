@@ -118,6 +118,60 @@ impl fmt::Display for UnknownBehaviour {
     }
 }
 
+/// A group of properties that QEMU's firmware does not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Property {
+    /// The V3D's clock, and ENABLE_QPU.
+    V3d,
+    /// Power domains.
+    Domains,
+    /// The GPIO expander.
+    Expander,
+    /// The list of clocks.
+    Clocks,
+}
+
+/// Groups of properties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Properties(u32);
+
+impl Properties {
+    /// The words for the groups, in their order.
+    pub(crate) const WORDS: [&'static str; 4] = ["v3d", "domains", "expander", "clocks"];
+
+    /// Whether a group is among them.
+    pub(crate) const fn has(self, property: Property) -> bool {
+        self.0 >> property as u32 & 1 == 1
+    }
+
+    /// The groups of words with `+` between them, or `none`.
+    pub(crate) fn parse(words: &str) -> Option<Self> {
+        if words == "none" {
+            return Some(Self(0));
+        }
+        let bit = |word| Self::WORDS.iter().position(|known| *known == word).map(|place| 1 << place);
+        words.split('+').try_fold(0, |all, word| Some(all | bit(word)?)).map(Self)
+    }
+
+    /// The group that a tag belongs to.
+    const fn of_tag(tag: u32) -> Option<Property> {
+        match tag {
+            0x0003_0001 | 0x0003_8001 | 0x0003_0002 | 0x0003_0004 | 0x0003_0047 | 0x0003_0012 => Some(Property::V3d),
+            0x0003_0030 | 0x0003_8030 => Some(Property::Domains),
+            0x0003_0041 | 0x0003_8041 | 0x0003_0043 | 0x0003_8043 => Some(Property::Expander),
+            0x0001_0007 => Some(Property::Clocks),
+            _ => None,
+        }
+    }
+}
+
+impl Default for Properties {
+    /// All of them.
+    fn default() -> Self {
+        Self((1 << Self::WORDS.len()) - 1)
+    }
+}
+
 /// What a message makes the firmware do to the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Effects {
@@ -131,6 +185,7 @@ pub(crate) struct Effects {
 #[derive(Debug)]
 pub(crate) struct Firmware {
     behaviours: Behaviours,
+    properties: Properties,
     /// No message has come yet.
     is_untouched: bool,
     /// Lines of the display.
@@ -141,8 +196,8 @@ pub(crate) struct Firmware {
 
 impl Firmware {
     /// The firmware after power-on.
-    pub(crate) fn new(behaviours: Behaviours) -> Self {
-        Self { behaviours, is_untouched: true, height: u32::MAX / 2, domains: 0 }
+    pub(crate) fn new(behaviours: Behaviours, properties: Properties) -> Self {
+        Self { behaviours, properties, is_untouched: true, height: u32::MAX / 2, domains: 0 }
     }
 
     /// How long the firmware works on this message before it answers.
@@ -182,6 +237,9 @@ impl Firmware {
     ) -> Option<u32> {
         let has = |behaviour| self.behaviours.has(behaviour);
         let bytes = 4 * value.len() as u32;
+        if Properties::of_tag(tag).is_some_and(|property| !self.properties.has(property)) {
+            return None;
+        }
         match (tag, value) {
             // GET_CLOCK_STATE and SET_CLOCK_STATE.
             (0x0003_0001, [V3D_CLOCK, state]) => *state = u32::from(power.clock_is_on()),
@@ -280,7 +338,7 @@ mod tests {
 
     fn firmware(words: &str) -> (Firmware, GraphicsPower) {
         let behaviours = if words.is_empty() { Behaviours::default() } else { Behaviours::parse(words).unwrap() };
-        (Firmware::new(behaviours), GraphicsPower::new(behaviours))
+        (Firmware::new(behaviours, Properties::default()), GraphicsPower::new(behaviours))
     }
 
     /// The message with one tag after the answer: its code and its buffer. `code` is what QEMU has answered.

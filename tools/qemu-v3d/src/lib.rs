@@ -6,18 +6,20 @@
 //!
 //! ```text
 //! qemu-system-aarch64 -M raspi3b -kernel kernel8.img \
-//!     -plugin libqemu_v3d.so[,machine=NAME][,faults=FILE][,trace=FILE][,mailbox=silent|dies]\
+//!     -plugin libqemu_v3d.so[,machine=NAME][,faults=FILE][,trace=FILE][,mailbox=silent|dies|WORD+WORD]\
 //!         [,firmware=WORD+WORD][,stuck-uart=KEYS][,coherence=check][,budget=N]\
-//!         [,pause=MS]
+//!         [,pause=MS][,capture=DIR][,captured=all|faulty]
 //! ```
 //!
 //! * `machine=NAME`: the [machine](machine), one of `raspi0`, `raspi1ap`, `raspi2b`, `raspi3ap` and `raspi3b`, which tells where the registers are.
 //!   The default, `machine=auto`, is the machine that QEMU was started with.
 //! * `faults=FILE`: the file for faults that the model reports, one per line; the default is standard error.
-//! * `trace=FILE`: the file for register accesses, one per line: the number of instructions that vCPU 0 had executed, the register, the direction, the value
-//!   (`81234 CT1EA <- 0xc8001000`).
+//! * `trace=FILE`: the file for register accesses, one per line: seconds since QEMU was started, the number of instructions that vCPU 0 had executed, the register,
+//!   the direction, the value (`1.250342 81234 CT1EA <- 0xc8001000`).
 //! * `mailbox=silent`: the firmware's mailbox takes words and never answers; `mailbox=dies`: it stops answering at the V3D's first interrupt. Both test how a
 //!   kernel handles failures of its firmware.
+//! * `mailbox=WORD+WORD`: which properties are answered that QEMU's firmware does not know: `v3d` (the V3D's clock and ENABLE_QPU), `domains` (power domains),
+//!   `expander` (the GPIO expander), `clocks` (the list of clocks). The default is all of them; `none` leaves all of them out.
 //! * `firmware=WORD+WORD`: how the firmware, and the board around it, differ from QEMU's. Each word is a behaviour that was seen on a board, or one that a
 //!   kernel must survive; any number of them combine:
 //!
@@ -45,6 +47,9 @@
 //!   thread of its own while the guest goes on: registers show how far it is, and the interrupt comes at its end. A load of a register waits for 2 ms at most, so
 //!   that a guest that polls leaves the host's cores to what it waits for. With `pause=forever` and with `coherence=check` everything has ended when a write
 //!   returns.
+//! * `capture=DIR`: writes each job that the guest starts to a folder `DIR/job-000001` and so on, for `v3d replay`, `dump`, `debug` and `stats`; with
+//!   `captured=faulty` only those in which the model finds faults, and those during which the V3D is reset. Programs that are started without a list are no
+//!   jobs. The V3D is several times slower meanwhile.
 //!
 //! QEMU's plugin interface alone cannot add a device, so the plugin calls QEMU's internal device functions. Debian builds QEMU with loadable modules, and such
 //! a binary exports its whole symbol table. All functions are looked up when the plugin is installed; if one is missing, the plugin reports it and QEMU ends.
@@ -58,6 +63,7 @@
 #![deny(unsafe_code)]
 
 mod barriers;
+mod capture;
 mod coherence;
 mod cpu_caches;
 mod device;

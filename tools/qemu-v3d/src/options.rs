@@ -1,6 +1,6 @@
 //! The plugin's arguments: machine, files, simulated failures, coherence check.
 
-use crate::firmware::{Behaviours, UnknownBehaviour};
+use crate::firmware::{Behaviours, Properties, UnknownBehaviour};
 use crate::machine::{MACHINES, Soc};
 use std::fmt;
 use std::path::PathBuf;
@@ -67,6 +67,12 @@ pub(crate) struct Options {
     pub(crate) budget: Option<u64>,
     /// How long the guest waits for a job.
     pub(crate) pause: Pause,
+    /// The folder for the guest's jobs; none are captured if absent.
+    pub(crate) capture: Option<PathBuf>,
+    /// Only jobs in which the model finds faults, or that hang, are captured.
+    pub(crate) faulty_alone: bool,
+    /// The firmware's properties that are added to QEMU's.
+    pub(crate) properties: Properties,
 }
 
 /// An argument that the plugin does not have.
@@ -76,6 +82,8 @@ pub(crate) enum UnknownArgument {
     Argument(String),
     /// A word of `firmware=`.
     Behaviour(UnknownBehaviour),
+    /// `capture=` and `coherence=check`.
+    Together,
 }
 
 impl fmt::Display for UnknownArgument {
@@ -84,10 +92,12 @@ impl fmt::Display for UnknownArgument {
             Self::Argument(argument) => write!(
                 f,
                 "no argument \"{argument}\"; there are machine=auto, machine={}, faults=FILE, trace=FILE, mailbox=silent, mailbox=dies, \
-                 firmware=WORD+WORD, stuck-uart=KEYS, coherence=check, budget=INSTRUCTIONS and pause=MILLISECONDS|forever",
+                 mailbox=none, mailbox={}, firmware=WORD+WORD, capture=DIR, captured=all|faulty, stuck-uart=KEYS, coherence=check, budget=INSTRUCTIONS and pause=MILLISECONDS|forever",
                 MACHINES.map(|(name, _)| name).join("|"),
+                Properties::WORDS.join("+"),
             ),
             Self::Behaviour(unknown) => unknown.fmt(f),
+            Self::Together => f.write_str("capture=DIR and coherence=check each watch memory, and do not go together"),
         }
     }
 }
@@ -114,9 +124,18 @@ impl Options {
                 Some(("budget", number)) if let Some(budget) = number.parse().ok().filter(|&budget| budget > 0) => {
                     options.budget = Some(budget);
                 }
+                Some(("mailbox", words)) if let Some(properties) = Properties::parse(words) => {
+                    options.properties = properties;
+                }
+                Some(("capture", folder)) if !folder.is_empty() => options.capture = Some(folder.into()),
+                Some(("captured", "all")) => options.faulty_alone = false,
+                Some(("captured", "faulty")) => options.faulty_alone = true,
                 Some(("pause", time)) if let Some(pause) = Pause::parse(time) => options.pause = pause,
                 _ => return Err(UnknownArgument::Argument(argument.to_owned())),
             }
+        }
+        if options.coherence && options.capture.is_some() {
+            return Err(UnknownArgument::Together);
         }
         Ok(options)
     }
@@ -125,7 +144,7 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::firmware::Behaviour;
+    use crate::firmware::{Behaviour, Property};
 
     #[test]
     fn all_arguments() {
@@ -152,6 +171,16 @@ mod tests {
         for (argument, limit) in [("pause=0", 0), ("pause=250", 250)] {
             assert_eq!(Options::parse([argument]).unwrap().pause.limit(), Duration::from_millis(limit));
         }
+        let options = Options::parse(["capture=jobs", "captured=faulty"]).unwrap();
+        assert_eq!((options.capture, options.faulty_alone), (Some("jobs".into()), true));
+        let error = Options::parse(["capture=jobs", "coherence=check"]).unwrap_err().to_string();
+        assert!(error.contains("do not go together"), "{error}");
+        let properties = |argument: &str| Options::parse([argument]).unwrap().properties;
+        assert_eq!(properties("mailbox=v3d+domains+expander+clocks"), Properties::default());
+        assert!(
+            properties("mailbox=domains").has(Property::Domains) && !properties("mailbox=domains").has(Property::V3d)
+        );
+        assert!(!properties("mailbox=none").has(Property::Clocks));
         assert_eq!(Options::parse(["pause=forever"]).unwrap().pause, Pause::FOREVER);
         assert_eq!(Options::parse::<&str>([]).unwrap(), Options::default());
     }
@@ -164,7 +193,8 @@ mod tests {
             let error = Options::parse([argument]).unwrap_err();
             let expected = format!(
                 "no argument \"{argument}\"; there are machine=auto, machine=raspi0|raspi1ap|raspi2b|raspi3ap|raspi3b, faults=FILE, \
-                 trace=FILE, mailbox=silent, mailbox=dies, firmware=WORD+WORD, stuck-uart=KEYS, coherence=check, budget=INSTRUCTIONS and pause=MILLISECONDS|forever"
+                 trace=FILE, mailbox=silent, mailbox=dies, mailbox=none, mailbox=v3d+domains+expander+clocks, firmware=WORD+WORD, \
+                 capture=DIR, captured=all|faulty, stuck-uart=KEYS, coherence=check, budget=INSTRUCTIONS and pause=MILLISECONDS|forever"
             );
             assert_eq!(error.to_string(), expected);
         }

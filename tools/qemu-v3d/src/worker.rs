@@ -3,15 +3,16 @@
 //! A register access that starts a job [orders](Worker::order) it here and [waits](Worker::wait) for a moment, since most jobs are short. One that takes longer
 //! goes on while the guest does, and its end is announced by the function that [`Worker::serve`] was given.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use crate::capture::Pages;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use v3d_sim::device::beside::Work;
-use v3d_sim::memory::Memory;
+use v3d_sim::memory::{Limits, Memory};
 
 /// What is to be executed, and what has been.
 #[derive(Debug, Default)]
 struct Desk {
-    next: Option<Work>,
+    next: Option<(Work, Option<Arc<Pages>>)>,
     is_busy: bool,
     done: Option<Work>,
 }
@@ -28,11 +29,11 @@ impl Worker {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has work executed. The results of earlier work, if nobody has taken them, are dropped.
-    pub(crate) fn order(&self, work: Work) {
+    /// Has work executed, and keeps the pages that it accesses, if they are wanted. The results of earlier work, if nobody has taken them, are dropped.
+    pub(crate) fn order(&self, work: Work, pages: Option<Arc<Pages>>) {
         let mut desk = self.desk();
         desk.done = None;
-        desk.next = Some(work);
+        desk.next = Some((work, pages));
         self.changed.notify_all();
     }
 
@@ -63,13 +64,16 @@ impl Worker {
     pub(crate) fn serve(&self, memory: &Memory<'_>, announce: impl Fn()) -> ! {
         let mut desk = self.desk();
         loop {
-            let Some(mut work) = desk.next.take() else {
+            let Some((mut work, pages)) = desk.next.take() else {
                 desk = self.changed.wait(desk).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             desk.is_busy = true;
             drop(desk);
-            work.run(memory);
+            match &pages {
+                Some(pages) => work.run(&Memory::limited(&Limits::watched(*memory, &**pages))),
+                None => work.run(memory),
+            }
             desk = self.desk();
             desk.is_busy = false;
             // With a new order, this was work from before a reset.

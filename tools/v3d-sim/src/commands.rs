@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod conform;
 pub(crate) mod debug;
 pub(crate) mod dump;
+pub(crate) mod explain_registers;
 pub(crate) mod replay;
 pub(crate) mod stats;
 

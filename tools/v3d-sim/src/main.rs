@@ -18,6 +18,7 @@ Examples:
   v3d dump job | less                           every list, record, shader and uniform, with addresses to follow
   v3d stats job --heat-map tiles.png            what each shader, unit and tile costs
   v3d debug job --pixel 120,80                  what made this pixel what it is
+  v3d explain-registers v3d_regs                what the registers of a board that hangs mean, from Linux' text
   v3d bench                                     frames and QPU instructions a second
   v3d conform --suite branches                  random programs, in every engine
   v3d conform timing                            modelled times beside those of boards";
@@ -40,6 +41,8 @@ enum Command {
     Debug(commands::debug::Arguments),
     /// Explain lists, records, shaders and uniforms of a folder's jobs
     Dump(commands::dump::Arguments),
+    /// Explain registers in a report of somebody's board, and what they suggest
+    ExplainRegisters(commands::explain_registers::Arguments),
     /// Run the jobs of a folder
     Replay(commands::replay::Arguments),
     /// Count what the jobs of a folder cost, by program, unit and tile
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Command::Conform(arguments) => commands::conform::run(&arguments),
         Command::Debug(arguments) => commands::debug::run(&arguments),
         Command::Dump(arguments) => commands::dump::run(&arguments),
+        Command::ExplainRegisters(arguments) => commands::explain_registers::run(&arguments),
         Command::Replay(arguments) => commands::replay::run(&arguments),
         Command::Stats(arguments) => commands::stats::run(&arguments),
     };

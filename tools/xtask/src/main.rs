@@ -21,6 +21,7 @@ mod live;
 mod mesa;
 mod new;
 mod picture;
+mod plugin;
 mod replay;
 mod run;
 mod selftest;
@@ -50,6 +51,7 @@ cargo xtask TASK [ARGUMENTS]        (cargo xtask TASK --help describes a task)
   image     write a bootable SD card image for a Raspberry Pi 3
   setup     install what the other tasks need: the bare-metal Rust target and QEMU (each task also does this itself)
   build     build kernel8.img and the QEMU plugin, and print their paths
+  plugin    write the QEMU plugin and a README of its own into a folder
   capture   save a job of a running kernel as a folder that `v3d replay` runs
   replay    run a job folder on a kernel, in QEMU or on a board, and compare the result with the model's
   selftest  compare the V3D, in the model or on a board, with recorded results
@@ -71,7 +73,7 @@ To start:
 type Task = fn(lexopt::Parser) -> Result<()>;
 
 /// All tasks by name.
-const TASKS: [(&str, Task); 20] = [
+const TASKS: [(&str, Task); 21] = [
     ("run", run::task),
     ("test", test::task),
     ("live", live::task),
@@ -85,6 +87,7 @@ const TASKS: [(&str, Task); 20] = [
     ("setup", setup::task),
     ("build", build::task),
     ("capture", capture::task),
+    ("plugin", plugin::task),
     ("replay", replay::task),
     ("selftest", selftest::task),
     ("bench", bench::task),

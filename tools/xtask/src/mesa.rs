@@ -141,11 +141,14 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
                 environment.set("SIMPENROSE_CAPTURE_JOBS", jobs);
             }
             let status = environment.run(&program)?;
-            let count = std::fs::read_dir(folder)?.count();
-            eprintln!(
-                "{count} jobs: cargo run --release -p v3d-sim --bin v3d -- replay {}/job-000001",
-                folder.display()
-            );
+            let mut jobs = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+            jobs.sort();
+            if let Some(first) = jobs.first() {
+                let replay = "cargo run --release -p v3d-sim --bin v3d -- replay";
+                eprintln!("{} jobs: {replay} {}", jobs.len(), first.display());
+            } else {
+                eprintln!("no job was captured");
+            }
             succeeded(status)
         }
         Action::Stats => {

@@ -15,7 +15,7 @@
 use super::functions::Qemu;
 use super::layout::{MemoryRegion, MemoryRegionOps};
 use super::{Board, INSTRUCTIONS, PLUGIN, Plugin, State, access};
-use crate::firmware::{Behaviour, Behaviours, Effects, Firmware};
+use crate::firmware::{Behaviour, Behaviours, Effects, Firmware, Properties};
 use crate::machine::{
     BRIDGES_BYTES, BUS_ALIAS, CHANNEL, CLOCK_BYTES, CORE_MAILBOX_CONTROL, CORE_MAILBOX_SET, HVS_BYTES, MAILBOX_BYTES,
     MAILBOX_EMPTY, MAILBOX_IN_DEVICE, MAILBOX_STATUS, MAILBOX_WRITE, POWER_BYTES, PROPERTY_CHANNEL, STRAY_BASIC_IRQ,
@@ -28,6 +28,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+use v3d_sim::memory::Memory;
 
 /// `SHUTDOWN_CAUSE_GUEST_SHUTDOWN` and `SHUTDOWN_CAUSE_GUEST_RESET`.
 const GUEST_SHUTDOWN: c_int = 6;
@@ -50,6 +51,7 @@ static HVS_OPS: MemoryRegionOps = MemoryRegionOps::registers(hvs_read, hvs_write
 /// The state of the machine around the V3D.
 pub(super) struct Surroundings {
     behaviours: Behaviours,
+    properties: Properties,
     firmware: Firmware,
     power: GraphicsPower,
     /// When the mailbox will stop answering.
@@ -60,10 +62,11 @@ pub(super) struct Surroundings {
 }
 
 impl Surroundings {
-    pub(super) fn new(behaviours: Behaviours, silence: Option<Silence>) -> Self {
+    pub(super) fn new(behaviours: Behaviours, properties: Properties, silence: Option<Silence>) -> Self {
         Self {
             behaviours,
-            firmware: Firmware::new(behaviours),
+            properties,
+            firmware: Firmware::new(behaviours, properties),
             power: GraphicsPower::new(behaviours),
             silence,
             is_silent: silence == Some(Silence::FromPowerOn),
@@ -78,7 +81,7 @@ impl Surroundings {
 
     /// Returns to the state after power-on.
     fn reset(&mut self) {
-        *self = Self::new(self.behaviours, self.silence);
+        *self = Self::new(self.behaviours, self.properties, self.silence);
     }
 }
 
@@ -113,7 +116,8 @@ extern "C" fn machine_reset(_opaque: *mut c_void) {
     };
     let mut state = plugin.state();
     state.surroundings.reset();
-    state.device.reset();
+    let ram = state.board.map_or(&[][..], |board| board.ram);
+    state.device.reset(&Memory::new(ram));
     // The interrupt controller is reset as well.
     state.level = false;
 }
@@ -216,7 +220,7 @@ impl State {
             }
         }
         if resets_v3d {
-            self.device.reset();
+            self.device.reset(&Memory::new(board.ram));
             self.show_outcome(qemu, board);
         }
         if raises_strays {
@@ -279,7 +283,7 @@ extern "C" fn power_read(_opaque: *mut c_void, offset: u64, _bytes: c_uint) -> u
 extern "C" fn power_write(_opaque: *mut c_void, offset: u64, value: u64, _bytes: c_uint) {
     with_board(|state, qemu, board| {
         if state.surroundings.power.write_power(offset, value as u32, Instant::now()) {
-            state.device.reset();
+            state.device.reset(&Memory::new(board.ram));
             state.show_outcome(qemu, board);
         }
     });

@@ -42,6 +42,21 @@ impl MemoryImage {
         }
         Self { first_page: first, pages: pages - first, bytes }
     }
+
+    /// An image of single pages, by their numbers; the others between them are zero.
+    pub fn of_pages<'p>(pages: impl IntoIterator<Item = (u32, &'p [u8; PAGE_BYTES as usize])>) -> Self {
+        let (mut first, mut bytes) = (None, Vec::new());
+        for (number, page) in pages {
+            let first = *first.get_or_insert(number);
+            let start = number.saturating_sub(first) as usize * PAGE_BYTES as usize;
+            bytes.resize(bytes.len().max(start + page.len()), 0);
+            if let Some(place) = bytes.get_mut(start..start + page.len()) {
+                place.copy_from_slice(page);
+            }
+        }
+        let pages = (bytes.len() / PAGE_BYTES as usize) as u32;
+        Self { first_page: first.unwrap_or(0), pages, bytes }
+    }
 }
 
 /// A job, and the memory from which it starts.
@@ -99,20 +114,32 @@ pub fn job_of_lists(lists: &Lists, memory: Memory<'_>) -> Job {
 
 /// The rendering mode that a list sets before it waits for the binner.
 pub fn rendering_mode(start: u32, end: u32, memory: Memory<'_>) -> Option<TileRenderingMode> {
+    records(start, end, memory).take_while(|record| !matches!(record, Record::WaitOnSemaphore)).find_map(|record| {
+        match record {
+            Record::TileRenderingMode(mode) => Some(mode),
+            _ => None,
+        }
+    })
+}
+
+/// Whether a rendering list waits for a binning list.
+pub fn waits_for_binner(start: u32, end: u32, memory: Memory<'_>) -> bool {
+    records(start, end, memory).any(|record| matches!(record, Record::WaitOnSemaphore))
+}
+
+/// The records of a list, without those of lists to which it branches.
+fn records(start: u32, end: u32, memory: Memory<'_>) -> impl Iterator<Item = Record> + '_ {
     let mut at = BusAddr(start);
-    for _ in 0..MOST_RECORDS {
+    let next = move || {
         let mut bytes = [0; MAX_RECORD_BYTES];
         for (byte, place) in bytes.iter_mut().zip(at.0..end) {
             *byte = memory.byte(BusAddr(place)).ok()?;
         }
         let record = (at.0 < end).then(|| Record::decode(&bytes).ok()).flatten()?;
-        match record {
-            Record::TileRenderingMode(mode) => return Some(mode),
-            Record::WaitOnSemaphore => return None,
-            _ => at = at + record.bytes() as u32,
-        }
-    }
-    None
+        at = at + record.bytes() as u32;
+        Some(record)
+    };
+    std::iter::from_fn(next).take(MOST_RECORDS)
 }
 
 /// The colour buffer of a rendering mode; `None` without an address, and for pixels that the description has no words for.
@@ -222,6 +249,14 @@ mod tests {
         check("tri_rgb_565");
         check("tri_rgb_lt");
         check("overflow_bin_mem");
+    }
+
+    #[test]
+    fn pages_lie_where_their_numbers_say() {
+        let (one, other) = ([1; PAGE_BYTES as usize], [2; PAGE_BYTES as usize]);
+        let image = MemoryImage::of_pages([(5, &one), (7, &other)]);
+        assert_eq!((image.first_page, image.pages, image.bytes.len()), (5, 3, 3 * 4096));
+        assert_eq!([0, 4096, 8191, 8192].map(|at| image.bytes[at]), [1, 0, 0, 2]);
     }
 
     #[test]
