@@ -2,7 +2,8 @@
 //!
 //! QEMU's machines `raspi0` to `raspi3b` have no V3D: loads from its registers answer 0 out of an "unimplemented device". This library
 //! is loaded into QEMU with `-plugin` and puts a register block of its own over that hole. A guest load or store of a
-//! V3D register becomes a call of the model (crate `v3d-sim`), which reads and writes guest RAM directly, and answers with the level of the V3D interrupt line (GPU interrupt 10).
+//! V3D register becomes a call of the model (crate `v3d-sim`), which reads and writes guest RAM directly, and answers
+//! with the level of the V3D interrupt line (GPU interrupt 10).
 //!
 //! ```text
 //! qemu-system-aarch64 -M raspi3b -kernel kernel8.img \
@@ -14,8 +15,8 @@
 //! * `machine=NAME`: the [machine](machine), one of `raspi0`, `raspi1ap`, `raspi2b`, `raspi3ap` and `raspi3b`, which tells where the registers are.
 //!   The default, `machine=auto`, is the machine that QEMU was started with.
 //! * `faults=FILE`: the file for faults that the model reports, one per line; the default is standard error.
-//! * `trace=FILE`: the file for register accesses, one per line: seconds since QEMU was started, the number of instructions that vCPU 0 had executed, the register,
-//!   the direction, the value (`1.250342 81234 CT1EA <- 0xc8001000`).
+//! * `trace=FILE`: the file for register accesses, one per line: seconds since QEMU was started, the number of instructions that vCPU 0 had executed, the
+//!   register, the direction, the value (`1.250342 81234 CT1EA <- 0xc8001000`).
 //! * `mailbox=silent`: the firmware's mailbox takes words and never answers; `mailbox=dies`: it stops answering at the V3D's first interrupt. Both test how a
 //!   kernel handles failures of its firmware.
 //! * `mailbox=WORD+WORD`: which properties are answered that QEMU's firmware does not know: `v3d` (the V3D's clock and ENABLE_QPU), `domains` (power domains),
@@ -44,12 +45,12 @@
 //! * `budget=N`: how many instructions the shaders of a list, or a user program, may execute before it counts as hung; the default is 5 billion for a list and
 //!   1 billion for a program.
 //! * `pause=MS`: how many milliseconds the guest waits at most for what a register write has started, the default is 10. What takes longer is executed by a
-//!   thread of its own while the guest goes on: registers show how far it is, and the interrupt comes at its end. A load of a register waits for 2 ms at most, so
-//!   that a guest that polls leaves the host's cores to what it waits for. With `pause=forever` and with `coherence=check` everything has ended when a write
+//!   thread of its own while the guest goes on: registers show how far it is, and the interrupt comes at its end. A load of a register waits for 2 ms at most,
+//!   so that a guest that polls leaves the host's cores to what it waits for. With `pause=forever` and with `coherence=check` everything has ended when a write
 //!   returns.
 //! * `capture=DIR`: writes each job that the guest starts to a folder `DIR/job-000001` and so on, for `v3d replay`, `dump`, `debug` and `stats`; with
 //!   `captured=faulty` only those in which the model finds faults, and those during which the V3D is reset. Programs that are started without a list are no
-//!   jobs. The V3D is several times slower meanwhile.
+//!   jobs. The V3D is several times slower meanwhile, and a folder takes seconds to write if the job's memory lies far apart, as Linux' does.
 //!
 //! QEMU's plugin interface alone cannot add a device, so the plugin calls QEMU's internal device functions. Debian builds QEMU with loadable modules, and such
 //! a binary exports its whole symbol table. All functions are looked up when the plugin is installed; if one is missing, the plugin reports it and QEMU ends.

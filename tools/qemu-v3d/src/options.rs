@@ -92,7 +92,8 @@ impl fmt::Display for UnknownArgument {
             Self::Argument(argument) => write!(
                 f,
                 "no argument \"{argument}\"; there are machine=auto, machine={}, faults=FILE, trace=FILE, mailbox=silent, mailbox=dies, \
-                 mailbox=none, mailbox={}, firmware=WORD+WORD, capture=DIR, captured=all|faulty, stuck-uart=KEYS, coherence=check, budget=INSTRUCTIONS and pause=MILLISECONDS|forever",
+                 mailbox=none, mailbox={}, firmware=WORD+WORD, capture=DIR, captured=all|faulty, \
+                 stuck-uart=KEYS, coherence=check, budget=INSTRUCTIONS and pause=MILLISECONDS|forever",
                 MACHINES.map(|(name, _)| name).join("|"),
                 Properties::WORDS.join("+"),
             ),
@@ -194,7 +195,8 @@ mod tests {
             let expected = format!(
                 "no argument \"{argument}\"; there are machine=auto, machine=raspi0|raspi1ap|raspi2b|raspi3ap|raspi3b, faults=FILE, \
                  trace=FILE, mailbox=silent, mailbox=dies, mailbox=none, mailbox=v3d+domains+expander+clocks, firmware=WORD+WORD, \
-                 capture=DIR, captured=all|faulty, stuck-uart=KEYS, coherence=check, budget=INSTRUCTIONS and pause=MILLISECONDS|forever"
+                 capture=DIR, captured=all|faulty, \
+                 stuck-uart=KEYS, coherence=check, budget=INSTRUCTIONS and pause=MILLISECONDS|forever"
             );
             assert_eq!(error.to_string(), expected);
         }

@@ -1,4 +1,4 @@
-//! `cargo xtask linux`: Debian's kernel with its driver vc4, and Mesa, on QEMU's Raspberry Pi 3 with the model of the V3D.
+//! `cargo xtask linux`: Debian's kernel and Mesa on QEMU's Raspberry Pi 3 with the V3D.
 
 mod archive;
 mod guest;

@@ -1,7 +1,7 @@
 //! `v3d explain-registers`: what the registers in a report mean, and what they suggest.
 //!
-//! People post the text of Linux' debugfs file `v3d_regs`, its hang state, or their own prints. Every line with a register's name, with or without `V3D_` before
-//! it, and a hexadecimal number behind it counts; of a register that occurs twice, the last one.
+//! People post the text of Linux' debugfs file `v3d_regs`, its hang state, or their own prints. Every line with a register's name, with or without `V3D_`
+//! before it, and a hexadecimal number behind it counts; of a register that occurs twice, the last one.
 
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeMap;
