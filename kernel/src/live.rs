@@ -7,6 +7,7 @@ use alloc::{
     borrow::Cow,
     format,
     string::{String, ToString},
+    sync::Arc,
     vec::Vec,
 };
 
@@ -33,6 +34,15 @@ pub struct Program {
     pub shader: Shader,
 }
 
+/// A picture that was sent along.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Width and height in texels.
+    pub size_px: [u32; 2],
+    /// Four bytes a texel: red, green, blue, alpha; from the upper left on.
+    pub rgba: Vec<u8>,
+}
+
 /// The state of writing.
 #[derive(Clone, Debug, Default)]
 struct State {
@@ -41,9 +51,10 @@ struct State {
     program: Option<Program>,
     /// What is wrong with the source that was sent last.
     diagnostic: Option<Vec<String>>,
+    picture: Option<Arc<Picture>>,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { version: 0, program: None, diagnostic: None });
+static STATE: Mutex<State> = Mutex::new(State { version: 0, program: None, diagnostic: None, picture: None });
 
 /// A compiler with the bounds of a small machine.
 #[must_use]
@@ -78,6 +89,18 @@ pub fn refuse(source: &str, name: &str, error: &Error) {
     let lines = lines_for_the_screen(source, name, error);
     let mut state = STATE.lock();
     (state.version, state.diagnostic) = (state.version + 1, Some(lines));
+}
+
+/// Has the textures of the scene show a picture from now on.
+pub fn put_picture(picture: Picture) {
+    let mut state = STATE.lock();
+    (state.version, state.picture) = (state.version + 1, Some(Arc::new(picture)));
+}
+
+/// The picture that was sent last.
+#[must_use]
+pub fn picture() -> Option<Arc<Picture>> {
+    STATE.lock().picture.clone()
 }
 
 /// The version of what is to be drawn and shown.

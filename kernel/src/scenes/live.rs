@@ -4,13 +4,15 @@
 //! pipeline of it. As long as a source is wrong, the last good picture goes on, with the compiler's message below it.
 //!
 //! What the scene gives by name, if the source declares it: the uniforms `time` (seconds), `frame`, `resolution` (pixels), `keys` (1 while an arrow is down:
-//! left, right, up, down), `matrix` (to clip coordinates) and `eye`; two-dimensional textures of any name, which show a crate; the attributes `place`, `normal`,
+//! left, right, up, down), `matrix` (to clip coordinates) and `eye`; two-dimensional textures of any name, which
+//! show a crate, or what `cargo xtask live --texture` has sent; the attributes `place`, `normal`,
 //! `uv` and `color`, of a sphere if places have three components, otherwise of the whole screen. Other uniforms are 0.
 
 use alloc::{
     boxed::Box,
     format,
     string::{String, ToString},
+    sync::Arc,
     vec::Vec,
 };
 use core::f32::consts::{FRAC_PI_4, PI, TAU};
@@ -81,6 +83,8 @@ struct Live {
     drawing: Option<Drawing>,
     message: Vec<String>,
     picture: Texture,
+    /// What the texture shows, if it was sent.
+    sent: Option<Arc<live::Picture>>,
     font: FontAtlas,
     canvas: Canvas,
 }
@@ -94,6 +98,7 @@ impl Live {
             drawing: None,
             message: Vec::new(),
             picture: mipmapped(device, "wood", [wood.width_px, wood.height_px], wood.rgba)?,
+            sent: None,
             font: FontAtlas::new(device, "body font", &BODY_FONT)?,
             canvas: Canvas::new(device, "message", target.width_px(), target.height_px())?,
         })
@@ -115,6 +120,13 @@ impl Live {
         } else {
             self.message.clear();
         }
+        let sent = live::picture();
+        if let Some(picture) =
+            sent.as_ref().filter(|sent| !self.sent.as_ref().is_some_and(|known| Arc::ptr_eq(known, sent)))
+        {
+            self.picture = mipmapped(context.device, "sent", picture.size_px, &picture.rgba)?;
+        }
+        self.sent = sent;
         match drawing(context, &self.picture, &program) {
             Ok(drawing) => self.drawing = Some(drawing),
             Err(SceneError(why)) => self.message = Vec::from([why]),

@@ -112,6 +112,11 @@ pub enum ShaderRequest {
     ),
     /// Have a source typed.
     Edit,
+    /// Receive a picture for the textures, in blocks: four bytes a texel.
+    Texture {
+        /// Width and height in texels.
+        size_px: [u32; 2],
+    },
 }
 
 /// The scope of a self-test.
@@ -177,6 +182,9 @@ impl Draws {
     const NAMED: [(&'static str, Self); 4] =
         [("same", Self::Same), ("changed", Self::Changed), ("instances", Self::Instances), ("upload", Self::Upload)];
 }
+
+/// Most texels of a side of a texture that is sent.
+const MAX_TEXTURE_SIDE: u32 = 512;
 
 /// Most draws, with which the control list is nearly full.
 const MAX_DRAWS: u32 = 7_000;
@@ -299,7 +307,7 @@ pub const TABLE: [Row; 25] = [
         "[vectors | board | code [N] | after S]",
         "compare results with recorded ones, print them, test a board, or show its report as QR codes",
     ),
-    row("shader", "[edit | load NAME]", "show, type or receive the shader of the scene live, for `cargo xtask live`"),
+    row("shader", "[edit | load NAME | texture W H]", "show, type or receive the shader of the scene live"),
     row("log", "[previous | off | error | warn | info | debug | trace]", "show the log, or choose what is logged"),
     row("watchdog", "[on | off]", "show, arm or disarm the watchdog, which restarts the board when the kernel hangs"),
     row(
@@ -450,6 +458,16 @@ impl Command {
                 ["edit", left @ ..] => (Self::Shader(ShaderRequest::Edit), left),
                 ["load", name, left @ ..] => (Self::Shader(ShaderRequest::Load((*name).into())), left),
                 ["load"] => return Err(wrong("shader", "load which one? A name for messages is needed")),
+                ["texture", width, height, left @ ..] => {
+                    let side = |word: &str| match word.parse() {
+                        Ok(side @ 1..=MAX_TEXTURE_SIDE) => Ok(side),
+                        _ => Err(wrong(
+                            "shader",
+                            format!("\"{word}\" is no side of a texture, from 1 to {MAX_TEXTURE_SIDE}"),
+                        )),
+                    };
+                    (Self::Shader(ShaderRequest::Texture { size_px: [side(width)?, side(height)?] }), left)
+                }
                 [other, ..] => {
                     let message = format!("a shader can be shown, edited and loaded, but not \"{other}\"");
                     return Err(wrong("shader", message));
@@ -772,6 +790,7 @@ mod tests {
             ),
             ("shader load", "shader: load which one? A name for messages is needed"),
             ("shader eat", "shader: a shader can be shown, edited and loaded, but not \"eat\""),
+            ("shader texture 4 513", "shader: \"513\" is no side of a texture, from 1 to 512"),
             ("shader load a b", "shader: it does not take \"b\""),
             ("stats sheep", "stats: work or cycles can be counted, but not \"sheep\""),
             ("watchdog maybe", "watchdog: the watchdog can be on or off, but not \"maybe\""),

@@ -26,7 +26,8 @@ use super::{
 };
 use crate::{
     arch::clock,
-    crc32, live,
+    crc32,
+    live::{self, Picture},
     mm::heap,
     println,
     shell::command::ShaderRequest,
@@ -47,8 +48,23 @@ pub(super) fn shader(session: &mut Session, request: ShaderRequest) -> CommandRe
     match request {
         ShaderRequest::Show => show(),
         ShaderRequest::Load(name) => {
-            let source = receive(session)?;
+            let source = receive(session, MAX_BYTES)?;
+            let source = String::from_utf8(source).map_err(|error| format!("the source is no text: {error}"))?;
             take(session, &name, source)
+        }
+        ShaderRequest::Texture { size_px } => {
+            let bytes = 4 * size_px[0] as usize * size_px[1] as usize;
+            let rgba = receive(session, bytes)?;
+            if rgba.len() != bytes {
+                return Err(format!(
+                    "a texture of {} x {} has {bytes} bytes, not {}",
+                    size_px[0],
+                    size_px[1],
+                    rgba.len()
+                ));
+            }
+            live::put_picture(Picture { size_px, rgba });
+            Ok(())
         }
         ShaderRequest::Edit => {
             let source = edit(session)?;
@@ -67,8 +83,8 @@ fn show() -> CommandResult {
     Ok(())
 }
 
-/// Receives a source in blocks.
-fn receive(session: &mut Session) -> Result<String, String> {
+/// Receives a source, or a texture, in blocks.
+fn receive(session: &mut Session, most: usize) -> Result<Vec<u8>, String> {
     println!("shader loads");
     let mut upload = Upload::new(PATIENCE_US);
     let mut source: Vec<u8> = Vec::new();
@@ -77,18 +93,15 @@ fn receive(session: &mut Session) -> Result<String, String> {
         if let Some(said) = line.strip_prefix("end ") {
             let whole = format!("{} {:08x}", source.len(), crc32::of_bytes(&source));
             if said != whole {
-                return Err(format!("the source was to have {said}, bytes and CRC-32, and {whole} has come"));
+                return Err(format!("it was to have {said}, bytes and CRC-32, and {whole} has come"));
             }
-            return String::from_utf8(source).map_err(|error| format!("the source is no text: {error}"));
+            return Ok(source);
         }
         Block::of(line).answer(|offset, bytes| {
             let offset = offset as usize;
             // A block that was acknowledged, but not heard, is sent again.
-            if offset > source.len() || offset + bytes.len() > MAX_BYTES {
-                return Err(format!(
-                    "it does not follow the {} bytes before, or goes beyond {MAX_BYTES}",
-                    source.len()
-                ));
+            if offset > source.len() || offset + bytes.len() > most {
+                return Err(format!("it does not follow the {} bytes before, or goes beyond {most}", source.len()));
             }
             source.truncate(offset);
             source.extend_from_slice(&bytes);

@@ -7,6 +7,7 @@ use crate::far_end::console::{Console, Reply};
 use crate::far_end::qemu::{self, Qemu};
 use crate::far_end::terminal::{Actions, CONTROL_C, SingleKeys};
 use crate::interrupt;
+use crate::picture::Picture;
 use crate::setup;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const HELP: &str = "\
-cargo xtask live FILE.wgsl [--board DEVICE] [--headless]
+cargo xtask live FILE.wgsl [--texture FILE.png] [--board DEVICE] [--headless]
 
 Boots the kernel in QEMU, or uses a board, and draws with a shader that the kernel compiles. Whenever the file changes, it is
 sent over the serial line, and the picture changes. What is wrong with it is shown here and on the screen, and the last good
@@ -27,6 +28,7 @@ resolution, keys (arrows, typed in this terminal), matrix and eye; textures of a
 and color. `kernel/src/scenes/live.rs` describes them.
 
   --board DEVICE   a board that is connected by a serial line, such as /dev/ttyUSB0
+  --texture FILE   a PNG file of up to 512 x 512 pixels for the textures; without it, they show a crate
   --headless       QEMU without a window
 ";
 
@@ -41,7 +43,8 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Runs the task.
 pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
-    let (mut file, mut device, mut headless): (Option<PathBuf>, Option<PathBuf>, bool) = (None, None, false);
+    let (mut file, mut device, mut texture): (Option<PathBuf>, Option<PathBuf>, Option<PathBuf>) = (None, None, None);
+    let mut headless = false;
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("help") | Short('h') => {
@@ -49,6 +52,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
                 return Ok(());
             }
             Long("board") => device = Some(arguments.value()?.into()),
+            Long("texture") => texture = Some(arguments.value()?.into()),
             Long("headless") => headless = true,
             Value(path) if file.is_none() => file = Some(path.into()),
             other => return Err(other.unexpected().into()),
@@ -57,11 +61,12 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     let file = file.context("a file with a shader is needed; see `cargo xtask live --help`")?;
     // A file that cannot be read is known before anything is built.
     let first = read(&file)?;
+    let texture = texture.as_deref().map(Picture::read_png).transpose()?;
     interrupt::watch()?;
     if let Some(device) = device {
         let console = board::open(&device, Vec::new())?;
         console.wait_prompt(Instant::now() + Duration::from_secs(10))?;
-        return watch(&console, &file, first);
+        return watch(&console, &file, first, texture.as_ref());
     }
     setup::qemu()?.check_plugin()?;
     let workspace = Workspace::find()?;
@@ -71,7 +76,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     let options = qemu::Options { window, ..qemu::Options::with_v3d(&kernel.image, &plugin) };
     let machine = Qemu::start(options, workspace.scratch()?)?;
     machine.console.wait_ready(Instant::now() + BOOT_PATIENCE)?;
-    watch(&machine.console, &file, first)?;
+    watch(&machine.console, &file, first, texture.as_ref())?;
     machine.check_faults()
 }
 
@@ -80,7 +85,10 @@ fn read(file: &Path) -> Result<Vec<u8>> {
 }
 
 /// Sends a file and what becomes of it, until the user interrupts.
-fn watch(console: &Console, file: &Path, first: Vec<u8>) -> Result<()> {
+fn watch(console: &Console, file: &Path, first: Vec<u8>, texture: Option<&Picture>) -> Result<()> {
+    if let Some(picture) = texture {
+        send_texture(console, picture)?.lines()?;
+    }
     let name = kernel_name(file);
     let mut sent = first;
     tell(&send(console, &name, &sent)?);
@@ -127,22 +135,32 @@ pub(crate) fn kernel_name(file: &Path) -> String {
     if name.is_empty() { "shader.wgsl".to_owned() } else { name }
 }
 
-/// Begins to send a source: the kernel waits for blocks.
-pub(crate) fn begin(console: &Console, name: &str) -> Result<()> {
+/// Begins to send something: the kernel waits for blocks.
+pub(crate) fn begin(console: &Console, arguments: &str) -> Result<()> {
     let begun = |line: &str| match line {
         "shader loads" => Some(Ok(())),
         line => line.strip_prefix("error shader: ").map(|why| Err(why.to_owned())),
     };
-    match console.exchange(COMMAND, &format!("shader load {name}"), BLOCK_PATIENCE, begun)? {
+    match console.exchange(COMMAND, &format!("shader {arguments}"), BLOCK_PATIENCE, begun)? {
         Some(Ok(())) => Ok(()),
         Some(Err(why)) => bail!("the kernel says: {why}"),
-        None => bail!("the kernel does not answer `shader load`"),
+        None => bail!("the kernel does not answer `shader {arguments}`"),
     }
 }
 
 /// Sends a source, which the kernel compiles. The answer's lines are the programs', or the diagnostic's.
 pub(crate) fn send(console: &Console, name: &str, source: &[u8]) -> Result<Reply> {
-    begin(console, name)?;
+    upload(console, &format!("load {name}"), source)
+}
+
+/// Sends a picture for the textures.
+pub(crate) fn send_texture(console: &Console, picture: &Picture) -> Result<Reply> {
+    let rgba: Vec<u8> = picture.pixels.iter().flat_map(|&[red, green, blue]| [red, green, blue, 255]).collect();
+    upload(console, &format!("texture {} {}", picture.width, picture.height), &rgba)
+}
+
+fn upload(console: &Console, arguments: &str, source: &[u8]) -> Result<Reply> {
+    begin(console, arguments)?;
     for (number, block) in source.chunks(BLOCK_BYTES).enumerate() {
         blocks::send(console, COMMAND, (number * BLOCK_BYTES) as u32, block)?;
     }

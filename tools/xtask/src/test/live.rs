@@ -86,6 +86,15 @@ pub(super) fn written_while_drawn(workspace: &Workspace, built: &Built) -> Resul
             ensure!(Instant::now() < deadline, "the arrow to the left does not show");
         }
 
+        let textured = "@group(0) @binding(0) var image: texture_2d<f32>;
+            @group(0) @binding(1) var linear: sampler;
+            @fragment fn fs_main(@builtin(position) at: vec4<f32>) -> @location(0) vec4<f32> {
+                return textureSample(image, linear, at.xy / 100.0);
+            }";
+        good(textured)?;
+        live::send_texture(console, &Picture::filled(16, 8, [255, 128, 0]))?.lines()?;
+        wait_for(machine, [255, 128, 0], false, deadline)?;
+
         console.keyboard().press(b"shader edit\r")?;
         let typed = plain("1.0, 0.0, 1.0").replace('\n', "\r");
         console.keyboard().press(format!("{typed}.\r").as_bytes())?;
@@ -218,7 +227,7 @@ fn damaged(console: &Console, good: &str) -> Result<()> {
             is_answer.then(|| line.to_owned())
         })
     };
-    live::begin(console, "damaged.wgsl")?;
+    live::begin(console, "load damaged.wgsl")?;
     let block = answer("00000000 352441c3 AmFiYw==")?.context("a damaged block is not answered")?;
     ensure!(block.starts_with("- 00000000 "), "a damaged block is answered by {block}");
     let block = answer(&crate::far_end::blocks::line(4096, b"gap"))?.context("a gap is not answered")?;
@@ -227,7 +236,7 @@ fn damaged(console: &Console, good: &str) -> Result<()> {
     ensure!(end.contains("was to have"), "a wrong end is answered by {end}");
     console.wait_prompt(Instant::now() + Duration::from_secs(10))?;
 
-    live::begin(console, "cut.wgsl")?;
+    live::begin(console, "load cut.wgsl")?;
     let half = crate::far_end::blocks::line(0, good.as_bytes());
     console.keyboard().press(&half.as_bytes()[..half.len() / 2])?;
     let cut = console.exchange("shader", "", Duration::from_secs(20), |line| {
