@@ -4,7 +4,6 @@
 //! the diagnostic. The compiler's budget is the small one: hostile sources are refused before they take more time, memory or stack than there is.
 
 use alloc::{
-    borrow::Cow,
     format,
     string::{String, ToString},
     sync::Arc,
@@ -67,9 +66,12 @@ pub fn compiler() -> Compiler {
 /// # Errors
 /// What is wrong with the source.
 pub fn compile(name: &str, source: &str) -> Result<Shader, Error> {
-    let alone = source.contains("@fragment") && !source.contains("@vertex");
-    let whole = if alone { Cow::Owned(format!("{source}{VERTEX_STAGE}")) } else { Cow::Borrowed(source) };
-    compiler().compile(name, &whole)
+    let is_alone = source.contains("@fragment") && !source.contains("@vertex");
+    if is_alone && let Ok(whole) = compiler().compile(name, &format!("{source}{VERTEX_STAGE}")) {
+        return Ok(whole);
+    }
+    // A fragment shader that reads varyings compiles alone, and cannot be drawn; and places of mistakes are the source's.
+    compiler().compile(name, source)
 }
 
 /// Whether programs can be drawn with: there are a vertex and a fragment shader.
@@ -166,6 +168,8 @@ mod tests {
         let compute = "@group(0) @binding(0) var<storage, read_write> all: array<u32>;
             @compute @workgroup_size(16) fn cs_main(@builtin(global_invocation_id) at: vec3<u32>) { all[at.x] = at.x; }";
         assert!(!can_be_drawn(&compile("two.wgsl", compute).unwrap()));
+        let reader = "@fragment fn fs_main(@location(0) x: f32) -> @location(0) vec4<f32> { return vec4(x); }";
+        assert!(!can_be_drawn(&compile("three.wgsl", reader).unwrap()));
     }
 
     #[test]

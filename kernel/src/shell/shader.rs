@@ -169,7 +169,7 @@ fn take(session: &Session, name: &str, source: String) -> CommandResult {
     if live::can_be_drawn(&shader) {
         live::put(live::Program { name: name.to_string(), source, shader });
     } else {
-        println!("it compiles, and is not drawn: that takes a fragment shader");
+        println!("it compiles, and is not drawn: that takes a vertex shader, and a fragment shader");
     }
     Ok(())
 }

@@ -34,10 +34,10 @@ Boots the kernel in QEMU and prints, for each SCENE (triangle and cube by defaul
   instructions of each following frame: the median, and the mean, which includes lists that only the first frames write
   frames per second on this machine, measured over N frames (default 60)
 Then it prints:
+  instructions and heap of compiling the tree's shaders in the kernel, with their goals
   instructions and bytes of control list per draw, with their goals, and the draws per second that they allow;
   for comparison, the bytes per draw of Mesa's driver in captured frames
   instructions of a texture upload, and of a copy of the same bytes
-  instructions and heap of compiling the tree's shaders in the kernel, with their goals
   instructions of 10,000 primitives of embedded-graphics, and with that crate's own framebuffer
   for each scene, the GPU cycles per frame that the model estimates, and what bounds them
   for each scene, frames per second on this machine over N frames, beside what the chip is estimated to reach
@@ -84,11 +84,11 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
         println!("{scene}: {median} instructions a frame (median), {mean} (mean)");
         println!("{scene}: {frames_per_second:.1} frames a second on this machine, over {frames} frames");
     }
+    eprintln!("==> shaders");
+    shaders::print(&workspace, &kernel.image, &plugin)?;
     eprintln!("==> draws");
     draws::print(&workspace, &kernel.image, &plugin)?;
     mesa::print(&workspace, &build::replayer(&workspace)?)?;
-    eprintln!("==> shaders");
-    shaders::print(&workspace, &kernel.image, &plugin)?;
     eprintln!("==> primitives");
     primitives::print(&workspace, &kernel.image, &plugin)?;
     eprintln!("==> modelled GPU cycles");
