@@ -1,51 +1,84 @@
-//! The kernel's heap: a linked-list allocator behind a lock
+//! The kernel's heap: a two-level segregated fit allocator behind a lock
 //!
-//! GPU memory is allocated from a separate pool. The heap holds only small objects, so the linear search of its free list is acceptable.
+//! GPU memory is allocated from a separate pool. The shader compiler allocates and frees small objects by the hundred thousand, so both take a constant time.
 
 use core::{
     alloc::{GlobalAlloc, Layout},
+    mem::MaybeUninit,
     ptr::{self, NonNull},
+    slice,
 };
 
-use linked_list_allocator::Heap;
+use rlsf::Tlsf;
 
 use super::layout;
 use crate::irq_lock::IrqLock;
 
-/// The heap with the statistics that `mem` prints.
+/// Blocks of up to 32 B << 22, 128 MiB, in classes of a sixteenth of their power of two.
+type Blocks = Tlsf<'static, u32, u16, 22, 16>;
+
+/// The heap with the statistics that `mem` prints. Sizes are those that were asked for.
 struct Counted {
-    heap: Heap,
+    blocks: Blocks,
+    size_bytes: usize,
+    used_bytes: usize,
     max_used_bytes: usize,
     /// The same since [`start_peak`].
     peak_bytes: usize,
     allocations: u64,
 }
 
+impl Counted {
+    const EMPTY: Self =
+        Self { blocks: Blocks::new(), size_bytes: 0, used_bytes: 0, max_used_bytes: 0, peak_bytes: 0, allocations: 0 };
+
+    fn add(&mut self, bytes: usize) {
+        self.used_bytes += bytes;
+        self.max_used_bytes = self.max_used_bytes.max(self.used_bytes);
+        self.peak_bytes = self.peak_bytes.max(self.used_bytes);
+    }
+}
+
 /// The global allocator.
 struct KernelHeap(IrqLock<Counted>);
 
 #[global_allocator]
-static HEAP: KernelHeap =
-    KernelHeap(IrqLock::new(Counted { heap: Heap::empty(), max_used_bytes: 0, peak_bytes: 0, allocations: 0 }));
+static HEAP: KernelHeap = KernelHeap(IrqLock::new(Counted::EMPTY));
 
-// SAFETY: blocks come from `Heap`, which never returns a byte twice, and all accesses to it are guarded by a lock that also masks interrupts.
+// SAFETY: blocks come from `Tlsf`, which never returns a byte twice, and all accesses to it are guarded by a lock that also masks interrupts.
 unsafe impl GlobalAlloc for KernelHeap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let mut counted = self.0.lock();
-        let Ok(block) = counted.heap.allocate_first_fit(layout) else {
+        let Some(block) = counted.blocks.allocate(layout) else {
             return ptr::null_mut();
         };
         counted.allocations += 1;
-        counted.max_used_bytes = counted.max_used_bytes.max(counted.heap.used());
-        counted.peak_bytes = counted.peak_bytes.max(counted.heap.used());
+        counted.add(layout.size());
         block.as_ptr()
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if let Some(block) = NonNull::new(block) {
-            // SAFETY: the caller returns a block of this allocator with its original layout (contract of `GlobalAlloc`).
-            unsafe { self.0.lock().heap.deallocate(block, layout) };
+            let mut counted = self.0.lock();
+            // SAFETY: the caller returns a block of this allocator with its original alignment (contract of `GlobalAlloc`).
+            unsafe { counted.blocks.deallocate(block, layout.align()) };
+            counted.used_bytes -= layout.size();
         }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        let (Some(block), Ok(new)) = (NonNull::new(block), Layout::from_size_align(new_size, layout.align())) else {
+            return ptr::null_mut();
+        };
+        let mut counted = self.0.lock();
+        // SAFETY: the block is one of this allocator's, with this alignment (contract of `GlobalAlloc`).
+        let Some(moved) = (unsafe { counted.blocks.reallocate(block, new) }) else {
+            return ptr::null_mut();
+        };
+        counted.allocations += 1;
+        counted.used_bytes -= layout.size();
+        counted.add(new_size);
+        moved.as_ptr()
     }
 }
 
@@ -53,9 +86,11 @@ unsafe impl GlobalAlloc for KernelHeap {
 pub fn init() {
     let range = layout::heap();
     let mut counted = HEAP.0.lock();
-    assert!(counted.heap.size() == 0, "the heap has its memory already");
+    assert!(counted.size_bytes == 0, "the heap has its memory already");
     // SAFETY: linker.ld reserves the region, it is mapped read-write, and the assertion above ensures that it is used only once.
-    unsafe { counted.heap.init(range.start as *mut u8, range.len()) };
+    let memory = unsafe { slice::from_raw_parts_mut(range.start as *mut MaybeUninit<u8>, range.len()) };
+    let _ = counted.blocks.insert_free_block(memory);
+    counted.size_bytes = range.len();
 }
 
 /// Statistics of the heap.
@@ -74,7 +109,7 @@ pub struct Usage {
 /// Begins to look for the greatest use from now on; returns the use at this moment, in bytes.
 pub fn start_peak() -> usize {
     let mut counted = HEAP.0.lock();
-    counted.peak_bytes = counted.heap.used();
+    counted.peak_bytes = counted.used_bytes;
     counted.peak_bytes
 }
 
@@ -89,8 +124,8 @@ pub fn peak() -> usize {
 pub fn usage() -> Usage {
     let counted = HEAP.0.lock();
     Usage {
-        size_bytes: counted.heap.size(),
-        used_bytes: counted.heap.used(),
+        size_bytes: counted.size_bytes,
+        used_bytes: counted.used_bytes,
         max_used_bytes: counted.max_used_bytes,
         allocations: counted.allocations,
     }

@@ -68,9 +68,12 @@ const PACKS: &[PackMode] = &[
 ];
 
 /// All recipes, by value and then by preference.
-static RECIPES: OnceBox<Vec<Recipe>> = OnceBox::new();
+static RECIPES: OnceBox<Recipes> = OnceBox::new();
 
-fn all() -> Box<Vec<Recipe>> {
+/// Recipes by value and then by preference.
+struct Recipes(Vec<Recipe>);
+
+fn all() -> Box<Recipes> {
     let mut recipes = Vec::new();
     for &pack in PACKS {
         let mul_pack = pack.number == Number::Float;
@@ -92,12 +95,12 @@ fn all() -> Box<Vec<Recipe>> {
         }
     }
     recipes.sort_by_key(|recipe| recipe.value);
-    Box::new(recipes)
+    Box::new(Recipes(recipes))
 }
 
 /// The ways to make `value`, best first.
 pub(super) fn recipes(value: u32) -> impl Iterator<Item = &'static Recipe> {
-    let recipes = RECIPES.get_or_init(all);
+    let Recipes(recipes) = RECIPES.get_or_init(all);
     let start = recipes.partition_point(|recipe| recipe.value < value);
     recipes[start..].iter().take_while(move |recipe| recipe.value == value)
 }
