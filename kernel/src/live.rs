@@ -10,13 +10,16 @@ use alloc::{
     vec::Vec,
 };
 
-use renderer::wgsl::shader_compiler::{Budget, Compiler, Error, Options, Shader, interface::Stage};
+use renderer::wgsl::{
+    self,
+    shader_compiler::{Budget, Compiler, Error, Options, Shader, interface::Stage},
+};
 use spin::Mutex;
 
 /// What is drawn before a shader was sent.
 const FIRST: &str = include_str!("live/first.wgsl");
 /// Covers the screen for sources without a vertex shader.
-const VERTEX_STAGE: &str = "
+const SCREEN: &str = "
 @vertex fn vs_of_the_screen(@location(0) place: vec2<f32>) -> @builtin(position) vec4<f32> { return vec4(place, 0.0, 1.0); }
 ";
 /// Most characters of a line of a diagnostic on the screen.
@@ -29,8 +32,22 @@ pub struct Program {
     pub name: String,
     /// The source as it was sent.
     pub source: String,
-    /// The programs, of the source and the vertex shader that was added if it had none.
+    /// The programs of the source.
     pub shader: Shader,
+}
+
+impl Program {
+    /// What the scene draws with: the shader, or a fragment shader alone with a vertex shader that covers the screen.
+    ///
+    /// # Errors
+    /// When there is no fragment shader, or it reads varyings that nobody writes.
+    pub fn drawable(&self) -> Result<wgsl::Shader, wgsl::Error> {
+        if self.shader.stage(Stage::Vertex).is_some() {
+            return wgsl::Shader::of(&self.name, &self.shader);
+        }
+        let screen = compiler().compile("screen.wgsl", SCREEN)?;
+        wgsl::Shader::of_screen(&self.name, &screen, &self.shader)
+    }
 }
 
 /// A picture that was sent along.
@@ -61,23 +78,12 @@ pub fn compiler() -> Compiler {
     Compiler::new(Options { budget: Budget::SMALL, ..Options::default() })
 }
 
-/// Compiles a source. A fragment shader alone is given a vertex shader that covers the screen.
+/// Compiles a source.
 ///
 /// # Errors
 /// What is wrong with the source.
 pub fn compile(name: &str, source: &str) -> Result<Shader, Error> {
-    let is_alone = source.contains("@fragment") && !source.contains("@vertex");
-    if is_alone && let Ok(whole) = compiler().compile(name, &format!("{source}{VERTEX_STAGE}")) {
-        return Ok(whole);
-    }
-    // A fragment shader that reads varyings compiles alone, and cannot be drawn; and places of mistakes are the source's.
     compiler().compile(name, source)
-}
-
-/// Whether programs can be drawn with: there are a vertex and a fragment shader.
-#[must_use]
-pub fn can_be_drawn(shader: &Shader) -> bool {
-    shader.stage(Stage::Vertex).is_some() && shader.stage(Stage::Fragment).is_some()
 }
 
 /// Has the scene draw with a program from now on.
@@ -158,18 +164,23 @@ mod tests {
     #[test]
     fn what_is_drawn_first_compiles_and_can_be_drawn() {
         let (program, diagnostic) = current().unwrap();
-        assert!(can_be_drawn(&program.shader) && diagnostic.is_none());
+        assert!(program.drawable().is_ok() && diagnostic.is_none());
     }
 
     #[test]
     fn a_fragment_shader_alone_covers_the_screen() {
-        let fragment = "@fragment fn fs_main() -> @location(0) vec4<f32> { return vec4(1.0); }";
-        assert!(can_be_drawn(&compile("one.wgsl", fragment).unwrap()));
+        let check = |source: &str, expected: Result<(), &str>| {
+            let program = Program { name: "a".into(), source: source.into(), shader: compile("a", source).unwrap() };
+            let found = program.drawable().map(|_| ()).map_err(|error| error.to_string());
+            assert_eq!(found, expected.map_err(str::to_string), "{source}");
+        };
+        check("@fragment fn fs_main() -> @location(0) vec4<f32> { return vec4(1.0); }", Ok(()));
+        let varyings = "a: the fragment shader reads varyings, which a vertex shader of its own must write";
+        let reader = "@fragment fn fs_main(@location(0) x: f32) -> @location(0) vec4<f32> { return vec4(x); }";
+        check(reader, Err(varyings));
         let compute = "@group(0) @binding(0) var<storage, read_write> all: array<u32>;
             @compute @workgroup_size(16) fn cs_main(@builtin(global_invocation_id) at: vec3<u32>) { all[at.x] = at.x; }";
-        assert!(!can_be_drawn(&compile("two.wgsl", compute).unwrap()));
-        let reader = "@fragment fn fs_main(@location(0) x: f32) -> @location(0) vec4<f32> { return vec4(x); }";
-        assert!(!can_be_drawn(&compile("three.wgsl", reader).unwrap()));
+        check(compute, Err("a: there is no fragment shader"));
     }
 
     #[test]

@@ -63,9 +63,9 @@ pub(crate) struct Stages {
 }
 
 impl Stages {
-    /// What the source declares; each stage knows all of it.
+    /// What the source of the fragment shader declares; each stage knows all of its source.
     fn interface(&self) -> &Interface {
-        &self.vertex.interface
+        &self.fragment.interface
     }
 
     fn attributes(&self) -> &[Attribute] {
@@ -87,15 +87,43 @@ impl Shader {
     /// # Errors
     /// As [`Shader::compile`].
     pub fn compile_with(compiler: &Compiler, name: &str, source: &str) -> Result<Self, Error> {
-        Self::of(name, compiler.compile(name, source)?)
+        Self::of(name, &compiler.compile(name, source)?)
     }
 
     /// The shader that a source was compiled to.
     ///
     /// # Errors
     /// When a stage is missing.
-    pub fn of(name: &str, shader: shader_compiler::Shader) -> Result<Self, Error> {
+    pub fn of(name: &str, shader: &shader_compiler::Shader) -> Result<Self, Error> {
+        Self::of_two(name, shader, shader)
+    }
+
+    /// A shader of two sources: a vertex shader without uniforms, textures and storage buffers, and a fragment shader that reads no varyings, such as one that
+    /// covers the screen.
+    ///
+    /// # Errors
+    /// When a stage is missing, or the two are not so.
+    pub fn of_screen(
+        name: &str,
+        vertex: &shader_compiler::Shader,
+        fragment: &shader_compiler::Shader,
+    ) -> Result<Self, Error> {
+        let shader = Self::of_two(name, vertex, fragment)?;
+        let [_, vertex, fragment] = shader.programs().map(|compiled| &compiled.interface);
+        let declares = !vertex.fields.is_empty() || !vertex.textures.is_empty() || !vertex.buffers.is_empty();
+        if declares || vertex.varyings != 0 || fragment.varyings != 0 {
+            return Err(Error::Varyings { shader: name.into() });
+        }
+        Ok(shader)
+    }
+
+    fn of_two(
+        name: &str,
+        of_vertex: &shader_compiler::Shader,
+        of_fragment: &shader_compiler::Shader,
+    ) -> Result<Self, Error> {
         let stage = |stage: Stage| {
+            let shader = if stage == Stage::Fragment { of_fragment } else { of_vertex };
             let compiled = shader.stage(stage).cloned();
             compiled.ok_or_else(|| Error::Stage { shader: name.into(), stage: stage.name() })
         };

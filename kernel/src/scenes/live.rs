@@ -152,7 +152,7 @@ impl Live {
 /// Makes a pipeline, a mesh and uniforms for programs.
 fn drawing(context: &SceneContext<'_>, picture: &Texture, program: &live::Program) -> Result<Drawing, SceneError> {
     let device = context.device;
-    let shader = Shader::of(&program.name, program.shader.clone())?;
+    let shader = program.drawable()?;
     let pipeline = shader.pipeline(device, "live", &State { depth: Depth::LESS, ..State::PLAIN })?;
     let mesh = mesh(context, &shader)?;
     let mut uniforms = shader.uniforms();

@@ -307,7 +307,7 @@ pub const TABLE: [Row; 25] = [
         "[vectors | board | code [N] | after S]",
         "compare results with recorded ones, print them, test a board, or show its report as QR codes",
     ),
-    row("shader", "[edit | load NAME | texture W H]", "show, type or receive the shader of the scene live"),
+    row("shader", "[edit | load NAME | texture WIDTH HEIGHT]", "show, type or receive the shader of the scene live"),
     row("log", "[previous | off | error | warn | info | debug | trace]", "show the log, or choose what is logged"),
     row("watchdog", "[on | off]", "show, arm or disarm the watchdog, which restarts the board when the kernel hangs"),
     row(

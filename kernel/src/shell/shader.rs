@@ -166,10 +166,10 @@ fn take(session: &Session, name: &str, source: String) -> CommandResult {
         println!("shader {} {} {:08x}", compiled.stage.name(), compiled.words.len(), crc32::of_bytes(&bytes));
     }
     println!("shader took {us} us, {bytes} bytes of heap");
-    if live::can_be_drawn(&shader) {
-        live::put(live::Program { name: name.to_string(), source, shader });
-    } else {
-        println!("it compiles, and is not drawn: that takes a vertex shader, and a fragment shader");
+    let program = live::Program { name: name.to_string(), source, shader };
+    match program.drawable() {
+        Ok(_) => live::put(program),
+        Err(why) => println!("it compiles, and is not drawn: {why}"),
     }
     Ok(())
 }

@@ -17,6 +17,11 @@ pub enum Error {
         /// The stage.
         stage: &'static str,
     },
+    /// A fragment shader that is to cover the screen reads varyings.
+    Varyings {
+        /// The shader.
+        shader: String,
+    },
     /// There is nothing of this name.
     Name {
         /// The shader.
@@ -64,6 +69,9 @@ impl fmt::Display for Error {
         match self {
             Self::Source(error) => error.fmt(f),
             Self::Stage { shader, stage } => write!(f, "{shader}: there is no {stage} shader"),
+            Self::Varyings { shader } => {
+                write!(f, "{shader}: the fragment shader reads varyings, which a vertex shader of its own must write")
+            }
             Self::Name { shader, what, name, known } if known.is_empty() => {
                 write!(f, "{shader}: there is no {what} `{name}`, and no other one")
             }
