@@ -1,7 +1,7 @@
 //! The shader that is written while the kernel runs: its source, its programs, and what is wrong with a later attempt
 //!
-//! The command `shader` compiles what it receives, and leaves programs or a diagnostic here; the scene `live` draws with the last programs there were, and shows
-//! the diagnostic. The compiler's budget is the small one: hostile sources are refused before they take more time, memory or stack than there is.
+//! The command `shader` compiles what it receives, and leaves programs or a diagnostic here; the scene `live` draws with the last programs there were, and
+//! shows the diagnostic. The compiler's budget is the small one: hostile sources are refused before they take more time, memory or stack than there is.
 
 use alloc::{
     format,

@@ -9,8 +9,8 @@
 //! address 0 on, up to the peripherals at most; `address_space_map` returns a host pointer to it, which is valid until it is unmapped, which never happens.
 //! Other vCPUs store to it while the model runs, so it is only accessed as atomic words.
 //!
-//! Jobs are executed by a thread of this library. When one ends that the guest no longer waits for, the thread schedules a call in QEMU's main loop, which holds
-//! the big lock too: only there, and in MMIO callbacks, are results taken back and the interrupt line is set.
+//! Jobs are executed by a thread of this library. When one ends that the guest no longer waits for, the thread schedules a call in QEMU's main loop, which
+//! holds the big lock too: only there, and in MMIO callbacks, are results taken back and the interrupt line is set.
 //!
 //! With the coherence check, each instruction is [instrumented](instrumentation), and the vCPU's [system registers](system_registers) are read at each start.
 //!

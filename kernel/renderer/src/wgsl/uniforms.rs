@@ -238,7 +238,6 @@ impl Uniforms {
                 Some(Some(Bound::Cube(texture))) => texture.levels(),
                 _ => 1,
             }),
-            StreamWord::OwnAddress(number) => stream.own_address(number),
             // Of compute programs only, which have no pipeline.
             StreamWord::WorkgroupMemory(_) | StreamWord::Share(_) => stream.word(0),
         }

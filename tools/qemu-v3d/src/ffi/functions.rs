@@ -6,8 +6,8 @@
 //!
 //! # Sources
 //! `include/qemu/qemu-plugin.h`, `include/exec/memory.h`, `include/exec/memattrs.h`, `include/hw/qdev-core.h`,
-//! `include/hw/irq.h`, `include/hw/sysbus.h`, `include/sysemu/reset.h`, `include/sysemu/runstate.h`, `include/block/aio.h`, `qapi/misc.json` (`query-version`) of QEMU 7.2
-//! and 10.0; `include/plugins/qemu-plugin.h` of 11.1.
+//! `include/hw/irq.h`, `include/hw/sysbus.h`, `include/sysemu/reset.h`, `include/sysemu/runstate.h`, `include/block/aio.h`, `qapi/misc.json` (`query-version`)
+//! of QEMU 7.2 and 10.0; `include/plugins/qemu-plugin.h` of 11.1.
 
 use super::layout::{MemoryRegion, MemoryRegionOps};
 use crate::version::{self, Release};

@@ -1,4 +1,4 @@
-//! Instructions that a block takes at least, whatever registers there are: the figure that a schedule's length is compared with.
+//! The fewest instructions that a block takes, whatever registers there are: a schedule is compared with it.
 //!
 //! Two bounds are known before anything is scheduled: the longest chain of dependent operations with their latencies, and the slots of an instruction. An
 //! instruction has one add ALU, one mul ALU, one signal, one word of the uniforms, one varying and one access of a unit outside of the QPU. A move fits either

@@ -105,8 +105,8 @@ impl Selector<'_> {
         }
     }
 
-    /// Assigns the next iteration's value of a loop-carried register: directly by the operation that computes it, if that has no other use and nothing reads the
-    /// old value afterwards.
+    /// Assigns the next iteration's value of a loop-carried register: directly by the operation that computes it, if that has no other use and nothing reads
+    /// the old value afterwards.
     fn assign(&mut self, source: Operand, to: Register) {
         if let Operand::Register(register) = source {
             let writers = self.block.iter().filter(|operation| operation.writes() == Some(register)).count();
