@@ -94,7 +94,7 @@ fn watch(console: &Console, file: &Path, first: Vec<u8>, texture: Option<&Pictur
     tell(&send(console, &name, &sent)?);
     console.keyboard().press(b"scene run live\r")?;
     let keyboard = console.keyboard();
-    let stop = Box::new(|| interrupt::request());
+    let stop = Box::new(interrupt::request);
     let keys = std::io::stdin().is_terminal().then(|| SingleKeys::connect(keyboard, Actions { save: None, stop }));
     let _keys = keys.transpose()?;
     eprintln!("watching {}; Ctrl-C ends it", file.display());

@@ -1,4 +1,4 @@
-//! The planet whose shader is compiled at run time: programs and picture are those of the build script, and misfits are refused by name.
+//! The planet whose shader is compiled at run time: programs and picture are the build script's, and misfits are refused by name.
 
 use guide_shaders::planet;
 use renderer::pipeline::state::State;
