@@ -1,4 +1,4 @@
-//! The planet whose shader is compiled at run time: programs and picture are the build script's, and misfits are refused by name.
+//! Shaders that are compiled at run time draw what those of a build script draw.
 
 use guide_shaders::planet;
 use renderer::pipeline::state::State;
