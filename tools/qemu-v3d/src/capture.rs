@@ -96,11 +96,12 @@ impl Capture {
         let waits = waits_for_binner(list.start, list.end, memory);
         let is_open = |recording: &&mut Recording| recording.lists.rendering.is_none();
         // Its binning list may still run; then both are one job that is in the queue already.
-        if waits && self.binned.is_empty() {
-            if let Some(recording) = self.started.iter_mut().find(is_open) {
-                recording.lists.rendering = Some(list);
-                return;
-            }
+        if waits
+            && self.binned.is_empty()
+            && let Some(recording) = self.started.iter_mut().find(is_open)
+        {
+            recording.lists.rendering = Some(list);
+            return;
         }
         let binned = if waits { self.binned.pop_front() } else { None };
         let new = || Recording { lists: Lists::default(), pages: Arc::new(Pages::new()), has_faults: false };
