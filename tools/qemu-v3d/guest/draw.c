@@ -303,11 +303,12 @@ static void features(int frame, int size)
     glClearColor(0.1f, 0.1f, 0.2f, 1);
 }
 
-/* Small blended triangles, so many that the binner runs out of memory. Their corners are between pixels, so that every renderer covers the same ones. */
+/* Small blended rectangles of two triangles each, so many that the binner runs out of memory. Their sides are between pixels, and a pixel on a diagonal has
+   the same colour whichever of the two triangles covers it: every renderer draws the same. */
 static void many(int frame, int size)
 {
     static float *corners;
-    int count = size ? size : 20000;
+    int count = (size ? size : 20000) & ~1;
     if (frame == 0) {
         use("attribute vec2 place; attribute vec3 normal; varying vec3 color;"
             "void main() { color = normal; gl_Position = vec4(place, 0.0, 1.0); }",
@@ -315,12 +316,14 @@ static void many(int frame, int size)
         corners = realloc(corners, (size_t)count * 15 * sizeof *corners);
         seed = 1;
         float *to = corners;
-        for (int index = 0; index < count; index++) {
-            int x = (int)(random_number() * WIDTH), y = (int)(random_number() * HEIGHT);
+        for (int index = 0; index < count; index += 2) {
+            int left = (int)(random_number() * WIDTH), low = (int)(random_number() * HEIGHT);
+            int right = left + 1 + (int)(7 * random_number()), high = low + 1 + (int)(7 * random_number());
             float color[3] = { random_number(), random_number(), random_number() };
-            for (int corner = 0; corner < 3; corner++, to += 5) {
-                to[0] = (float)(x + (int)(8 * random_number())) * 2 / WIDTH - 1;
-                to[1] = (float)(y + (int)(8 * random_number())) * 2 / HEIGHT - 1;
+            int places[6][2] = { { left, low }, { right, low }, { right, high }, { left, low }, { right, high }, { left, high } };
+            for (int corner = 0; corner < 6; corner++, to += 5) {
+                to[0] = (float)places[corner][0] * 2 / WIDTH - 1;
+                to[1] = (float)places[corner][1] * 2 / HEIGHT - 1;
                 memcpy(to + 2, color, sizeof color);
             }
         }
