@@ -288,7 +288,7 @@ pub const TABLE: [Row; 25] = [
     row(
         "names",
         "[on | off]",
-        "keep the names of draws, programs, lines and uniforms for `capture`, from the next scene on; drawing is slower",
+        "keep names of draws, programs, lines and uniforms for `capture`, from the next scene on",
     ),
     row(
         "replay",

@@ -66,7 +66,7 @@ const DEFAULT_TIMEOUT_PER_FRAME: Duration = Duration::from_secs(2);
 /// At least as many frames for a rate.
 const FRAMES_OF_A_RATE: u64 = 2;
 /// Frames of each scene before memory use is measured.
-const WARM_UP_FRAMES: u64 = 2;
+const WARM_UP_FRAMES: u64 = 8;
 /// At least as many commands as the shell's history holds.
 const SHELL_HISTORY_LINES: usize = 16;
 
