@@ -20,7 +20,7 @@ use core::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use spin::Once;
+use spin::{Mutex, MutexGuard, Once};
 use tock_registers::interfaces::{Readable, Writeable};
 use v3d::{
     hw::{
@@ -41,7 +41,7 @@ use crate::{
         v3d_registers::RegisterWindow,
     },
     gpu::ClockCheck,
-    irq_lock::{IrqLock, IrqLockGuard},
+    irq_lock::IrqLock,
     mm::shared::SharedWords,
     mmio::Mmio,
 };
@@ -68,7 +68,8 @@ pub struct V3dPlatform {
     is_unchecked: AtomicBool,
     /// Whether names are kept, for captures. They are not unless they are asked for: each draw would take several times as long.
     keeps_names: AtomicBool,
-    names: IrqLock<Names>,
+    /// Interrupt handlers name nothing, so that interrupts go on while they are printed.
+    names: Mutex<Names>,
 }
 
 static PLATFORM: Once<V3dPlatform> = Once::new();
@@ -88,7 +89,7 @@ impl V3dPlatform {
             is_open: AtomicBool::new(false),
             is_unchecked: AtomicBool::new(false),
             keeps_names: AtomicBool::new(false),
-            names: IrqLock::new(Names::new(MOST_NAMES)),
+            names: Mutex::new(Names::new(MOST_NAMES)),
         })
     }
 
@@ -191,7 +192,7 @@ impl V3dPlatform {
     }
 
     /// The names that have been kept.
-    pub fn names(&self) -> IrqLockGuard<'_, Names> {
+    pub fn names(&self) -> MutexGuard<'_, Names> {
         self.names.lock()
     }
 

@@ -12,7 +12,7 @@ use alloc::{
     vec,
     vec::Vec,
 };
-use core::fmt;
+use core::fmt::{self, Write};
 
 use v3d::{
     Submission,
@@ -54,10 +54,10 @@ pub(super) fn capture(session: &mut Session, later: usize) -> CommandResult {
         return Err("nothing has been drawn or run yet".into());
     }
     let picture = last_picture.as_ref().filter(|_| submission.job.is_some() && later == 0);
-    describe(gpu, &submission, picture);
-    let sent = write_memory(gpu, watchdog).map_err(|error| error.to_string())?;
-    println!("capture end {sent}");
-    Ok(())
+    describe(gpu, &submission, picture, watchdog)
+        .and_then(|()| write_memory(gpu, watchdog))
+        .map_err(|error| error.to_string())
+        .map(|sent| println!("capture end {sent}"))
 }
 
 /// Shows whether names are kept, or has them kept or not from now on.
@@ -80,7 +80,7 @@ pub(super) fn names(session: &mut Session, wanted: Option<bool>) -> CommandResul
 }
 
 /// Prints the line that describes programs, lists and results.
-fn describe(gpu: &Gpu, submission: &Submission, picture: Option<&LastPicture>) {
+fn describe(gpu: &Gpu, submission: &Submission, picture: Option<&LastPicture>, watchdog: &mut Watchdog) -> fmt::Result {
     let member = |list: Option<ControlList>, start: &str, end: &str| match list {
         Some(list) => format!("\"{start}\":{},\"{end}\":{},", list.start.offset(), list.end_exclusive.offset()),
         None => "".to_string(),
@@ -117,7 +117,7 @@ fn describe(gpu: &Gpu, submission: &Submission, picture: Option<&LastPicture>) {
         pool_end - OVERFLOW_BYTES,
     );
     let pages = pages(gpu, submission);
-    print!(",{}", NamesInJson { pages: &pages, names: &platform.names() });
+    write!(Attended(watchdog), ",{}", NamesInJson { pages: &pages, names: &platform.names() })?;
     if let Some(LastPicture { target, .. }) = picture {
         print!(
             ",\"color_buffer\":{{\"address\":{},\"stride_bytes\":{},\"format\":\"R8G8B8A8_UNORM\",\
@@ -129,6 +129,17 @@ fn describe(gpu: &Gpu, submission: &Submission, picture: Option<&LastPicture>) {
         );
     }
     println!("}}");
+    Ok(())
+}
+
+/// The terminal, for a line that takes longer than the watchdog waits: thousands of names take half a minute at the console's rate.
+struct Attended<'w>(&'w mut Watchdog);
+
+impl Write for Attended<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.sign_of_life();
+        Terminal.write_str(text)
+    }
 }
 
 /// The pages of memory that the job reads or writes; none if the validator rejects it.
