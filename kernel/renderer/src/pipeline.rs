@@ -106,24 +106,25 @@ impl<'a, V, U, F, const N: usize> PipelineDescriptor<'a, V, U, F, N> {
     /// A descriptor without depth test, blending or culling: each draw replaces what it covers. Its targets have bytes, unless the fragment shader is only for
     /// half floats.
     pub fn new(label: &'static str, shading: impl Into<Shading<'a, V, U, N>>, fragment: &'a Fragment<F, N>) -> Self {
+        let plain = State::PLAIN;
         Self {
             label,
             shading: shading.into(),
             fragment,
             half_color: matches!(fragment.ending(), Ending::HalfColor),
-            depth: Depth::NONE,
-            stencil: None,
-            blend: Blend::NONE,
-            logic: Logic::Copy,
-            color_mask: [0xff; 4],
-            alpha_test: AlphaTest::NONE,
-            samples: Samples::One,
-            alpha_to_coverage: false,
-            cull: Cull::None,
-            front: FrontFace::CounterClockwise,
-            polygon_offset: PolygonOffset::NONE,
-            line_width_px: 1.0,
-            point_size_px: 1.0,
+            depth: plain.depth,
+            stencil: plain.stencil,
+            blend: plain.blend,
+            logic: plain.logic,
+            color_mask: plain.color_mask,
+            alpha_test: plain.alpha_test,
+            samples: plain.samples,
+            alpha_to_coverage: plain.alpha_to_coverage,
+            cull: plain.cull,
+            front: plain.front,
+            polygon_offset: plain.polygon_offset,
+            line_width_px: plain.line_width_px,
+            point_size_px: plain.point_size_px,
         }
     }
 }
