@@ -31,9 +31,12 @@ pub use half::f16;
 pub use origin::Origin;
 pub use program::{Ending, Fragment, PrimitiveKind, UserProgram, VertexShading};
 pub use texture::{
-    Child, CubeMap, Texture2d, Texture2d64, TextureBinding, TextureChild, TextureCube, TwoDimensional, TwoDimensional64,
+    AnyKind, Child, CubeMap, Texture2d, Texture2d64, TextureBinding, TextureChild, TextureCube, TwoDimensional,
+    TwoDimensional64,
 };
-pub use uniform::{NoUniforms, Owner, UniformData, UniformStream, UniformValue, VertexUniforms, ViewportUniforms};
+pub use uniform::{
+    NoUniforms, Owner, UniformData, UniformStream, UniformValue, VertexUniforms, ViewportUniforms, place_own_addresses,
+};
 #[doc(hidden)]
 pub use v3d_hw;
 pub use vertex::{Attribute, AttributeComponent, VertexData, push_attribute};

@@ -36,6 +36,10 @@ pub struct TextureBinding<Kind> {
     kind: PhantomData<fn(Kind)>,
 }
 
+/// Of a kind that is known at run time only, from what a shader declares.
+#[derive(Debug)]
+pub enum AnyKind {}
+
 /// A texture that a program declares as `2d`.
 pub type Texture2d = TextureBinding<TwoDimensional>;
 /// A texture that a program declares as `2d64`.
@@ -50,6 +54,11 @@ impl<Kind> TextureBinding<Kind> {
     /// of this kind.
     pub const fn new(words: [u32; 4], owner: Owner) -> Self {
         Self { words, owner, kind: PhantomData }
+    }
+
+    /// The same without its kind.
+    pub fn of_any_kind(self) -> TextureBinding<AnyKind> {
+        TextureBinding::new(self.words, self.owner)
     }
 
     /// The parameter words.

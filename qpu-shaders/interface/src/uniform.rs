@@ -116,11 +116,8 @@ impl<'a> UniformStream<'a> {
     /// Makes addresses of the offsets that [`own_address`](Self::own_address) has appended: the stream will be at `address`.
     #[inline]
     pub fn place_at(&mut self, address: BusAddr) {
-        for at in self.own_addresses.drain(..) {
-            if let Some(word) = self.words.get_mut(at) {
-                *word = word.wrapping_add(address.0);
-            }
-        }
+        place_own_addresses(self.words, &self.own_addresses, address);
+        self.own_addresses.clear();
     }
 
     /// The indices, in the vector of words, of offsets that are to become addresses, for a stream whose place is not known yet.
@@ -162,6 +159,16 @@ impl<'a> UniformStream<'a> {
     #[inline]
     pub const fn not_a_number(&self) -> Option<usize> {
         self.not_a_number
+    }
+}
+
+/// Makes addresses of the words with these indices, which are offsets from the start of a stream that will be at `address`.
+#[inline]
+pub fn place_own_addresses(words: &mut [u32], own_addresses: &[usize], address: BusAddr) {
+    for &at in own_addresses {
+        if let Some(word) = words.get_mut(at) {
+            *word = word.wrapping_add(address.0);
+        }
     }
 }
 

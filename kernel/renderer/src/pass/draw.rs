@@ -7,7 +7,7 @@
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::ops::Range;
-use shader_interface::{PrimitiveKind, UniformData, UniformStream, VertexData, VertexUniforms};
+use shader_interface::{PrimitiveKind, UniformData, UniformStream, VertexData, VertexUniforms, place_own_addresses};
 use v3d::binning_list::is_empty;
 use v3d::hw::BusAddr;
 use v3d::platform::Named;
@@ -120,11 +120,7 @@ impl FragmentUniforms {
                     region.store_words(driver.platform(), &self.next)?;
                 } else {
                     let mut placed = self.next.clone();
-                    for &at in &self.own_addresses {
-                        if let Some(word) = placed.get_mut(at) {
-                            *word = word.wrapping_add(region.address().0);
-                        }
-                    }
+                    place_own_addresses(&mut placed, &self.own_addresses, region.address());
                     region.store_words(driver.platform(), &placed)?;
                 }
                 core::mem::swap(&mut self.words, &mut self.next);

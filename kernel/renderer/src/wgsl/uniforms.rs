@@ -8,17 +8,12 @@ use alloc::vec::Vec;
 
 use shader_compiler::interface::{Field, Interface, Number};
 use shader_compiler::ssa::{Axis, Sampling, SizeForm, StreamWord, Viewport};
-use shader_interface::{Storage, Texture2d, TextureBinding, TextureCube, UniformData, UniformStream, VertexUniforms};
+use shader_interface::{
+    AnyKind, Storage, Texture2d, TextureBinding, TextureCube, UniformData, UniformStream, VertexUniforms,
+};
 
 use super::values::{Values, described};
 use super::{Error, Stages};
-
-/// A texture of either kind.
-#[derive(Clone, Debug)]
-enum Bound {
-    Flat(Texture2d),
-    Cube(TextureCube),
-}
 
 /// The uniforms, textures and storage buffers of a shader. A draw copies them, so they may be changed for the next one.
 #[derive(Clone, Debug)]
@@ -26,7 +21,8 @@ pub struct Uniforms {
     stages: Rc<Stages>,
     /// Words of each field, one after the other.
     fields: Vec<Vec<u32>>,
-    textures: Vec<Option<Bound>>,
+    /// Each of the kind that the shader declares.
+    textures: Vec<Option<TextureBinding<AnyKind>>>,
     buffers: Vec<Option<Storage<u32>>>,
 }
 
@@ -82,7 +78,7 @@ impl Uniforms {
     /// When there is no such texture, or it is a cube map.
     pub fn set_texture(&mut self, name: &str, texture: Texture2d) -> Result<(), Error> {
         let number = self.texture(name, false)?;
-        self.textures[number] = Some(Bound::Flat(texture));
+        self.textures[number] = Some(texture.of_any_kind());
         Ok(())
     }
 
@@ -92,7 +88,7 @@ impl Uniforms {
     /// When there is no such texture, or it is none.
     pub fn set_cube(&mut self, name: &str, texture: TextureCube) -> Result<(), Error> {
         let number = self.texture(name, true)?;
-        self.textures[number] = Some(Bound::Cube(texture));
+        self.textures[number] = Some(texture.of_any_kind());
         Ok(())
     }
 
@@ -163,10 +159,8 @@ impl Uniforms {
         }
         for (number, texture) in (0..).zip(&self.textures) {
             // Their words are written; this keeps them alive.
-            match texture {
-                Some(Bound::Flat(texture)) if interface.reads_texture(number) => texture.push(stream, 0, 0),
-                Some(Bound::Cube(texture)) if interface.reads_texture(number) => texture.push(stream, 0, 0),
-                _ => {}
+            if let Some(texture) = texture.as_ref().filter(|_| interface.reads_texture(number)) {
+                texture.push(stream, 0, 0);
             }
         }
         for (number, (buffer, declared)) in (0..).zip(self.buffers.iter().zip(&interface.buffers)) {
@@ -178,6 +172,7 @@ impl Uniforms {
 
     fn push_word(&self, interface: &Interface, word: StreamWord, stream: &mut UniformStream<'_>) {
         let buffer = |number: u32| self.buffers.get(number as usize).and_then(Option::as_ref);
+        let bound = |number: u32| self.textures.get(number as usize).and_then(Option::as_ref);
         match word {
             StreamWord::Field { field, index } => {
                 let words = self.fields.get(field as usize);
@@ -210,19 +205,11 @@ impl Uniforms {
                 stream.word(length);
             }
             StreamWord::Texture { texture, parameter, sampling } => {
-                let words = match self.textures.get(texture as usize) {
-                    Some(Some(Bound::Flat(texture))) => parameters(texture, sampling),
-                    Some(Some(Bound::Cube(texture))) => parameters(texture, sampling),
-                    _ => [0; 4],
-                };
+                let words = bound(texture).map_or([0; 4], |texture| parameters(texture, sampling));
                 stream.word(words.get(usize::from(parameter)).copied().unwrap_or(0));
             }
             StreamWord::TextureSize { texture, axis, level, form } => {
-                let size = match self.textures.get(texture as usize) {
-                    Some(Some(Bound::Flat(texture))) => texture.size_px(u32::from(level)),
-                    Some(Some(Bound::Cube(texture))) => texture.size_px(u32::from(level)),
-                    _ => [1, 1],
-                };
+                let size = bound(texture).map_or([1, 1], |texture| texture.size_px(u32::from(level)));
                 let side = match axis {
                     Axis::Width => size[0],
                     Axis::Height => size[1],
@@ -233,11 +220,9 @@ impl Uniforms {
                     SizeForm::Inverse => stream.float(1.0 / side as f32),
                 }
             }
-            StreamWord::TextureLevels { texture } => stream.word(match self.textures.get(texture as usize) {
-                Some(Some(Bound::Flat(texture))) => texture.levels(),
-                Some(Some(Bound::Cube(texture))) => texture.levels(),
-                _ => 1,
-            }),
+            StreamWord::TextureLevels { texture } => {
+                stream.word(bound(texture).map_or(1, TextureBinding::levels));
+            }
             // Of compute programs only, which have no pipeline.
             StreamWord::WorkgroupMemory(_) | StreamWord::Share(_) => stream.word(0),
         }
@@ -245,7 +230,7 @@ impl Uniforms {
 }
 
 /// Parameter words of a lookup.
-fn parameters<Kind>(texture: &TextureBinding<Kind>, sampling: Sampling) -> [u32; 4] {
+fn parameters(texture: &TextureBinding<AnyKind>, sampling: Sampling) -> [u32; 4] {
     match sampling {
         Sampling::Automatic => texture.words(),
         Sampling::Level => texture.level_words(),
