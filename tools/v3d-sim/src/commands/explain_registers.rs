@@ -57,11 +57,10 @@ fn parse(text: &str) -> BTreeMap<u32, u32> {
     let mut values = BTreeMap::new();
     let is_separator = |c: char| !c.is_ascii_alphanumeric() && c != '_';
     for line in text.lines() {
-        let mut register = None;
+        let mut register: Option<Register> = None;
         for word in line.split(is_separator).filter(|word| !word.is_empty()) {
             let number = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X"));
             if let (Some(register), Some(value)) = (register, number.and_then(|it| u32::from_str_radix(it, 16).ok())) {
-                let register: Register = register;
                 values.insert(register.offset(), value);
             }
             register = named(word).or(register.filter(|_| number.is_none()));
@@ -74,7 +73,7 @@ fn parse(text: &str) -> BTreeMap<u32, u32> {
 fn named(word: &str) -> Option<Register> {
     let upper = word.to_ascii_uppercase();
     let name = upper.strip_prefix("V3D_").unwrap_or(&upper);
-    (0..0x1000).step_by(4).filter_map(Register::from_offset).find(|register| register.name() == name)
+    Register::ALL.iter().copied().find(|register| register.name() == name)
 }
 
 /// Sentences about what the values suggest, the most certain first.
