@@ -78,7 +78,7 @@ impl Device {
         let work = self.v3d.post(memory, offset, value);
         let starts = work.is_some();
         if let Some(work) = work {
-            self.order(work);
+            self.submit(work);
         }
         if starts || resets_thread {
             self.wait(memory, self.pause.limit());
@@ -113,12 +113,12 @@ impl Device {
             capture.has_run(status & BINNING_ACTIVE != 0, status & RENDERING_ACTIVE != 0, *memory);
         }
         if let Some(next) = next {
-            self.order(next);
+            self.submit(next);
         }
     }
 
-    fn order(&self, work: Work) {
-        self.worker.order(work, self.capture.as_ref().and_then(Capture::pages));
+    fn submit(&self, work: Work) {
+        self.worker.submit(work, self.capture.as_ref().and_then(Capture::pages));
     }
 
     /// Tells the capture of lists and of overflow memory, before the register is written.
