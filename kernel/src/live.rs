@@ -14,7 +14,7 @@ use renderer::wgsl::{
     self,
     shader_compiler::{Budget, Compiler, Error, Options, Shader, interface::Stage},
 };
-use spin::Mutex;
+use spin::{Mutex, Once};
 
 /// What is drawn before a shader was sent.
 const FIRST: &str = include_str!("live/first.wgsl");
@@ -22,6 +22,8 @@ const FIRST: &str = include_str!("live/first.wgsl");
 const SCREEN: &str = "
 @vertex fn vs_of_the_screen(@location(0) place: vec2<f32>) -> @builtin(position) vec4<f32> { return vec4(place, 0.0, 1.0); }
 ";
+/// The same, compiled when it is needed first.
+static SCREEN_SHADER: Once<Shader> = Once::new();
 /// Most characters of a line of a diagnostic on the screen.
 const LINE_CHARACTERS: usize = 120;
 
@@ -45,8 +47,8 @@ impl Program {
         if self.shader.stage(Stage::Vertex).is_some() {
             return wgsl::Shader::of(&self.name, &self.shader);
         }
-        let screen = compiler().compile("screen.wgsl", SCREEN)?;
-        wgsl::Shader::of_screen(&self.name, &screen, &self.shader)
+        let screen = SCREEN_SHADER.try_call_once(|| compile("screen.wgsl", SCREEN))?;
+        wgsl::Shader::of_screen(&self.name, screen, &self.shader)
     }
 }
 
