@@ -1,12 +1,10 @@
 //! Bringing up the V3D: clock, power, identity
 //!
 //! An access to a register of a V3D without a clock never ends: only the watchdog ends it, with a reset of the chip. So the firmware is first asked for the
-//! power
-//! domain and the clock; then the clock's rate must be measured, and the power block must show no obstacle, or else the ARM powers the domain up itself; only
-//! then is IDENT0 read. It must be "V3D" and version 2. It is 0 if the chip has no V3D (as in QEMU), and 0xDEADBEEF without power: the firmware is then asked
-//! to enable the QPUs, which also
-//! detaches the V3D from the firmware's own driver. Then the V3D is reset, because the firmware may have used it and some registers are defined only after a
-//! reset, and the driver takes it over.
+//! power domain and the clock; then the clock's rate must be measured, and the power block must show no obstacle, or else the ARM powers the domain up itself;
+//! only then is IDENT0 read. It must be "V3D" and version 2. It is 0 if the chip has no V3D (as in QEMU), and 0xDEADBEEF without power: the firmware is then
+//! asked to enable the QPUs, which also detaches the V3D from the firmware's own driver. Then the V3D is reset, because the firmware may have used it and some
+//! registers are defined only after a reset, and the driver takes it over.
 //!
 //! # Sources
 //! [AG p.96-97] identity, [asurati] [linux] properties, [zephyr] power; raspberrypi/linux issue 7155 for the clock.

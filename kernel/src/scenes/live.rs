@@ -4,9 +4,9 @@
 //! pipeline of it. As long as a source is wrong, the last good picture goes on, with the compiler's message below it.
 //!
 //! What the scene gives by name, if the source declares it: the uniforms `time` (seconds), `frame`, `resolution` (pixels), `keys` (1 while an arrow is down:
-//! left, right, up, down), `matrix` (to clip coordinates) and `eye`; two-dimensional textures of any name, which
-//! show a crate, or what `cargo xtask live --texture` has sent; the attributes `place`, `normal`,
-//! `uv` and `color`, of a sphere if places have three components, otherwise of the whole screen. Other uniforms are 0.
+//! left, right, up, down), `matrix` (to clip coordinates) and `eye`; two-dimensional textures of any name, which show a crate, or what
+//! `cargo xtask live --texture` has sent; the attributes `place`, `normal`, `uv` and `color`, of a sphere if places have three components, otherwise of the
+//! whole screen. Other uniforms are 0.
 
 use alloc::{
     boxed::Box,
