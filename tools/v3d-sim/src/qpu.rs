@@ -26,15 +26,15 @@
 //! |---|---|
 //! | [`Qpu::run`] | that of the [`CodeCache`], the best that the host has unless another [`EngineKind`] is chosen |
 //! | [`Qpu::run`] of a launch that [records](Launch::record) | the sequencer alone, whose events go to the timing model |
-//! | [`Qpu::run_baseline`] | micro-ops in the vectors that every host of this architecture has |
+//! | [`Qpu::run_vectors`] | micro-ops in the vectors that every host of this architecture has |
 //! | [`Qpu::run_one`] | the same for one instruction; afterwards the ports always show what it has read |
 //! | [`Qpu::run_reference`] | the sequencer with the reference datapath |
 //!
 //! | kind | needs | executes |
 //! |---|---|---|
 //! | `reference` | | the sequencer with the reference datapath |
-//! | `vectors` | | micro-ops in vectors as the compiler makes them, with AVX2 if the host has it; the sequencer for the rest |
-//! | `avx2` | x86-64 with AVX2 and FMA | the same, and hot blocks in translated code with vectors of 8 elements |
+//! | `vectors` | | micro-ops in the vectors that every host of this architecture has; the sequencer for the rest |
+//! | `avx2` | x86-64 with AVX2 and FMA | micro-ops in vectors of 8 elements, and hot blocks in translated code with vectors of 8 elements |
 //! | `avx512` | x86-64 with AVX-512 | the same with vectors of 16 elements |
 //!
 //! [`conformance`] compares each of them with the reference on random programs.
@@ -304,8 +304,8 @@ impl Qpu {
 
     /// The same in the vectors that every host of this architecture has.
     #[inline(never)]
-    pub fn run_baseline(&mut self, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
-        self.run_with::<Vectorized<Portable<false>>>(io, memory, code, budget)
+    pub fn run_vectors(&mut self, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
+        self.run_with::<Vectorized<Portable<{ cfg!(target_arch = "aarch64") }>>>(io, memory, code, budget)
     }
 
     /// The same with the reference datapath.
@@ -320,7 +320,7 @@ impl Qpu {
         let mut budget = 1;
         let exit = match self.trace {
             Some(_) => self.run_recorded(io, memory, code, &mut budget),
-            None => self.run_baseline(io, memory, code, &mut budget),
+            None => self.run_vectors(io, memory, code, &mut budget),
         };
         (exit, budget == 0)
     }

@@ -6,7 +6,6 @@
 //! | [`Engine`] | what executes |
 //! |---|---|
 //! | `Reference` | element by element, as the guide defines the instructions: the standard for the others |
-//! | `Baseline` | in vectors that every host of this architecture has |
 //! | `Fast` | in the same way as a job's programs: with this host's best engine, and translated once a block is hot |
 //! | `Kind` | by one of the [kinds](EngineKind) that this host has; translated before the first instruction, if it translates |
 //! | `Traced` | in vectors, one instruction at a time, with a trace for the timing model, which must contain each instruction |
@@ -94,11 +93,7 @@ pub struct Summary {
 /// Executes cases of a suite with every engine of this host, until one fails.
 pub fn run(suite: Suite, cases: Range<u64>) -> Result<Summary, Failure> {
     let kinds = EngineKind::available().into_iter().map(Engine::Kind);
-    run_engines(
-        suite,
-        cases,
-        &[Engine::Baseline, Engine::Fast, Engine::Traced].into_iter().chain(kinds).collect::<Vec<_>>(),
-    )
+    run_engines(suite, cases, &[Engine::Fast, Engine::Traced].into_iter().chain(kinds).collect::<Vec<_>>())
 }
 
 /// The same with one kind of engine.

@@ -143,7 +143,7 @@ mod tests {
     /// Register A 15 of the launch.
     const OPERAND: u8 = 15;
 
-    /// The result of an instruction in r1 for an operand in A 15: interpreted in the host's best vectors and in baseline vectors, and translated if the host
+    /// The result of an instruction in r1 for an operand in A 15: interpreted by the host's best engine and in the vectors of every host, and translated if the host
     /// supports that.
     fn check(instruction: Alu, operands: impl Iterator<Item = u32>, expected: impl Fn(u32) -> u32) {
         crate::simd::report_missing_levels();
@@ -154,12 +154,12 @@ mod tests {
         let operands: Vec<u32> = operands.collect();
         for chunk in operands.chunks_exact(16) {
             let ra15 = Lanes(std::array::from_fn(|i| chunk[i]));
-            for engine in ["translated", "vectorized", "baseline"] {
+            for engine in ["translated", "interpreted", "vectors"] {
                 qpu.start(&Launch { ra15, ..Launch::default() });
                 let exit = match engine {
                     "translated" => qpu.run(&mut NoUnits, memory, &translating, &mut 100),
-                    "vectorized" => qpu.run(&mut NoUnits, memory, &code, &mut 100),
-                    _ => qpu.run_baseline(&mut NoUnits, memory, &code, &mut 100),
+                    "interpreted" => qpu.run(&mut NoUnits, memory, &code, &mut 100),
+                    _ => qpu.run_vectors(&mut NoUnits, memory, &code, &mut 100),
                 };
                 assert_eq!(exit, Exit::Ended);
                 let found = qpu.registers().at(registers::ACCUMULATORS + 1);

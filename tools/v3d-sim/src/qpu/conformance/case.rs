@@ -48,8 +48,6 @@ pub struct Case {
 pub enum Engine {
     /// The reference datapath.
     Reference,
-    /// In the vectors that every host of this architecture has.
-    Baseline,
     /// In the best way for this host.
     Fast,
     /// By a kind of engine, with code translated before its first instruction is executed if it translates.
@@ -118,7 +116,6 @@ impl Case {
                 let mut left = budget;
                 let exit = match engine {
                     Engine::Reference => qpu.run_reference(&mut io, memory, &code, &mut left),
-                    Engine::Baseline => qpu.run_baseline(&mut io, memory, &code, &mut left),
                     Engine::Fast | Engine::Kind(_) | Engine::Traced => qpu.run(&mut io, memory, &code, &mut left),
                 };
                 exits.push((exit, left, qpu.pc()));

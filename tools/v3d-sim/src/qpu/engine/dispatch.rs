@@ -3,15 +3,9 @@
 #![allow(unsafe_code)]
 
 use crate::memory::Memory;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-use crate::qpu::datapath::vector::Vectorized;
 #[cfg(target_arch = "x86_64")]
 use crate::qpu::translation::Translated;
 use crate::qpu::{CodeCache, EngineKind, Exit, Io, Qpu};
-#[cfg(target_arch = "x86_64")]
-use crate::simd;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-use crate::simd::vectors::Portable;
 
 /// Runs a program with the engine of the code cache.
 pub(in crate::qpu) fn run(
@@ -26,12 +20,7 @@ pub(in crate::qpu) fn run(
         // SAFETY: a code cache has an engine that translates for AVX2 or more only if the host has AVX2, which is all that the call requires.
         #[cfg(target_arch = "x86_64")]
         EngineKind::Avx2 | EngineKind::Avx512 => unsafe { run_translated(qpu, io, memory, code, budget) },
-        // SAFETY: `has_avx2` has just found the only feature that the call requires.
-        #[cfg(target_arch = "x86_64")]
-        EngineKind::Vectors if simd::has_avx2() => unsafe { run_vectors(qpu, io, memory, code, budget) },
-        #[cfg(target_arch = "aarch64")]
-        EngineKind::Vectors => qpu.run_with::<Vectorized<Portable<true>>>(io, memory, code, budget),
-        _ => qpu.run_baseline(io, memory, code, budget),
+        _ => qpu.run_vectors(io, memory, code, budget),
     }
 }
 
@@ -39,10 +28,4 @@ pub(in crate::qpu) fn run(
 #[target_feature(enable = "avx2,fma")]
 fn run_translated(qpu: &mut Qpu, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
     qpu.run_with::<Translated>(io, memory, code, budget)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn run_vectors(qpu: &mut Qpu, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
-    qpu.run_with::<Vectorized<Portable<true>>>(io, memory, code, budget)
 }

@@ -12,7 +12,7 @@ use std::str::FromStr;
 pub enum EngineKind {
     /// Instruction by instruction, element by element, as the guide defines them.
     Reference,
-    /// Blocks of decoded instructions, in vectors that the compiler makes for this host.
+    /// Blocks of decoded instructions, in vectors that every host of this architecture has.
     Vectors,
     /// Hot blocks translated to x86-64 code with AVX2 and FMA.
     Avx2,
