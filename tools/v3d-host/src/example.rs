@@ -8,8 +8,8 @@ use lexopt::prelude::*;
 use renderer::{Device, Format, Target, TargetDescriptor};
 use v3d::Platform;
 use v3d::hw::tiling::Tiling;
+use v3d_sim::job::capture::refuse_existing;
 
-use crate::capture::refuse_existing;
 use crate::{CaptureError, Model, Picture, PictureError};
 
 /// Why an example could not begin or end. A program that returns it from `main` prints the sentence.
@@ -62,7 +62,7 @@ impl Arguments {
 /// When the arguments are wrong, or DIR exists.
 pub fn begin(machine: &Model) -> Result<(), ExampleError> {
     if let Some(folder) = Arguments::parse(lexopt::Parser::from_env())?.capture {
-        refuse_existing(&folder)?;
+        refuse_existing(&folder).map_err(CaptureError::from)?;
         machine.record();
     }
     Ok(())

@@ -135,7 +135,7 @@ impl Model {
     /// # Errors
     /// When the folder exists or cannot be written, or no job was recorded. Then there is no new folder.
     pub fn capture(&self, name: &str, folder: &Path) -> Result<(), CaptureError> {
-        self.recorder.borrow().as_ref().ok_or(CaptureError::Nothing)?.write(name, folder)
+        self.recorder.borrow_mut().as_mut().ok_or(CaptureError::Nothing)?.write(name, folder)
     }
 
     /// Tells the recorder, if there is one, that the CPU has written to memory.
@@ -151,8 +151,8 @@ impl Model {
         let Started { binning, rendering, uniforms } = self.started.get();
         match register {
             Register::CT0EA => recorder.binning((binning.0, value)),
-            Register::CT1EA => recorder.rendering((rendering.0, value), self.memory(), Self::OFFSET),
-            Register::SRQPC => recorder.program([value, uniforms.0, uniforms.1], self.memory(), Self::OFFSET),
+            Register::CT1EA => recorder.rendering((rendering.0, value), self.memory()),
+            Register::SRQPC => recorder.program([value, uniforms.0, uniforms.1], self.memory()),
             _ => {}
         }
     }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use v3d_host::{CaptureError, Config, Model, Picture};
 use v3d_sim::dump;
-use v3d_sim::job::JobFolder;
 use v3d_sim::job::picture::Picture as Replayed;
 use v3d_sim::job::run::{End, run_folder};
+use v3d_sim::job::{JobError, JobFolder};
 
 use crate::steps::{self, Program};
 
@@ -102,11 +102,14 @@ fn a_capture_overwrites_nothing_and_leaves_nothing_when_it_fails() {
     let path = path("failing");
     model.capture(name, &path).unwrap();
     let error = model.capture(name, &path).unwrap_err();
-    assert!(matches!(&error, CaptureError::Exists(folder) if *folder == path), "{error}");
-    assert!(error.to_string().contains("overwrites nothing"), "{error}");
-    let inside = path.join("no/such/folder");
+    assert!(matches!(&error, CaptureError::Folder(JobError::Exists(folder)) if *folder == path), "{error}");
+    assert!(error.to_string().contains("nothing is overwritten"), "{error}");
+    let inside = path.join("job.json/folder");
     let error = model.capture(name, &inside).unwrap_err();
-    assert!(matches!(error, CaptureError::File { .. }) && error.to_string().contains("no/such"), "{error}");
+    assert!(
+        matches!(error, CaptureError::Folder(JobError::File { .. })) && error.to_string().contains("job.json"),
+        "{error}"
+    );
     let mut names: Vec<_> = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["job.json", "mem0.bin.zst"]);

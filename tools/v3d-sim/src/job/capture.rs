@@ -1,6 +1,6 @@
 //! Captures: jobs written as a folder, each with its memory as it was when it started.
 
-use super::{BufferTiling, ColorBuffer, DESCRIPTION, Job, JobError, PixelFormat, Region, RenderConfig};
+use super::{BufferTiling, ColorBuffer, DESCRIPTION, Job, JobError, PixelFormat, Region, RenderConfig, UserProgram};
 use crate::lists::Lists;
 use crate::memory::Memory;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
@@ -67,14 +67,22 @@ pub struct CapturedJob {
 }
 
 impl CapturedJob {
-    /// A job with its memory, which is compressed. What the job says of its memory is replaced.
+    /// A job with its memory, which is compressed. What the job says of its memory is replaced. Overflow memory may lie behind the memory of the image.
     pub fn new(job: Job, image: &MemoryImage) -> Self {
-        let arena_size = image.pages.saturating_mul(PAGE_BYTES);
+        let arena_base = image.first_page * PAGE_BYTES;
+        let memory = image.pages.saturating_mul(PAGE_BYTES);
+        let overflow_end = job.overflow_memory.map_or(0, |region| region.address.saturating_add(region.size));
+        let arena_size = memory.max(overflow_end.saturating_sub(arena_base));
         let mem_bytes = Some(image.bytes.len() as u64);
         Self {
-            job: Job { arena_base: image.first_page * PAGE_BYTES, arena_size, mem_bytes, ..job },
+            job: Job { arena_base, arena_size, mem_bytes, ..job },
             image: compress_to_vec(image.bytes.as_slice(), CompressionLevel::Fastest),
         }
+    }
+
+    /// Adds a user program, which runs behind those that the job has.
+    pub fn add_program(&mut self, program: UserProgram) {
+        self.job.user_programs.push(program);
     }
 }
 
@@ -166,10 +174,7 @@ pub fn write_folder(folder: &Path, name: &str, description: &str, jobs: &[Captur
     if jobs.is_empty() {
         return Err(JobError::NoJobs(folder.to_owned()));
     }
-    // A link that leads nowhere is something, too.
-    if std::fs::symlink_metadata(folder).is_ok() {
-        return Err(JobError::Exists(folder.to_owned()));
-    }
+    refuse_existing(folder)?;
     let mut part = folder.file_name().unwrap_or_default().to_owned();
     part.push(format!(".{}.part", std::process::id()));
     let part = folder.with_file_name(part);
@@ -184,6 +189,15 @@ pub fn write_folder(folder: &Path, name: &str, description: &str, jobs: &[Captur
         let _ = std::fs::remove_dir_all(&part);
     }
     written
+}
+
+/// Returns an error if there is something of this name.
+pub fn refuse_existing(folder: &Path) -> Result<(), JobError> {
+    // A link that leads nowhere is something, too.
+    match std::fs::symlink_metadata(folder) {
+        Ok(_) => Err(JobError::Exists(folder.to_owned())),
+        Err(_) => Ok(()),
+    }
 }
 
 fn write_files(folder: &Path, name: &str, description: &str, jobs: &[CapturedJob]) -> Result<(), JobError> {
