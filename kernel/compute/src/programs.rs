@@ -54,7 +54,7 @@ const COMPUTE_CODE: [u64; 109] = [0x1002072715827d80, 0x1002076715827d80, 0x1002
 0x100009e7009e7000, 0x10020827159dcfc0, 0xf0f5c9e700000000, 0x10020867159ddfc0, 0x100208a7159defc0, 0x100208e7159dffc0];
 /// The compute program.
 pub const COMPUTE: shader_interface::ComputeProgram<Bindings> = shader_interface::ComputeProgram::new(&COMPUTE_CODE,
-shader_interface::Workgroups { size: [64, 1, 1], parts: 4, together: false, memory_bytes: 0 });
+shader_interface::Workgroups { size: [64, 1, 1], parts: 4, together: false, memory_bytes: 0, vpm_rows: 0 });
 }
 /// `convolve`, see its source for what it does.
 pub mod convolve {

@@ -8,8 +8,12 @@ use v3d_hw::BusAddr;
 
 use crate::uniform::{Owner, UniformStream};
 
-/// Rows of the VPM that each program has for its stores.
-const ROWS: u32 = 4;
+/// Rows of the VPM that each program has for what DMA transfers.
+const TRANSFER_ROWS: u32 = 4;
+/// Rows of the VPM that user programs can address [AG p.108 HW-2253].
+const ROWS: u32 = 64;
+/// Bytes of a row.
+const ROW_BYTES: u32 = 64;
 
 /// A compute program with bindings `U`: uniforms and storage buffers.
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +49,10 @@ pub struct Workgroups {
     pub parts: u32,
     /// Whether the parts of a workgroup have barriers, so that each needs a QPU of its own.
     pub together: bool,
-    /// Bytes of memory that the invocations of a workgroup share.
+    /// Bytes of main memory that the invocations of a workgroup share.
     pub memory_bytes: u32,
+    /// Rows of the VPM that they share.
+    pub vpm_rows: u32,
 }
 
 impl Workgroups {
@@ -55,7 +61,10 @@ impl Workgroups {
     pub fn shares(&self, count: [u32; 3], qpus: u32) -> Option<Vec<Share>> {
         let all = count.iter().try_fold(1u32, |product, side| product.checked_mul(*side))?;
         let iterations = all.checked_mul(self.parts)?;
-        let programs = if self.together { self.parts.min(iterations) } else { iterations.min(qpus) };
+        // Programs that form one workgroup share its rows of the VPM; otherwise each program has rows of its own behind those for DMA.
+        let own_rows = TRANSFER_ROWS + if self.together { 0 } else { self.vpm_rows };
+        let programs =
+            if self.together { self.parts.min(iterations) } else { iterations.min(qpus).min(ROWS / own_rows) };
         let share = |number: u32| {
             let at = |number: u32| (u64::from(number) * u64::from(iterations) / u64::from(programs)) as u32;
             let (iteration, end) = if self.together { (number, number + all) } else { (at(number), at(number + 1)) };
@@ -64,10 +73,12 @@ impl Workgroups {
                 first: [group % count[0], group / count[0] % count[1], group / count[0] / count[1]],
                 part: iteration % self.parts,
                 iterations: end - iteration,
-                row: ROWS * number,
+                row: own_rows * number,
                 count,
                 stream: BusAddr(0),
                 workgroup_memory: BusAddr(0),
+                vpm_memory: ROW_BYTES
+                    * if self.together { own_rows * programs } else { own_rows * number + TRANSFER_ROWS },
             }
         };
         Some((0..programs).map(share).collect())
@@ -89,8 +100,10 @@ pub struct Share {
     pub count: [u32; 3],
     /// Address of the program's uniforms, filled in when the program is started.
     pub stream: BusAddr,
-    /// Address of the workgroup's memory, filled in when the program is started.
+    /// Address of the workgroup's memory in main memory, filled in when the program is started.
     pub workgroup_memory: BusAddr,
+    /// First byte of the workgroup's memory in the VPM.
+    pub vpm_memory: u32,
 }
 
 /// The bindings of a compute program.
@@ -159,7 +172,7 @@ mod tests {
     use super::*;
 
     fn check(parts: u32, together: bool, count: [u32; 3], expected: &[([u32; 3], u32, u32)]) {
-        let workgroups = Workgroups { size: [16 * parts, 1, 1], parts, together, memory_bytes: 0 };
+        let workgroups = Workgroups { size: [16 * parts, 1, 1], parts, together, memory_bytes: 0, vpm_rows: 0 };
         let shares = workgroups.shares(count, 3).unwrap();
         let found: Vec<_> = shares.iter().map(|share| (share.first, share.part, share.iterations)).collect();
         assert_eq!(found, expected);
@@ -173,9 +186,30 @@ mod tests {
         check(4, true, [2, 1, 3], &[([0; 3], 0, 6), ([0; 3], 1, 6), ([0; 3], 2, 6), ([0; 3], 3, 6)]);
     }
 
+    /// Programs of a grid of 40 workgroups on 12 QPUs, with their rows for DMA and those of the workgroup's memory.
+    fn check_rows(parts: u32, vpm_rows: u32, programs: usize, expected: [(u32, u32); 2]) {
+        let workgroups = Workgroups { size: [16 * parts, 1, 1], parts, together: parts > 1, memory_bytes: 0, vpm_rows };
+        let shares = workgroups.shares([40, 1, 1], 12).unwrap();
+        let rows: Vec<_> = shares.iter().map(|share| (share.row, share.vpm_memory / 64)).collect();
+        assert_eq!(rows.len(), programs);
+        assert_eq!(rows[..2], expected);
+        let ends = |&(row, memory): &(u32, u32)| row + 4 <= 64 && memory + vpm_rows <= 64;
+        assert!(rows.iter().all(ends), "{rows:?}");
+    }
+
+    #[test]
+    fn rows_of_the_vpm_are_one_programs_or_one_workgroups() {
+        check_rows(1, 0, 12, [(0, 4), (4, 8)]);
+        check_rows(1, 1, 12, [(0, 4), (5, 9)]);
+        check_rows(1, 2, 10, [(0, 4), (6, 10)]);
+        check_rows(1, 17, 3, [(0, 4), (21, 25)]);
+        check_rows(4, 48, 4, [(0, 16), (4, 16)]);
+        check_rows(12, 16, 12, [(0, 48), (4, 48)]);
+    }
+
     #[test]
     fn more_iterations_than_can_be_counted_are_refused() {
-        let workgroups = Workgroups { size: [64, 1, 1], parts: 4, together: false, memory_bytes: 0 };
+        let workgroups = Workgroups { size: [64, 1, 1], parts: 4, together: false, memory_bytes: 0, vpm_rows: 0 };
         assert_eq!(workgroups.shares([1 << 16, 1 << 15, 1], 12), None);
     }
 }

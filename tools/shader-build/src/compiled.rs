@@ -124,11 +124,11 @@ fn compute(code: &mut String, program: &Compiled) -> std::fmt::Result {
     push(code, "push", interface)?;
     writeln!(code, "}}")?;
     words(code, "COMPUTE_CODE", program)?;
-    let Workgroups { size, parts, together, memory_bytes } = interface.workgroups;
+    let Workgroups { size, parts, together, memory_bytes, vpm_rows } = interface.workgroups;
     writeln!(
         code,
         "/// The compute program.\npub const COMPUTE: shader_interface::ComputeProgram<{bindings}> = shader_interface::ComputeProgram::new(&COMPUTE_CODE, \
-         shader_interface::Workgroups {{ size: {size:?}, parts: {parts}, together: {together}, memory_bytes: {memory_bytes} }});"
+         shader_interface::Workgroups {{ size: {size:?}, parts: {parts}, together: {together}, memory_bytes: {memory_bytes}, vpm_rows: {vpm_rows} }});"
     )
 }
 
@@ -340,6 +340,7 @@ fn value_of(interface: &Interface, word: StreamWord) -> (String, bool) {
         StreamWord::OwnAddress(_) if interface.workgroups.parts == 0 => (String::new(), false),
         StreamWord::OwnAddress(number) => (behind("share.stream.0", 4 * number), false),
         StreamWord::WorkgroupMemory(offset) => (behind("share.workgroup_memory.0", offset), false),
+        StreamWord::VpmMemory(offset) => (behind("share.vpm_memory", offset), false),
         StreamWord::Share(share) => {
             let value = match share {
                 Share::First(axis) => format!("share.first[{axis}]"),

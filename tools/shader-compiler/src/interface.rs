@@ -112,6 +112,9 @@ pub struct Buffer {
 /// Words of a compute program's stream that it reads once; the others it reads each iteration.
 pub const WORDS_BEFORE_ITERATION: u32 = 6;
 
+/// Rows of the VPM that each program of a compute job has for what DMA transfers.
+pub const TRANSFER_ROWS: u32 = 4;
+
 /// How a compute program's work is divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Workgroups {
@@ -121,8 +124,10 @@ pub struct Workgroups {
     pub parts: u32,
     /// The parts of a workgroup wait for each other: each has a QPU of its own.
     pub together: bool,
-    /// Bytes of memory that a workgroup's invocations share.
+    /// Bytes of main memory that a workgroup's invocations share.
     pub memory_bytes: u32,
+    /// Rows of the VPM that they share.
+    pub vpm_rows: u32,
 }
 
 /// The interface of a stage.

@@ -26,6 +26,7 @@ use uniform::InMemory;
 mod bits;
 pub(crate) mod compute;
 mod convert_ifs;
+mod element_pattern;
 pub(crate) mod entry;
 mod exponential;
 mod expression;
@@ -44,6 +45,7 @@ mod reduce_strength;
 mod statement;
 mod uniform;
 mod unroll_loops;
+mod vpm_rows;
 
 /// Most scalars of a variable.
 const MOST_SCALARS: usize = 4096;

@@ -41,7 +41,7 @@ pub(crate) enum Operand {
     /// An operand that is no virtual register: a register with a fixed purpose, an input, or the next element of a stream. The file makes no
     /// difference where both have it at the same address.
     Input(File, ReadSource),
-    /// r5: the coefficient C that comes with a varying.
+    /// r5: the coefficient C that comes with a varying, or what was copied to its elements.
     Coefficient,
 }
 

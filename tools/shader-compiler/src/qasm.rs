@@ -111,6 +111,7 @@ pub fn word_name(interface: &Interface, word: StreamWord) -> String {
         }
         StreamWord::OwnAddress(number) => format!("address of word{number}"),
         StreamWord::WorkgroupMemory(offset) => format!("address of byte {offset} of the workgroup's memory"),
+        StreamWord::VpmMemory(offset) => format!("address of byte {offset} of the workgroup's memory in the VPM"),
         StreamWord::Share(share) => match share {
             Share::First(axis) => format!("first workgroup along axis {axis}"),
             Share::Part => "first part of it".to_owned(),

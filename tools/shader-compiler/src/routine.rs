@@ -18,7 +18,7 @@ use crate::ssa::Atomic;
 pub(crate) const LINK: u8 = 14;
 /// File A: addresses that a routine is given.
 pub(crate) const ADDRESS: u8 = 15;
-/// File B: what a routine gives.
+/// File B: what a routine gives, and the words that are stored in the VPM.
 pub(crate) const RESULT: u8 = 14;
 /// File A: the operand of an atomic operation.
 pub(crate) const DATA: u8 = 25;
@@ -41,11 +41,17 @@ pub(crate) enum Routine {
     /// Loads a word, past all caches.
     Load,
     /// Changes a word under the mutex.
-    Atomic(Atomic),
+    Atomic { function: Atomic, in_vpm: bool },
     /// Waits for the other programs of the workgroup.
-    Barrier { programs: u32 },
+    Barrier { programs: u32, in_vpm: bool },
     /// Fills lines of 64 bytes with 0.
     Clear { lines: u32 },
+    /// Loads a word for each element from the VPM.
+    VpmLoad,
+    /// Stores a word of each element in the VPM, to which other programs of the workgroup may store, too.
+    VpmStore { has_others: bool },
+    /// Fills rows of the VPM with 0.
+    VpmClear { rows: u32 },
 }
 
 impl Routine {
@@ -56,19 +62,28 @@ impl Routine {
                 ("store.qasm", include_str!("routine/store.qasm"), vec![("words", words), ("stride", stride)])
             }
             Self::Load => ("load.qasm", include_str!("routine/load.qasm"), Vec::new()),
-            Self::Atomic(function) => {
-                ("atomic.qasm", include_str!("routine/atomic.qasm"), vec![("function", function as u32)])
-            }
-            Self::Barrier { programs } => {
-                ("barrier.qasm", include_str!("routine/barrier.qasm"), vec![("programs", programs)])
-            }
+            Self::Atomic { function, in_vpm } => (
+                "atomic.qasm",
+                include_str!("routine/atomic.qasm"),
+                vec![("function", function as u32), ("in_vpm", in_vpm.into())],
+            ),
+            Self::Barrier { programs, in_vpm } => (
+                "barrier.qasm",
+                include_str!("routine/barrier.qasm"),
+                vec![("programs", programs), ("in_vpm", in_vpm.into())],
+            ),
             Self::Clear { lines } => ("clear.qasm", include_str!("routine/clear.qasm"), vec![("lines", lines)]),
+            Self::VpmLoad => ("vpm_load.qasm", include_str!("routine/vpm_load.qasm"), Vec::new()),
+            Self::VpmStore { has_others } => {
+                ("vpm_store.qasm", include_str!("routine/vpm_store.qasm"), vec![("has_others", has_others.into())])
+            }
+            Self::VpmClear { rows } => ("vpm_clear.qasm", include_str!("routine/vpm_clear.qasm"), vec![("rows", rows)]),
         }
     }
 }
 
 /// The first register that is not for values in a program with these routines.
 pub(crate) fn reserved_from(routines: &[Routine]) -> u8 {
-    let atomic = routines.iter().any(|routine| matches!(routine, Routine::Atomic(_)));
+    let atomic = routines.iter().any(|routine| matches!(routine, Routine::Atomic { .. }));
     RESERVED[usize::from(!atomic)]
 }

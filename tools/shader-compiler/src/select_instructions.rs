@@ -15,7 +15,7 @@ use v3d_hw::vpm::{ElementSize, ReadSetup, WriteSetup};
 
 use crate::machine::{Block, DEPTH, End, FRAGMENT_W, Machine, Operand, Operation, Register, Target, Work};
 use crate::routine;
-use crate::ssa::{Given, Op, PackedComponent, Program, Special, Step, StreamWord, Value};
+use crate::ssa::{Access, Given, Op, PackedComponent, Program, Special, Step, StreamWord, Value};
 
 mod flags_and_packs;
 mod loops;
@@ -25,6 +25,13 @@ mod memory;
 const VARYING: Operand = Operand::Input(File::A, ReadSource::Varying);
 /// The next word that a vertex or coordinate shader, or a store, gives to the VPM.
 const VPM_WRITE: Target = Target::Output(File::A, WriteTarget::VpmWrite);
+/// The next word of the VPM, and the set-ups of reads and writes.
+const VPM_READ: Operand = Operand::Input(File::A, ReadSource::VpmRead);
+const READ_SETUP: Target = Target::Output(File::A, WriteTarget::VpmVcdRdSetup);
+const WRITE_SETUP: Target = Target::Output(File::B, WriteTarget::VpmVcdWrSetup);
+/// r5, written with copies of the first element, or of the first ones of the quads.
+const COPIES: Target = Target::Output(File::B, WriteTarget::R5Replicated);
+const QUAD_COPIES: Target = Target::Output(File::A, WriteTarget::R5PerQuad);
 /// Words that one set-up of VPM reads announces.
 const MOST_READS: usize = 16;
 
@@ -140,7 +147,15 @@ impl Selector<'_> {
                     for operand in program.operands(&op) {
                         self.uses[operand.index()] += 1;
                     }
-                    if let Op::Select(condition, ..) | Op::Keep(condition) = op {
+                    let condition = match op {
+                        Op::Select(condition, ..) | Op::Keep(condition) => Some(condition),
+                        Op::Access(number) => match program.accesses.get(number as usize) {
+                            Some(Access::StoreRow { mask, .. }) => *mask,
+                            _ => None,
+                        },
+                        _ => None,
+                    };
+                    if let Some(condition) = condition {
                         self.conditions[condition.index()] += 1;
                     }
                 }
@@ -204,9 +219,11 @@ impl Selector<'_> {
                     };
                     (if gives_float { vec![value] } else { Vec::new() }, Vec::new())
                 }
-                Op::Special(_, value) | Op::Output(value) | Op::Depth(value) | Op::Fetch(value) => {
-                    (vec![value], Vec::new())
-                }
+                Op::Special(_, value)
+                | Op::Output(value)
+                | Op::Depth(value)
+                | Op::Fetch(value)
+                | Op::VpmRow(value, _) => (vec![value], Vec::new()),
                 Op::Select(_, accept, _) => (vec![accept], Vec::new()),
                 Op::Texture(number) => {
                     let lookup = &program.lookups[number as usize];
@@ -285,11 +302,7 @@ impl Selector<'_> {
             let word =
                 WriteSetup { id: 0, stride: 1, horizontal: true, laned: false, size: ElementSize::Bits32, address: 0 };
             if let Ok(word) = word.to_bits() {
-                let load = self.operation(
-                    Work::Load(word as u32),
-                    Vec::new(),
-                    Target::Output(File::B, WriteTarget::VpmVcdWrSetup),
-                );
+                let load = self.operation(Work::Load(word as u32), Vec::new(), WRITE_SETUP);
                 self.emit(load);
             }
         }
@@ -305,11 +318,7 @@ impl Selector<'_> {
         let word =
             ReadSetup { id: 0, count, stride: 1, horizontal: true, laned: false, size: ElementSize::Bits32, address };
         if let Ok(word) = word.to_bits() {
-            let load = self.operation(
-                Work::Load(word as u32),
-                Vec::new(),
-                Target::Output(File::A, WriteTarget::VpmVcdRdSetup),
-            );
+            let load = self.operation(Work::Load(word as u32), Vec::new(), READ_SETUP);
             self.emit(load);
         }
     }
@@ -353,7 +362,7 @@ impl Selector<'_> {
     }
 
     fn read_attribute(&mut self, target: Target) {
-        let read = self.operation(Work::Move, vec![Operand::Input(File::A, ReadSource::VpmRead)], target);
+        let read = self.operation(Work::Move, vec![VPM_READ], target);
         self.emit(read);
         self.next_attribute += 1;
         if self.next_attribute.is_multiple_of(MOST_READS) {
@@ -618,6 +627,24 @@ impl Selector<'_> {
                 let target = Target::Register(self.register_of(value));
                 let rotate = self.operation(Work::Rotate(places), vec![operand], target);
                 self.emit(rotate);
+            }
+            Op::Copies { by_quad, places, from } => {
+                let operand = match self.operand(from) {
+                    operand @ Operand::Register(_) => operand,
+                    other => self.moved(other),
+                };
+                let work = if places == 0 { Work::Move } else { Work::Rotate(places) };
+                let copy = self.operation(work, vec![operand], if by_quad { QUAD_COPIES } else { COPIES });
+                self.emit(copy);
+                let target = Target::Register(self.register_of(value));
+                let copied = self.operation(Work::Move, vec![Operand::Coefficient], target);
+                self.emit(copied);
+            }
+            Op::VpmRow(setup, _) => {
+                self.send(setup, READ_SETUP);
+                let target = Target::Register(self.register_of(value));
+                let read = self.operation(Work::Move, vec![VPM_READ], target);
+                self.emit(read);
             }
             Op::Output(word) => match self.program.op(word) {
                 Op::Attribute(number) if self.passed_on.contains(&word) => self.attribute(number, VPM_WRITE),

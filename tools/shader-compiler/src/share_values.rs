@@ -109,7 +109,15 @@ impl Program {
         self.value(Op::Texture(self.lookups.len() as u32 - 1))
     }
 
+    /// A row of the VPM as it is now.
+    pub(crate) fn vpm_row(&mut self, setup: Value) -> Value {
+        self.value(Op::VpmRow(setup, self.vpm_time))
+    }
+
     pub(crate) fn access(&mut self, access: Access) -> Value {
+        if !matches!(access, Access::Load { .. }) {
+            self.vpm_time += 1;
+        }
         self.accesses.push(access);
         self.value(Op::Access(self.accesses.len() as u32 - 1))
     }

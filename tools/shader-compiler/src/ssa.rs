@@ -179,8 +179,19 @@ pub enum Op {
     Compare(Relation, Value, Value),
     /// The second where the first is not 0, else the third.
     Select(Value, Value, Value),
-    /// The value of the element so many places further, within 16.
+    /// The value of the element so many places before, within 16.
     Rotate(u8, Value),
+    /// A value that is rotated by so many places, and then in all elements what it is in the first one, or in the first one of each quad.
+    Copies {
+        /// Of each quad.
+        by_quad: bool,
+        /// Places.
+        places: u8,
+        /// The value.
+        from: Value,
+    },
+    /// A row of the VPM, by the word that sets the read up. It is what it was at the same time before: times are counted by [`Program::vpm_time`].
+    VpmRow(Value, u32),
     /// A value that a loop carries from one iteration to the next.
     Carried(u32, u32),
     /// The same behind the loop.
@@ -224,6 +235,8 @@ impl Op {
             | Self::PackInteger(_, None, a)
             | Self::PackHalf(_, None, a)
             | Self::Rotate(_, a)
+            | Self::Copies { from: a, .. }
+            | Self::VpmRow(a, _)
             | Self::Fetch(a)
             | Self::Output(a)
             | Self::Color(a)
@@ -272,8 +285,10 @@ pub enum StreamWord {
     },
     /// Elements of the array at the end of a storage buffer.
     Length(u32),
-    /// The address of a byte of the memory of the workgroup.
+    /// The address of a byte of the memory of the workgroup in main memory.
     WorkgroupMemory(u32),
+    /// The address of a byte of the memory of the workgroup in the VPM, 64 bytes a row.
+    VpmMemory(u32),
     /// What whoever starts a compute program says about the share of the work that is this program's.
     Share(Share),
     /// The address of a word of this stream, by its index. Before the pass `link` it is the first word that a loop reads, by the loop's number.
@@ -432,8 +447,10 @@ pub enum Atomic {
 pub enum Memory {
     /// A storage buffer, by its index in the interface.
     Buffer(u32),
-    /// What the invocations of a workgroup share.
+    /// What the invocations of a workgroup share, in main memory.
     Workgroup,
+    /// The same in the VPM: an address counts bytes, 64 a row.
+    Vpm,
 }
 
 /// An access of memory that others write, or this program does. Addresses are 0 in elements that take no part.
@@ -459,6 +476,15 @@ pub enum Access {
         /// Bytes from an element's words to the next one's if all go to memory at once.
         stride: u32,
     },
+    /// A row of the workgroup's memory in the VPM.
+    StoreRow {
+        /// The word that sets the write up, or a read.
+        setup: Value,
+        /// The words.
+        word: Value,
+        /// The elements whose words are stored; `None` for all of them.
+        mask: Option<Value>,
+    },
     /// A word is changed, element after element; the value is the old word.
     Atomic {
         /// Whose.
@@ -473,9 +499,14 @@ pub enum Access {
         compare: Value,
     },
     /// All programs of the workgroup come here before one of them goes on.
-    Barrier,
+    Barrier {
+        /// Where the memory of the workgroup is.
+        memory: Memory,
+    },
     /// The memory of the workgroup becomes 0, from the address on.
     Clear {
+        /// Where the memory is.
+        memory: Memory,
         /// Address.
         address: Value,
         /// Lines of 64 bytes.
@@ -493,7 +524,8 @@ impl Access {
                 vec![*address, *data, *compare]
             }
             Self::Atomic { address, data, .. } => vec![*address, *data],
-            Self::Barrier => Vec::new(),
+            Self::StoreRow { setup, word, mask } => [*setup, *word].into_iter().chain(*mask).collect(),
+            Self::Barrier { .. } => Vec::new(),
             Self::Clear { address, .. } => vec![*address],
         }
     }
@@ -502,6 +534,7 @@ impl Access {
     pub const fn written(&self) -> Option<Memory> {
         match self {
             Self::Store { memory, .. } | Self::Atomic { memory, .. } => Some(*memory),
+            Self::StoreRow { .. } => Some(Memory::Vpm),
             _ => None,
         }
     }
@@ -573,6 +606,8 @@ pub struct Program {
     pub(crate) here: Span,
     /// How much has been done, also for what was given up again.
     pub(crate) work: u64,
+    /// Counts what may change the VPM: stores, barriers, and begins and ends of loops.
+    pub(crate) vpm_time: u32,
     /// Numbers of [`Self::words`].
     pub(crate) numbers: HashMap<StreamWord, u32>,
 }

@@ -224,7 +224,7 @@ impl Uniforms {
                 stream.word(bound(texture).map_or(1, TextureBinding::levels));
             }
             // Of compute programs only, which have no pipeline.
-            StreamWord::WorkgroupMemory(_) | StreamWord::Share(_) => stream.word(0),
+            StreamWord::WorkgroupMemory(_) | StreamWord::VpmMemory(_) | StreamWord::Share(_) => stream.word(0),
         }
     }
 }

@@ -11,10 +11,11 @@ use hashbrown::HashSet;
 
 use naga::{AddressSpace, ArraySize, Binding, BuiltIn, Handle, Scalar, Span, StorageAccess, Type, TypeInner};
 use v3d_hw::qpu::{AddOp, MulOp};
+use v3d_hw::vpm::WINDOW_ROWS;
 
 use super::{Global, Lowered, Lowering, State};
 use crate::diagnostic::{Result, fault, refuse, refuse_with};
-use crate::interface::{Buffer, Number, Stage, Workgroups};
+use crate::interface::{Buffer, Number, Stage, TRANSFER_ROWS, Workgroups};
 use crate::limit::Limit;
 use crate::link_varyings::Varyings;
 use crate::lower::entry::{Entry, entry_span};
@@ -26,10 +27,23 @@ const ELEMENTS: u32 = 16;
 const MAX_INVOCATIONS: u32 = 1024;
 /// QPUs, on each of which a part of a workgroup can wait for the others.
 const MAX_PARTS_TOGETHER: u32 = 12;
-/// Bytes that are cleared at a time.
+/// Bytes that are cleared at a time: a row of the VPM.
 const LINE_BYTES: u32 = 64;
+/// Programs with workgroups of their own that the VPM must have room for. DMA is one unit for all QPUs, so that a few programs with their memory in the VPM are
+/// faster than all QPUs with it in main memory.
+const MIN_PROGRAMS: u32 = 3;
 /// Memory of a workgroup in bytes.
 const MAX_WORKGROUP_BYTES: u32 = 1 << 20;
+
+/// Whether the memory of a workgroup fits the VPM beside the rows for DMA: of one workgroup if its parts are programs of their own, otherwise of as many as
+/// programs are to run at a time.
+const fn fits_vpm(rows: u32, parts: u32) -> bool {
+    if parts > 1 {
+        rows + parts * TRANSFER_ROWS <= WINDOW_ROWS
+    } else {
+        (rows + TRANSFER_ROWS) * MIN_PROGRAMS <= WINDOW_ROWS
+    }
+}
 
 impl<'m> Lowering<'m> {
     /// Lowers a compute entry point.
@@ -45,8 +59,9 @@ impl<'m> Lowering<'m> {
         if invocations > MAX_INVOCATIONS {
             return refuse_with(span, &Limit::WORKGROUP_SIZE, format_args!("{invocations}, at most {MAX_INVOCATIONS}"));
         }
-        self.workgroups = Workgroups { size, parts: invocations.div_ceil(ELEMENTS), together: false, memory_bytes: 0 };
-        let cleared = self.memory_variables(index, Stage::Compute)?;
+        self.workgroups =
+            Workgroups { size, parts: invocations.div_ceil(ELEMENTS), together: false, memory_bytes: 0, vpm_rows: 0 };
+        self.memory_variables(index, Stage::Compute)?;
 
         let mut local = self.program.value(Op::Given(Given::Element));
         if self.workgroups.parts > 1 {
@@ -81,14 +96,20 @@ impl<'m> Lowering<'m> {
             }
             arguments.push(Lowered::Scalars(values));
         }
-        if let Some(bytes) = cleared {
-            let address = self.program.uniform(StreamWord::WorkgroupMemory(0));
-            self.program.access(Access::Clear { address, lines: bytes / LINE_BYTES });
+        let Workgroups { memory_bytes, vpm_rows, .. } = self.workgroups;
+        let shares_memory = memory_bytes > 0 || vpm_rows > 0;
+        if shares_memory {
+            let (memory, address, lines) = match vpm_rows {
+                0 => (Memory::Workgroup, StreamWord::WorkgroupMemory(0), memory_bytes / LINE_BYTES),
+                rows => (Memory::Vpm, StreamWord::VpmMemory(0), rows),
+            };
+            let address = self.program.uniform(address);
+            self.program.access(Access::Clear { memory, address, lines });
             self.barrier();
         }
         let info = self.info.get_entry_point(index);
         self.function(&entry.function, info, arguments, &mut state, span)?;
-        if cleared.is_some() {
+        if shares_memory {
             // The next workgroup uses the memory once all invocations have arrived here.
             self.barrier();
         }
@@ -107,11 +128,10 @@ impl<'m> Lowering<'m> {
         })
     }
 
-    /// Gives storage buffers their numbers and the workgroup's variables their places; the bytes of those, if the entry point uses any. Only compute programs
-    /// can write to memory.
-    pub(super) fn memory_variables(&mut self, index: usize, stage: Stage) -> Result<Option<u32>> {
+    /// Gives storage buffers their numbers and the workgroup's variables their places. Only compute programs can write to memory.
+    pub(super) fn memory_variables(&mut self, index: usize, stage: Stage) -> Result<()> {
         let module = self.module;
-        let mut used = false;
+        let mut shared = Vec::new();
         for (handle, variable) in module.global_variables.iter() {
             let span = module.global_variables.get_span(handle);
             let memory = match variable.space {
@@ -129,7 +149,6 @@ impl<'m> Lowering<'m> {
                     if uses.is_empty() {
                         continue;
                     }
-                    used = true;
                     let first = self.workgroups.memory_bytes;
                     let bytes = module.types[variable.ty].inner.size(module.to_ctx()).next_multiple_of(LINE_BYTES);
                     self.workgroups.memory_bytes = first.saturating_add(bytes);
@@ -141,13 +160,21 @@ impl<'m> Lowering<'m> {
                         );
                     }
                     self.workgroup_places.insert(handle, first);
-                    Memory::Workgroup
+                    shared.push(handle);
+                    continue;
                 }
                 _ => continue,
             };
             self.globals.insert(handle, Global::Memory(memory));
         }
-        Ok(used.then_some(self.workgroups.memory_bytes))
+        let rows = self.workgroups.memory_bytes.div_ceil(LINE_BYTES);
+        let mut memory = Memory::Workgroup;
+        if fits_vpm(rows, self.workgroups.parts) {
+            (self.workgroups.memory_bytes, self.workgroups.vpm_rows) = (0, rows);
+            memory = Memory::Vpm;
+        }
+        self.globals.extend(shared.into_iter().map(|handle| (handle, Global::Memory(memory))));
+        Ok(())
     }
 
     /// The description of a storage buffer for the host.
@@ -251,7 +278,8 @@ impl<'m> Lowering<'m> {
     pub(super) fn barrier(&mut self) {
         if self.workgroups.parts > 1 {
             self.workgroups.together = true;
-            self.program.access(Access::Barrier);
+            let memory = if self.workgroups.vpm_rows > 0 { Memory::Vpm } else { Memory::Workgroup };
+            self.program.access(Access::Barrier { memory });
         }
     }
 }

@@ -84,6 +84,7 @@ impl<'m> Lowering<'m> {
         self.program.loops.push(Loop { span, ..Loop::default() });
         self.program.steps.push(Step::Begin(number));
         self.program.open.push(number);
+        self.program.vpm_time += 1;
         // The first that is carried says which elements are still in the loop.
         let mut inits = vec![state.live];
         let places: Vec<usize> = (0..state.variables.len()).filter(|&at| carried[at]).collect();
@@ -152,6 +153,7 @@ impl<'m> Lowering<'m> {
         data.again = Some(end.live);
         self.program.open.pop();
         self.program.steps.push(Step::End(number));
+        self.program.vpm_time += 1;
         *state = before;
         for (index, &at) in places.iter().enumerate() {
             state.variables[at] = self.program.value(Op::Left(number, index as u32 + 1));

@@ -21,7 +21,7 @@ use crate::diagnostic::{Result, fault, refuse};
 use crate::limit::Limit;
 use crate::ssa::{Access, Atomic, Memory, Op, PackedComponent, Relation, Step, StreamWord, Value};
 
-/// Words that one access stores.
+/// Words that one access stores in main memory.
 const MAX_WORDS: usize = 4;
 /// Bytes between the words of one element and the next that DMA can skip.
 const MAX_GAP_BYTES: u32 = 65_535;
@@ -29,13 +29,13 @@ const MAX_GAP_BYTES: u32 = 65_535;
 /// A reference to memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    memory: Memory,
+    pub(super) memory: Memory,
     /// Constant offset in bytes.
-    first: u32,
+    pub(super) first: u32,
     /// Dynamic offset in bytes: with the indices of the source, and with all indices clamped to their arrays.
-    offset: Option<(Value, Value)>,
+    pub(super) offset: Option<(Value, Value)>,
     /// Mask of the elements whose indices are in bounds.
-    inside: Option<Value>,
+    pub(super) inside: Option<Value>,
     /// Bytes between the elements of the array that was indexed last.
     stride: u32,
     /// The dynamic offset is a multiple of 4.
@@ -99,6 +99,19 @@ impl<'m> Lowering<'m> {
             Some(count) => self.program.bits(count),
             None => self.length_of(place),
         };
+        if let Some(pattern) = self.program.element_pattern(index, self.workgroups.parts)
+            && self.program.constant(count).is_some_and(|count| pattern.most() < count.into())
+        {
+            let offset = self.times(index, stride);
+            let offset = match place.offset {
+                Some((raw, safe)) => {
+                    (self.program.alu(AddOp::Add, raw, offset), self.program.alu(AddOp::Add, safe, offset))
+                }
+                None => (offset, offset),
+            };
+            let in_words = place.in_words && stride.is_multiple_of(4);
+            return Ok(Lowered::Memory(Place { offset: Some(offset), stride, in_words, ..*place }));
+        }
         let inside = self.program.compare(Relation::UnsignedLess, index, count);
         let (zero, one) = (self.program.bits(0), self.program.bits(1));
         let last = self.program.alu(AddOp::Sub, count, one);
@@ -121,7 +134,7 @@ impl<'m> Lowering<'m> {
     pub(super) fn length_of(&mut self, place: &Place) -> Value {
         match place.memory {
             Memory::Buffer(buffer) => self.program.uniform(StreamWord::Length(buffer)),
-            Memory::Workgroup => self.program.bits(0),
+            Memory::Workgroup | Memory::Vpm => self.program.bits(0),
         }
     }
 
@@ -140,6 +153,7 @@ impl<'m> Lowering<'m> {
         let word = match place.memory {
             Memory::Buffer(buffer) => StreamWord::Buffer { buffer, offset: at },
             Memory::Workgroup => StreamWord::WorkgroupMemory(at),
+            Memory::Vpm => StreamWord::VpmMemory(at),
         };
         let base = self.program.uniform(word);
         match place.offset {
@@ -204,6 +218,11 @@ impl<'m> Lowering<'m> {
 
     /// The word that is so many bytes behind a place.
     fn load_word(&mut self, place: &Place, bytes: u32, state: &State) -> Value {
+        if place.memory == Memory::Vpm
+            && let Some(word) = self.load_rows(place, bytes)
+        {
+            return word;
+        }
         let address = self.address(place, bytes, true);
         self.load_at(place.memory, address, state)
     }
@@ -211,12 +230,13 @@ impl<'m> Lowering<'m> {
     fn load_at(&mut self, memory: Memory, address: Value, state: &State) -> Value {
         let read_only = match memory {
             Memory::Buffer(buffer) => self.buffers.get(buffer as usize).is_some_and(|buffer| !buffer.writable),
-            Memory::Workgroup => false,
+            Memory::Workgroup | Memory::Vpm => false,
         };
         if read_only {
             return self.program.value(Op::Fetch(address));
         }
-        let uncached = Some(self.address_where(state.live, address));
+        // A read of the VPM needs no mask: the address is valid in all elements.
+        let uncached = (memory != Memory::Vpm).then(|| self.address_where(state.live, address));
         self.program.access(Access::Load { memory, address, uncached })
     }
 
@@ -241,11 +261,16 @@ impl<'m> Lowering<'m> {
         let mut slots = Vec::new();
         self.slots(inner, 0, &mut slots, span)?;
         let stored = self.whole_words(place, &slots, scalars, span)?;
+        let max_words = if place.memory == Memory::Vpm { 1 } else { MAX_WORDS };
         let mut at = 0;
         while at < stored.len() {
             let first = stored[at].0;
             let follows = |more: &usize| stored.get(at + more).is_some_and(|next| next.0 == first + 4 * *more as u32);
-            let count = (1..MAX_WORDS).take_while(follows).count() + 1;
+            let count = (1..max_words).take_while(follows).count() + 1;
+            if place.memory == Memory::Vpm && self.store_row(place, first, stored[at].1, state) {
+                at += 1;
+                continue;
+            }
             let words: Vec<Value> = stored[at..at + count].iter().map(|(_, word)| *word).collect();
             let bytes = 4 * words.len() as u32;
             let fits = (bytes..=bytes + MAX_GAP_BYTES).contains(&place.stride);

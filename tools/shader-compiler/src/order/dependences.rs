@@ -7,6 +7,7 @@ use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::{Condition, File, Hazard, ReadSource, SFU_LATENCY, WriteTarget};
 
 use crate::machine::{DEPTH, Operand, Operation, Target, Work};
+use crate::routine::RESULT;
 use crate::ssa::StreamWord;
 
 /// Entries of a TMU's request queue: each parameter takes one. Two threads share them [AG p.39].
@@ -14,6 +15,8 @@ const TMU_ENTRIES: usize = 8;
 /// Cycles from a set-up of VPM reads to the first read. The guide wants a latency of three instructions [AG p.55]; the captured programs of Mesa's driver,
 /// which run on boards, read one to three instructions after the set-up, and tests on boards found that the read waits [vc4asm].
 const VPM_SET_UP: usize = 2;
+/// The same for rows of a workgroup's memory.
+const ROW_SET_UP: usize = Hazard::VpmReadAfterSetup.distance() as usize;
 /// Cycles from a write of the uniforms' address to the first read of a uniform.
 const UNIFORMS_ADDRESS: usize = Hazard::UniformAfterAddress.distance() as usize;
 /// Cycles until what is written to a register file can be read.
@@ -48,6 +51,20 @@ pub(crate) struct Dependence {
     pub(crate) carrier: Carrier,
 }
 
+/// Whether it accesses the VPM, or the mutex under which that is done.
+fn accesses_vpm(operation: &Operation) -> bool {
+    let reads =
+        |operand: &Operand| matches!(operand, Operand::Input(_, ReadSource::VpmRead | ReadSource::MutexAcquire));
+    let writes = matches!(
+        operation.target,
+        Target::Output(
+            _,
+            WriteTarget::VpmVcdRdSetup | WriteTarget::VpmVcdWrSetup | WriteTarget::VpmWrite | WriteTarget::MutexRelease
+        )
+    );
+    writes || operation.operands.iter().any(reads)
+}
+
 /// The dependences of each operation of a block. The operations are in an order in which they could be executed.
 pub(crate) fn dependences(operations: &[Operation], registers: usize, threading: Threading) -> Vec<Vec<Dependence>> {
     let tmu_entries = if threading == Threading::Dual { TMU_ENTRIES / 2 } else { TMU_ENTRIES };
@@ -63,6 +80,14 @@ pub(crate) fn dependences(operations: &[Operation], registers: usize, threading:
     let mut loads: Vec<(usize, usize)> = Vec::new();
     let (mut parameters, mut request): (usize, Option<usize>) = (0, None);
     let mut depth_readers: Vec<usize> = Vec::new();
+    // Where rows of the VPM are read that the program writes as well, all accesses stay in their order. Of attributes and outputs, reads and writes do.
+    let is_ordered = operations.iter().any(|operation| {
+        matches!(operation.target, Target::Output(_, WriteTarget::VpmVcdRdSetup))
+            && !matches!(operation.work, Work::Load(_))
+    });
+    let mut vpm_access: Option<usize> = None;
+    // The operation that takes a routine's result, from where the next routine is given an argument.
+    let mut result_reader: Option<usize> = None;
     let mut has_successor = vec![false; operations.len()];
     for (at, operation) in operations.iter().enumerate() {
         let mut list: Vec<Dependence> = Vec::new();
@@ -122,15 +147,26 @@ pub(crate) fn dependences(operations: &[Operation], registers: usize, threading:
                     coefficient = Some(at);
                 }
                 Operand::Input(_, ReadSource::VpmRead) => {
-                    wait(read_set_up, VPM_SET_UP, VPM_SET_UP);
+                    let cycles = if is_ordered { ROW_SET_UP } else { VPM_SET_UP };
+                    wait(read_set_up, cycles, cycles);
                     wait(vpm_read, 1, 1);
                     vpm_read = Some(at);
                 }
                 Operand::Input(File::B, ReadSource::Register(DEPTH)) => depth_readers.push(at),
+                Operand::Input(File::B, ReadSource::Register(RESULT)) => result_reader = Some(at),
                 _ => {}
             }
         }
+        if is_ordered && accesses_vpm(operation) {
+            wait(vpm_access, 1, 1);
+            vpm_access = Some(at);
+        }
         match operation.target {
+            Target::Output(_, WriteTarget::R5Replicated | WriteTarget::R5PerQuad) => {
+                wait(varying, 1, 1);
+                wait(coefficient, 0, 0);
+                varying = Some(at);
+            }
             Target::Output(_, WriteTarget::VpmVcdRdSetup) => {
                 wait(vpm_read, 1, 1);
                 read_set_up = Some(at);
@@ -155,6 +191,7 @@ pub(crate) fn dependences(operations: &[Operation], registers: usize, threading:
                 parameters += 1;
                 (texture, request) = (Some(at), Some(at));
             }
+            Target::Output(File::B, WriteTarget::Register(RESULT)) => wait(result_reader, 0, 0),
             DEPTH_OUTPUT => depth_readers.drain(..).for_each(|reader| wait(Some(reader), 0, 0)),
             _ => {}
         }

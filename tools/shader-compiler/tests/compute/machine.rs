@@ -1,6 +1,6 @@
 //! Compute programs on the QPUs of the model, with buffers that a test gives.
 
-use shader_compiler::interface::Stage;
+use shader_compiler::interface::{Stage, TRANSFER_ROWS, Workgroups};
 use shader_compiler::ssa::{Share, StreamWord};
 use shader_compiler::{Compiled, Options, compile};
 use v3d_hw::BusAddr;
@@ -21,6 +21,8 @@ const MEMORY: usize = 0x40_0000;
 const FENCE: u32 = 0xfe9c_e000;
 const FENCE_WORDS: u32 = 64;
 const QPUS: u32 = 12;
+/// Rows of the VPM that programs can address.
+const ROWS: u32 = 64;
 /// Instructions of a program.
 const MOST: u64 = 1 << 24;
 
@@ -28,6 +30,8 @@ const MOST: u64 = 1 << 24;
 pub(crate) struct Run {
     /// The buffers afterwards.
     pub(crate) buffers: Vec<Vec<u32>>,
+    /// Instructions of all QPUs together.
+    pub(crate) instructions: u64,
 }
 
 /// The compute program of a source.
@@ -49,13 +53,19 @@ fn shares(program: &Compiled, groups: [u32; 3]) -> Vec<(u32, u32, u32)> {
         return (0..parts).map(|part| (0, part, all)).collect();
     }
     let iterations = all * parts;
-    let programs = iterations.min(QPUS);
+    let programs = iterations.min(QPUS).min(ROWS / own_rows(program));
     (0..programs)
         .map(|number| {
             let (first, end) = (number * iterations / programs, (number + 1) * iterations / programs);
             (first / parts, first % parts, end - first)
         })
         .collect()
+}
+
+/// Rows of the VPM of each program: four for DMA, and those of its workgroup, unless that is several programs together.
+fn own_rows(program: &Compiled) -> u32 {
+    let Workgroups { together, vpm_rows, .. } = program.interface.workgroups;
+    TRANSFER_ROWS + if together { 0 } else { vpm_rows }
 }
 
 /// Runs a program; fields are the words of the uniforms' fields.
@@ -97,6 +107,11 @@ pub(crate) fn run(program: &Compiled, groups: [u32; 3], fields: &[Vec<u32>], buf
                     let own = if interface.workgroups.together { 0 } else { number };
                     WORKGROUP_MEMORY + own * memory_bytes + offset
                 }
+                StreamWord::VpmMemory(offset) => {
+                    let Workgroups { together, parts, .. } = interface.workgroups;
+                    let row = if together { TRANSFER_ROWS * parts } else { own_rows(program) * number + TRANSFER_ROWS };
+                    64 * row + offset
+                }
                 StreamWord::OwnAddress(number) => stream + 4 * number,
                 StreamWord::Share(share) => match share {
                     Share::First(0) => group % groups[0],
@@ -104,7 +119,7 @@ pub(crate) fn run(program: &Compiled, groups: [u32; 3], fields: &[Vec<u32>], buf
                     Share::First(_) => group / groups[0] / groups[1],
                     Share::Part => part,
                     Share::Iterations => iterations,
-                    Share::Row => 4 * number,
+                    Share::Row => own_rows(program) * number,
                     Share::Count(axis) => groups[usize::from(axis)],
                     Share::Stream => stream + 24,
                 },
@@ -133,7 +148,8 @@ pub(crate) fn run(program: &Compiled, groups: [u32; 3], fields: &[Vec<u32>], buf
         }
         after.push((address..end).step_by(4).map(get).collect());
     }
-    Run { buffers: after }
+    let instructions = counters.programs().map(|(_, events)| events.instructions).sum();
+    Run { buffers: after, instructions }
 }
 
 /// Words of floats.

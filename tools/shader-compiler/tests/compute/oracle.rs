@@ -14,7 +14,7 @@ mod expressions;
 #[path = "../oracle/programs.rs"]
 mod programs;
 #[path = "../oracle/random.rs"]
-mod random;
+pub(crate) mod random;
 
 use expressions::{ALL, COUNT, Judge, many_operands, operands, source};
 use programs::{INVOCATIONS, Suite, digest, given, results};

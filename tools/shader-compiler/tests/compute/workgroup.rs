@@ -1,6 +1,7 @@
 //! Invocations that wait for each other, share memory, and change words one at a time.
 
 use crate::machine::{floats, program, run};
+use crate::oracle::random::Random;
 
 /// Sums of the halves of workgroups of so many invocations.
 fn check_sum(size: u32, groups: u32) {
@@ -131,4 +132,166 @@ fn invocations_have_prefix_sums_of_their_own() {
     let expected = floats(from.chunks(16).flat_map(sums));
     let found = run(&program(source), [2, 1, 1], &[], &[floats(from), vec![0; 512]]);
     assert_eq!(found.buffers[1], expected);
+}
+
+/// A tiled and a plain product of the same matrices: equal, and the instructions that each executes, printed by
+/// `cargo test -p shader-compiler --test compute products -- --nocapture`.
+#[test]
+fn products_of_matrices_by_tiles_are_those_by_elements() {
+    const SIDE: usize = 64;
+    let left: Vec<f32> = (0..SIDE * SIDE).map(|at| (at * 7 % 13) as f32 - 6.0).collect();
+    let right: Vec<f32> = (0..SIDE * SIDE).map(|at| (at * 5 % 11) as f32 - 5.0).collect();
+    let element = |at: usize| (0..SIDE).map(|k| left[at / SIDE * SIDE + k] * right[k * SIDE + at % SIDE]).sum();
+    let expected = floats((0..SIDE * SIDE).map(element));
+    for (name, source) in [
+        ("tiled", include_str!("workgroup/tiled_product.wgsl")),
+        ("plain", include_str!("workgroup/plain_product.wgsl")),
+    ] {
+        let program = program(source);
+        let buffers = [floats(left.clone()), floats(right.clone()), vec![0; SIDE * SIDE]];
+        let found = run(&program, [8, 8, 1], &[vec![8]], &buffers);
+        assert_eq!(found.buffers[2], expected, "{name}");
+        println!("{name} product: {} instructions, {} executed", program.words.len(), found.instructions);
+    }
+}
+
+/// Random programs with workgroup memory; the variable `SHAPES` may name another range, as in `SHAPES=60..500`.
+const SHAPES: std::ops::Range<u64> = 0..240;
+const SHAPES_SEED: u64 = 0x7690_0000;
+
+/// An index into a workgroup's memory: its text in WGSL, and what it is for an invocation in a turn.
+struct Index {
+    text: String,
+    value: Box<dyn Fn(u32, u32) -> u32>,
+}
+
+/// An index of a workgroup of so many invocations, in tiles of a width, below a length.
+fn index(random: &mut Random, size: u32, width: u32, length: u32) -> Index {
+    let (add, factor) = (random.below(u64::from(length)) as u32, 1 + random.below(7) as u32);
+    let make = |text: String, value: Box<dyn Fn(u32, u32) -> u32>| Index { text, value };
+    let index = match random.below(9) {
+        0 => make("i".to_owned(), Box::new(|i, _| i)),
+        1 => {
+            let text = format!("i / {width}u * {width}u + {}u", add % width);
+            make(text, Box::new(move |i, _| i / width * width + add % width))
+        }
+        2 => {
+            let row = add % (size / width);
+            make(format!("{}u + i % {width}u", row * width), Box::new(move |i, _| row * width + i % width))
+        }
+        3 => {
+            let text = format!("i / {width}u * {width}u + turn % {width}u");
+            make(text, Box::new(move |i, turn| i / width * width + turn % width))
+        }
+        4 => {
+            let text = format!("turn % {}u * {width}u + i % {width}u", size / width);
+            make(text, Box::new(move |i, turn| turn % (size / width) * width + i % width))
+        }
+        5 => make(format!("(i + {add}u) % {length}u"), Box::new(move |i, _| (i + add) % length)),
+        6 => make(format!("(i * {factor}u + turn) % {length}u"), Box::new(move |i, turn| (i * factor + turn) % length)),
+        7 => make(format!("{add}u"), Box::new(move |_, _| add)),
+        _ => make(format!("({} - i)", size - 1), Box::new(move |i, _| size - 1 - i)),
+    };
+    let Index { text, value } = index;
+    Index { text: format!("({text})"), value: Box::new(move |i, turn| value(i, turn) % length) }
+}
+
+/// Stores to, loads from and changes of words of many shapes, in turns with barriers between, are what plain Rust makes of them: of the VPM where all of the
+/// memory fits, and of main memory where it does not.
+#[test]
+fn shapes_of_accesses_are_what_rust_says() {
+    let own = std::env::var("SHAPES").ok();
+    let bounds = own.as_deref().and_then(|range| range.split_once(".."));
+    let range = bounds.map_or(SHAPES, |(least, end)| least.parse().unwrap()..end.parse().unwrap());
+    let (mut in_vpm, mut in_memory) = (0, 0);
+    for number in range {
+        let random = &mut Random::new(SHAPES_SEED + number);
+        let sizes = [(16, 4), (16, 8), (12, 4), (64, 8), (128, 16), (40, 8), (192, 16), (96, 32)];
+        let (size, width) = sizes[random.below(sizes.len() as u64) as usize];
+        let length = size + random.below(3) as u32 * 16;
+        // A second array that fits, or does not.
+        let spare = if random.below(4) == 0 { 1024 } else { 16 };
+        let turns = 1 + random.below(3) as u32;
+        let known = random.below(2) == 0;
+        let (to, from, other) = (
+            index(random, size, width, length),
+            index(random, size, width, length),
+            index(random, size, width, length),
+        );
+        let least = random.below(u64::from(size)) as u32;
+        let condition = random.pick(&["true", "i >= least", "(i & 1u) == turn % 2u"]);
+        let takes_part = |i: u32, turn: u32| match condition {
+            "true" => true,
+            "i >= least" => i >= least,
+            _ => i & 1 == turn % 2,
+        };
+        let bound = if known { format!("{turns}u") } else { "parameters.turns".to_owned() };
+        let (to_text, from_text, other_text) = (&to.text, &from.text, &other.text);
+        let source = format!(
+            "struct Parameters {{ turns: u32 }}
+            @group(0) @binding(0) var<uniform> parameters: Parameters;
+            @group(0) @binding(1) var<storage, read_write> out: array<u32>;
+            var<workgroup> words: array<u32, {length}>;
+            var<workgroup> spare: array<u32, {spare}>;
+            var<workgroup> counts: array<atomic<u32>, {length}>;
+            @compute @workgroup_size({size}) fn cs_main(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) group: vec3<u32>) {{
+                let least = {least}u;
+                words[i] = i * 3u + group.x;
+                if (i < {spare}u) {{ spare[i] = i ^ 5u; }}
+                workgroupBarrier();
+                var sum = 0u;
+                for (var turn = 0u; turn < {bound}; turn++) {{
+                    let a = words[{from_text}] + spare[i % {spare}u];
+                    let b = words[{other_text}];
+                    workgroupBarrier();
+                    if ({condition}) {{
+                        // Several invocations may store to the same word: each the same.
+                        words[{to_text}] = {to_text} * 5u + turn;
+                        atomicAdd(&counts[{other_text}], a);
+                    }}
+                    workgroupBarrier();
+                    sum = sum * 31u + a + b * 7u + atomicLoad(&counts[{from_text}]);
+                }}
+                workgroupBarrier();
+                out[group.x * {size}u + i] = sum ^ words[i];
+            }}"
+        );
+        let program = program(&source);
+        let is_in_vpm = program.interface.workgroups.vpm_rows > 0;
+        if is_in_vpm {
+            in_vpm += 1
+        } else {
+            in_memory += 1
+        }
+        let groups = 5;
+        let mut expected = Vec::new();
+        for group in 0..groups {
+            let (mut words, mut counts) = (vec![0u32; length as usize], vec![0u32; length as usize]);
+            let mut sums = vec![0u32; size as usize];
+            (0..size).for_each(|i| words[i as usize] = i * 3 + group);
+            for turn in 0..turns {
+                let spares = |i: u32| if i % spare < size.min(spare) { (i % spare) ^ 5 } else { 0 };
+                let at = |index: &Index, i: u32| (index.value)(i, turn) as usize;
+                let read: Vec<(u32, u32)> =
+                    (0..size).map(|i| (words[at(&from, i)].wrapping_add(spares(i)), words[at(&other, i)])).collect();
+                for i in (0..size).filter(|i| takes_part(*i, turn)) {
+                    words[at(&to, i)] = at(&to, i) as u32 * 5 + turn;
+                    counts[at(&other, i)] = counts[at(&other, i)].wrapping_add(read[i as usize].0);
+                }
+                for i in 0..size {
+                    let (a, b) = read[i as usize];
+                    let sum = &mut sums[i as usize];
+                    *sum = sum.wrapping_mul(31).wrapping_add(a).wrapping_add(b.wrapping_mul(7));
+                    *sum = sum.wrapping_add(counts[at(&from, i)]);
+                }
+            }
+            expected.extend((0..size as usize).map(|i| sums[i] ^ words[i]));
+        }
+        let found = run(&program, [groups, 1, 1], &[vec![turns]], &[vec![0; expected.len()]]);
+        assert_eq!(
+            found.buffers[0], expected,
+            "shape {number} of {size} invocations, in the VPM: {is_in_vpm}\n{source}"
+        );
+    }
+    assert!(own.is_some() || in_vpm > 10 && in_memory > 10, "{in_vpm} in the VPM, {in_memory} in memory");
 }

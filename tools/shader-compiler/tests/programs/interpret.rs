@@ -137,7 +137,7 @@ impl Interpreter<'_> {
             }
             Op::Texture(_) => panic!("textures are not interpreted"),
             Op::Fetch(address) => self.get(address).map(|address| self.inputs.fetch(address)),
-            Op::Access(_) => panic!("memory is not interpreted"),
+            Op::Access(_) | Op::VpmRow(..) | Op::Copies { .. } => panic!("memory is not interpreted"),
             Op::Output(a) => {
                 let word = self.get(a);
                 self.outputs.words.push(word);

@@ -66,7 +66,9 @@ impl Inputs {
             // Tests have arrays of single words.
             StreamWord::Length(buffer) => self.buffers[buffer as usize].len() as u32,
             StreamWord::OwnAddress(number) => UNIFORMS + 4 * number,
-            StreamWord::WorkgroupMemory(_) | StreamWord::Share(_) => panic!("a word of compute programs"),
+            StreamWord::WorkgroupMemory(_) | StreamWord::VpmMemory(_) | StreamWord::Share(_) => {
+                panic!("a word of compute programs")
+            }
             texture => self.image.as_ref().expect("the test has a texture").word(texture),
         }
     }
