@@ -157,6 +157,29 @@ impl Program {
         }
     }
 
+    /// A value as the sum of another one and a constant that was added to it, also before it was shifted.
+    pub(super) fn without_constant(&mut self, value: Value) -> (Value, u32) {
+        match self.op(value) {
+            Op::Add(AddOp::Add, a, b) => {
+                let (variable, constant) = match (self.constant(a), self.constant(b)) {
+                    (_, Some(constant)) => (a, constant),
+                    (Some(constant), _) => (b, constant),
+                    (None, None) => return (value, 0),
+                };
+                let (variable, further) = self.without_constant(variable);
+                (variable, constant.wrapping_add(further))
+            }
+            Op::Add(AddOp::Shl, a, by) => {
+                let Some(bits) = self.constant(by) else { return (value, 0) };
+                match self.without_constant(a) {
+                    (_, 0) => (value, 0),
+                    (variable, constant) => (self.alu(AddOp::Shl, variable, by), constant << (bits & 31)),
+                }
+            }
+            _ => (value, 0),
+        }
+    }
+
     /// The pattern of a result that is the same in all elements, since its operands are.
     fn uniform_pattern(&self, value: Value, parts: u32, left: &mut u32) -> Option<ElementPattern> {
         let op = self.op(value);

@@ -90,9 +90,13 @@ impl Source {
 
 impl Lowering<'_> {
     /// The rows that an access is of, if they are known.
-    fn rows(&self, place: &Place, bytes: u32) -> Option<Rows> {
+    fn rows(&mut self, place: &Place, bytes: u32) -> Option<Rows> {
         let at = place.first.wrapping_add(bytes);
         let Some((_, offset)) = place.offset else { return Some(Rows { offset: None, bytes: [at; LANES] }) };
+        // The pattern of all of it says that no sum is too great. What accesses of the same rows differ in is taken out, so that they share the rest.
+        self.program.element_pattern(offset, self.workgroups.parts)?;
+        let (offset, further) = self.program.without_constant(offset);
+        let at = at.wrapping_add(further);
         let ElementPattern { common_log2, own, .. } = self.program.element_pattern(offset, self.workgroups.parts)?;
         if 1u64 << common_log2 < u64::from(ROW_BYTES) {
             return None;

@@ -17,6 +17,8 @@ const TMU_ENTRIES: usize = 8;
 const VPM_SET_UP: usize = 2;
 /// The same for rows of a workgroup's memory.
 const ROW_SET_UP: usize = Hazard::VpmReadAfterSetup.distance() as usize;
+/// Set-ups of reads that are waiting at most [AG p.56].
+const QUEUED_ROWS: usize = 2;
 /// Cycles from a write of the uniforms' address to the first read of a uniform.
 const UNIFORMS_ADDRESS: usize = Hazard::UniformAfterAddress.distance() as usize;
 /// Cycles until what is written to a register file can be read.
@@ -51,18 +53,14 @@ pub(crate) struct Dependence {
     pub(crate) carrier: Carrier,
 }
 
-/// Whether it accesses the VPM, or the mutex under which that is done.
-fn accesses_vpm(operation: &Operation) -> bool {
-    let reads =
-        |operand: &Operand| matches!(operand, Operand::Input(_, ReadSource::VpmRead | ReadSource::MutexAcquire));
+/// Whether it writes to the VPM, or acquires or releases the mutex under which that is done.
+fn writes_rows(operation: &Operation) -> bool {
+    let acquires = |operand: &Operand| matches!(operand, Operand::Input(_, ReadSource::MutexAcquire));
     let writes = matches!(
         operation.target,
-        Target::Output(
-            _,
-            WriteTarget::VpmVcdRdSetup | WriteTarget::VpmVcdWrSetup | WriteTarget::VpmWrite | WriteTarget::MutexRelease
-        )
+        Target::Output(_, WriteTarget::VpmVcdWrSetup | WriteTarget::VpmWrite | WriteTarget::MutexRelease)
     );
-    writes || operation.operands.iter().any(reads)
+    writes || operation.operands.iter().any(acquires)
 }
 
 /// The dependences of each operation of a block. The operations are in an order in which they could be executed.
@@ -80,12 +78,14 @@ pub(crate) fn dependences(operations: &[Operation], registers: usize, threading:
     let mut loads: Vec<(usize, usize)> = Vec::new();
     let (mut parameters, mut request): (usize, Option<usize>) = (0, None);
     let mut depth_readers: Vec<usize> = Vec::new();
-    // Where rows of the VPM are read that the program writes as well, all accesses stay in their order. Of attributes and outputs, reads and writes do.
+    // Where rows of the VPM are read that the program writes as well, reads and writes stay in their order. Each set-up is of one read then, and up to two are
+    // waiting. Of attributes and outputs, reads and writes are independent.
     let is_ordered = operations.iter().any(|operation| {
         matches!(operation.target, Target::Output(_, WriteTarget::VpmVcdRdSetup))
             && !matches!(operation.work, Work::Load(_))
     });
-    let mut vpm_access: Option<usize> = None;
+    let (mut row_set_ups, mut row_reads): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    let mut row_write: Option<usize> = None;
     // The operation that takes a routine's result, from where the next routine is given an argument.
     let mut result_reader: Option<usize> = None;
     let mut has_successor = vec![false; operations.len()];
@@ -147,8 +147,12 @@ pub(crate) fn dependences(operations: &[Operation], registers: usize, threading:
                     coefficient = Some(at);
                 }
                 Operand::Input(_, ReadSource::VpmRead) => {
-                    let cycles = if is_ordered { ROW_SET_UP } else { VPM_SET_UP };
-                    wait(read_set_up, cycles, cycles);
+                    if is_ordered {
+                        wait(row_set_ups.get(row_reads.len()).copied(), ROW_SET_UP, ROW_SET_UP);
+                        row_reads.push(at);
+                    } else {
+                        wait(read_set_up, VPM_SET_UP, VPM_SET_UP);
+                    }
                     wait(vpm_read, 1, 1);
                     vpm_read = Some(at);
                 }
@@ -157,15 +161,23 @@ pub(crate) fn dependences(operations: &[Operation], registers: usize, threading:
                 _ => {}
             }
         }
-        if is_ordered && accesses_vpm(operation) {
-            wait(vpm_access, 1, 1);
-            vpm_access = Some(at);
+        if is_ordered && writes_rows(operation) {
+            wait(row_write, 1, 1);
+            wait(row_reads.last().copied(), 1, 1);
+            row_write = Some(at);
         }
         match operation.target {
             Target::Output(_, WriteTarget::R5Replicated | WriteTarget::R5PerQuad) => {
                 wait(varying, 1, 1);
                 wait(coefficient, 0, 0);
                 varying = Some(at);
+            }
+            Target::Output(_, WriteTarget::VpmVcdRdSetup) if is_ordered => {
+                wait(row_write, 1, 1);
+                wait(row_set_ups.last().copied(), 1, 1);
+                let before = row_set_ups.len().checked_sub(QUEUED_ROWS);
+                wait(before.and_then(|number| row_reads.get(number)).copied(), 1, 1);
+                row_set_ups.push(at);
             }
             Target::Output(_, WriteTarget::VpmVcdRdSetup) => {
                 wait(vpm_read, 1, 1);

@@ -122,7 +122,7 @@ impl Scheduler<'_> {
             }
             let Uses { soon, at_once, prefers_b } = self.uses(work, at, register);
             // The last accumulator is reserved for results that the next instruction uses.
-            let soon = !outlives && (soon && (at_once || accumulators > 1) || is_rotated(work, register));
+            let soon = !outlives && ((soon || is_rotated(work, register)) && (at_once || accumulators > 1));
             let prefers_b = prefers_b || self.heuristic.evicts && self.occupancy.is_emptier_b();
             let files = if prefers_b { [Bank::B, Bank::A] } else { [Bank::A, Bank::B] };
             if soon && accumulators > 0 {

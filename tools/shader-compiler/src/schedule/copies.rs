@@ -31,7 +31,8 @@ impl Scheduler<'_> {
                     && !self.in_file_a[register.index()]
                     && self.occupancy.bank(register) != Some(Bank::R4)
                 {
-                    return self.copy(register, span, work);
+                    // What is rotated must be in an accumulator, also if that takes another value out of it.
+                    return self.copy(register, span, work) || is_rotated(work, register) && self.evict(work);
                 }
                 let (how, operands) = match old {
                     Operand::Part(..) => (Work::Add(AddOp::Fmax), vec![old, old]),
@@ -102,10 +103,14 @@ impl Scheduler<'_> {
         let values = self.occupancy.in_bank(from);
         let Some(to) = to else { return false };
         let now = self.now();
+        let awaited: Vec<Register> =
+            work.candidates(now, self.threads.switched).flat_map(|at| work.operation(at).reads()).collect();
         let may_move = |register: &Register| {
             let needs_a = is_unpacked(work, *register) || self.in_file_a[register.index()];
             let is_older = self.pinned[register.index()] || !self.is_of_this_loop(*register);
-            let stays = is_older || is_rotated(work, *register) || needs_a && to == Bank::B;
+            // It would come back at once.
+            let is_next = is_rotated(work, *register) && awaited.contains(register);
+            let stays = is_older || is_next || needs_a && to == Bank::B;
             !stays && self.occupancy.ready(*register) <= now
         };
         // The value with the furthest next use.
