@@ -1,5 +1,6 @@
 //! Compute programs in WGSL.
 
+use compute::programs::reverse_blocks;
 use compute::programs::saxpy::{Bindings, COMPUTE};
 use compute::{Compute, Error};
 use v3d::{Driver, Limits};
@@ -24,6 +25,20 @@ fn a_program_in_wgsl_computes_what_rust_computes() {
             assert!(found.iter().zip(&expected).all(near), "{length} elements");
             assert_eq!(gpu.read(&given).unwrap(), x);
         }
+    });
+}
+
+#[test]
+fn programs_of_a_workgroup_share_rows_of_the_vpm() {
+    assert_eq!(reverse_blocks::COMPUTE.workgroups().vpm_rows, 4);
+    with_gpu(|gpu| {
+        let numbers = Random::new(64).floats(64 * 21);
+        let given = gpu.array(&numbers).unwrap();
+        let mut reversed = gpu.array(&vec![0.0f32; numbers.len()]).unwrap();
+        let bindings = reverse_blocks::Bindings { given: given.storage(), reversed: reversed.storage_mut() };
+        gpu.dispatch(&reverse_blocks::COMPUTE, [21, 1, 1], &bindings).unwrap();
+        let expected: Vec<f32> = numbers.chunks(64).flat_map(|block| block.iter().rev().copied()).collect();
+        assert_eq!(gpu.read(&reversed).unwrap(), expected);
     });
 }
 
