@@ -53,11 +53,15 @@ pub enum Suite {
     Words,
     /// Floats of ordinary sizes, with flags and conditions: most sums and products need no check of their results.
     Ordinary,
+    /// Both operations overwrite what the other reads, and zeros are made of ports that read nothing.
+    Exchanges,
+    /// The end of the program and its delay slots access the tile buffer.
+    Endings,
 }
 
 impl Suite {
     /// All suites with their names.
-    pub const ALL: [(Self, &'static str); 11] = [
+    pub const ALL: [(Self, &'static str); 13] = [
         (Self::Add, "add"),
         (Self::Mul, "mul"),
         (Self::Conditions, "conditions"),
@@ -69,6 +73,8 @@ impl Suite {
         (Self::Threads, "threads"),
         (Self::Words, "words"),
         (Self::Ordinary, "ordinary"),
+        (Self::Exchanges, "exchanges"),
+        (Self::Endings, "endings"),
     ];
 
     /// The name.
@@ -161,6 +167,8 @@ fn run_case(suite: Suite, case: u64, engines: &[Engine]) -> Result<Outcome, Stri
 }
 
 const VARYING_ADDRESS: u8 = 35;
+/// The addresses of stencil set-up, Z and both kinds of colour.
+const TILE_BUFFER: [u8; 4] = [43, 44, 45, 46];
 
 /// The word of an instruction.
 pub fn encoded(layout: &impl Layout) -> u64 {
@@ -212,9 +220,25 @@ fn program(suite: Suite, random: &mut Random) -> Vec<u64> {
     for position in 0..BODY {
         words.push(instruction(suite, registers, random, position));
     }
-    words.push(encoded(&Alu { sig: Signal::ProgramEnd, ..Alu::NOP }));
-    words.extend([encoded(&Alu::NOP); 2]);
+    let mut ending = [Alu { sig: Signal::ProgramEnd, ..Alu::NOP }, Alu::NOP, Alu::NOP];
+    if suite == Suite::Endings {
+        ending.iter_mut().for_each(|alu| access_tile_buffer(alu, random));
+    }
+    words.extend(ending.iter().map(|alu| encoded(alu)));
     words
+}
+
+/// Has an instruction without operations write to the tile buffer, or unlock the scoreboard.
+fn access_tile_buffer(alu: &mut Alu, random: &mut Random) {
+    if random.one_in(2) {
+        alu.op_mul = MulOp::V8min;
+        alu.cond_mul = Condition::Always;
+        (alu.mul_a, alu.mul_b) = (Mux::R0, Mux::R0);
+        alu.waddr_mul = random.pick(&TILE_BUFFER);
+    }
+    if alu.sig == Signal::None && random.one_in(3) {
+        alu.sig = Signal::ScoreboardUnlock;
+    }
 }
 
 fn instruction(suite: Suite, registers: u8, random: &mut Random, position: usize) -> u64 {
@@ -280,6 +304,23 @@ fn operation(suite: Suite, registers: u8, random: &mut Random) -> Alu {
             alu.raddr_b = random.below(64) as u8;
         }
         Suite::Peripherals => peripherals(&mut alu, random),
+        Suite::Exchanges => {
+            let [first, second] = [random.below(4) as u8, random.below(4) as u8];
+            (alu.waddr_add, alu.waddr_mul) = (32 + first, 32 + second);
+            (alu.add_a, alu.mul_a) = (Mux::ALL[usize::from(second)], Mux::ALL[usize::from(first)]);
+            if random.one_in(4) {
+                (alu.op_add, alu.raddr_a) = (random.pick(&[AddOp::Sub, AddOp::Xor]), NOP);
+                (alu.add_a, alu.add_b) = (Mux::A, Mux::A);
+            }
+            if random.one_in(4) {
+                (alu.op_mul, alu.raddr_b) = (MulOp::V8subs, NOP);
+                (alu.mul_a, alu.mul_b) = (Mux::B, Mux::B);
+            }
+            if random.one_in(4) {
+                alu.pm = true;
+                alu.pack = random.below(8) as u8;
+            }
+        }
         Suite::Ordinary => {
             if !random.one_in(4) {
                 alu.op_add = random.pick(&[AddOp::Fadd, AddOp::Fsub, AddOp::Fmin, AddOp::Fmax, AddOp::Fmaxabs]);

@@ -11,7 +11,7 @@ use crate::qpu::datapath::vector::{self, Vectorized};
 use crate::qpu::io::{Io, Varying, Wait};
 use crate::qpu::isa::registers::{self, RegisterIndex};
 use crate::qpu::isa::sfu;
-use crate::qpu::lanes::{ALL, Lanes};
+use crate::qpu::lanes::Lanes;
 use crate::qpu::{Qpu, Threading};
 use crate::simd::vectors::Vectors;
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, Hazard, Signal};
@@ -209,7 +209,9 @@ impl Qpu {
         if self.scoreboard && !waits {
             return true;
         }
-        let ready = group == Group::Tile && io.scoreboard_wait() == Ok(Wait::Ready);
+        // The first access waits. Where that is a later instruction of the group, the sequencer executes it.
+        let accesses = || block.instructions.get(at).is_some_and(|placed| placed.instruction.touches.tlb_samples);
+        let ready = (group == Group::Tile || accesses()) && io.scoreboard_wait() == Ok(Wait::Ready);
         self.scoreboard |= ready;
         ready
     }
@@ -315,6 +317,13 @@ impl Qpu {
                     Lanes::default()
                 });
             }
+            MicroOp::Read { source, to, at } => {
+                self.pc = block.address_of(usize::from(at));
+                *self.registers.at_mut(to) = self.read_port(source, to, io).unwrap_or_else(|error| {
+                    self.report(error);
+                    Lanes::default()
+                });
+            }
             MicroOp::Unpack { from, mode, float } => vector::unpack(&mut self.registers, from, mode, float),
             MicroOp::PackColour { from, to, part } => {
                 let value = *self.registers.at(from);
@@ -330,10 +339,10 @@ impl Qpu {
             }
             MicroOp::Tmu { .. } | MicroOp::LoadTmu { .. } => self.execute_lookup(micro_op, block, memory),
             MicroOp::UniformsAddress { from } => self.set_uniforms_address(self.registers.at(from).0[0]),
-            MicroOp::Peripheral { target, from, at } => {
+            MicroOp::Peripheral { target, from, condition, at } => {
                 self.pc = block.address_of(usize::from(at));
                 let value = *self.registers.at(from);
-                if let Err(error) = self.write_io(target, &value, ALL, io, memory) {
+                if let Err(error) = self.write_io(target, &value, self.flags.holds(condition), io, memory) {
                     self.report(error);
                 }
             }

@@ -2,8 +2,8 @@
 //!
 //! An instruction can do many things at once: two operations, both with a condition, flags of one of them, unpacking, packing, reads and writes of peripherals,
 //! a signal. Most instructions do few of them. Decomposition keeps only these, one vector operation per micro-op, in an order in which no micro-op sees a
-//! change by another one of the same instruction. If there is no such order, and for rare cases, the instruction stays [whole](MicroOp::Whole). Signals that
-//! control the program are not micro-ops: the block's groups execute them.
+//! change by another one of the same instruction. If there is no such order, both results are computed before either is written. Rare cases stay
+//! [whole](MicroOp::Whole). Signals that control the program are not micro-ops: the block's groups execute them.
 
 use crate::qpu::isa::instruction::{
     AluOperation, DecodedInstruction, Destination, FlagSource, Kind, Pack, Rotation, Unpacking,
@@ -96,6 +96,15 @@ pub enum MicroOp {
         /// The instruction.
         at: u16,
     },
+    /// What a peripheral shows that supplies no stream: pixel coordinates, masks, the state of DMA.
+    Read {
+        /// Which.
+        source: ReadSource,
+        /// The port.
+        to: RegisterIndex,
+        /// The instruction.
+        at: u16,
+    },
     /// Unpacks an operand.
     Unpack {
         /// Where it is.
@@ -161,6 +170,8 @@ pub enum MicroOp {
         target: WriteTarget,
         /// The value.
         from: RegisterIndex,
+        /// The elements that are written.
+        condition: Condition,
         /// The instruction.
         at: u16,
     },
@@ -218,7 +229,7 @@ fn decompose(micro_ops: &mut Vec<MicroOp>, instruction: &DecodedInstruction, at:
             Some(ReadSource::Uniform) => MicroOp::Uniform { to, at },
             Some(ReadSource::Varying) => MicroOp::Varying { to, at },
             Some(ReadSource::VpmRead) => MicroOp::VpmRead { to, at },
-            Some(_) => return None,
+            Some(source) => MicroOp::Read { source, to, at },
         });
         coefficients |= source == Some(ReadSource::Varying);
     }
@@ -247,23 +258,11 @@ fn decompose(micro_ops: &mut Vec<MicroOp>, instruction: &DecodedInstruction, at:
         let MicroOp::Operate { operation, a, b, to } = micro_op else { return None };
         mul.operation = Some(MicroOp::Rotated { operation, a, b, to, by });
     }
-    // If both results go to the same register, that of the mul ALU comes last.
-    let ordered = |first: &Part, second: &Part| {
-        let overwritten =
-            first.writes.is_some_and(|register| second.reads.is_some_and(|reads| reads.contains(&register)));
-        !(overwritten || first.sets_flags && second.reads_flags)
-    };
-    let same = add.writes.is_some() && add.writes == mul.writes;
-    let parts = if ordered(&add, &mul) {
-        [&add, &mul]
-    } else if ordered(&mul, &add) && !same {
-        [&mul, &add]
-    } else {
+    let is_conditional = |part: &Part| part.peripheral.is_some() && part.reads_flags;
+    if instruction.flags != FlagSource::None && (is_conditional(&add) || is_conditional(&mul)) {
         return None;
-    };
-    for part in parts {
-        micro_ops.extend(part.operation.into_iter().chain(part.pack));
     }
+    append_parts(micro_ops, &mut add, &mut mul)?;
     micro_ops.extend(add.peripheral.into_iter().chain(mul.peripheral));
     if coefficients {
         let (a, b, to) = (registers::COEFFICIENTS, registers::COEFFICIENTS, registers::R5);
@@ -287,6 +286,58 @@ fn decompose(micro_ops: &mut Vec<MicroOp>, instruction: &DecodedInstruction, at:
         _ => return None,
     }
     Some(())
+}
+
+/// Appends the operations of both ALUs with their packers. If both results go to the same register, that of the mul ALU comes last. `None` if they cannot be
+/// told apart.
+fn append_parts(micro_ops: &mut Vec<MicroOp>, add: &mut Part, mul: &mut Part) -> Option<()> {
+    let is_after = |first: &Part, second: &Part| {
+        let overwritten =
+            first.writes.is_some_and(|register| second.reads.is_some_and(|reads| reads.contains(&register)));
+        !(overwritten || first.sets_flags && second.reads_flags)
+    };
+    let same = add.writes.is_some() && add.writes == mul.writes;
+    let parts = if is_after(add, mul) {
+        [add, mul]
+    } else if is_after(mul, add) && !same {
+        [mul, add]
+    } else if same {
+        return None;
+    } else {
+        // Both compute before either writes to a register; flags are set last.
+        add.hold_result(micro_ops, registers::RESULT_ADD)?;
+        mul.hold_result(micro_ops, registers::RESULT_MUL)?;
+        let parts = if add.sets_flags { [mul, add] } else { [add, mul] };
+        micro_ops.extend(parts.iter().filter_map(|part| part.operation));
+        micro_ops.extend(parts.iter().filter_map(|part| part.pack));
+        return Some(());
+    };
+    for part in parts {
+        micro_ops.extend(part.operation.into_iter().chain(part.pack));
+    }
+    Some(())
+}
+
+impl Part {
+    /// Has the operation write to `waiting`, from where a move writes to the register. Elements without a result keep their value.
+    fn hold_result(&mut self, micro_ops: &mut Vec<MicroOp>, waiting: RegisterIndex) -> Option<()> {
+        let copy = |from, to| MicroOp::Operate { operation: Operation::Move, a: from, b: from, to };
+        let (to, is_partial) = match self.operation.as_mut()? {
+            MicroOp::Operate { to, .. } | MicroOp::Rotated { to, .. } => (to, false),
+            MicroOp::Conditional { to, .. } => (to, true),
+            MicroOp::Flags { to, condition, .. } => (to, *condition != Condition::Always),
+            _ => return None,
+        };
+        if [waiting, registers::NOWHERE].contains(to) {
+            return Some(());
+        }
+        let register = std::mem::replace(to, waiting);
+        if is_partial {
+            micro_ops.push(copy(register, waiting));
+        }
+        self.pack = Some(copy(waiting, register));
+        Some(())
+    }
 }
 
 /// Decomposes the work of one ALU. A result that is packed or goes to a peripheral is held in `waiting`.
@@ -343,8 +394,18 @@ fn part<Op>(
             ),
             Pack::None,
         ) if always => {
-            part.peripheral = Some(MicroOp::Peripheral { target, from, at });
+            part.peripheral = Some(MicroOp::Peripheral { target, from, condition, at });
             waiting
+        }
+        (Destination::Peripheral(target @ (WriteTarget::MsFlags | WriteTarget::RevFlag)), Pack::None) => {
+            // The condition is on the old flags, which nothing may have set.
+            if sets_flags {
+                return None;
+            }
+            part.reads_flags = true;
+            part.peripheral = Some(MicroOp::Peripheral { target, from, condition, at });
+            part.operation = Some(MicroOp::Operate { operation, a, b, to: waiting });
+            return Some(part);
         }
         _ => return None,
     };
@@ -414,7 +475,7 @@ mod tests {
         // fadd.ifz rb0, r3, ra2; fmul r2, rb0, rb0: the product is of the old rb0
         check(0x1004_5022_2108_07bf, &["r2 = Fmul rb0, rb0", "rb0 = Fadd r3, ra2 if ZSet"]);
         // mov vpm, unif
-        let to_vpm = "Peripheral { target: VpmWrite, from: 128, at: 0 }";
+        let to_vpm = "Peripheral { target: VpmWrite, from: 128, condition: Always, at: 0 }";
         check(0x1002_0c27_1582_7d80, &["port a = uniform", "result = Move port a, port a", to_vpm]);
         // mmov r2.8csf, r1
         check(0x1160_49e2_809e_7009, &["result = Move r1, r1", "r2 & 0xff0000 = result"]);

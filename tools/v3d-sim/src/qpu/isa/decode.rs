@@ -61,7 +61,8 @@ impl DecodedInstruction {
         };
         instruction.unpacking = unpacking;
         instruction.signal = alu.sig;
-        let read = |port: Option<ReadSource>, mux| port.filter(|&port| port != ReadSource::Nop || alu.uses(mux));
+        // What cancels out does not matter: programs make zeros of a port that reads nothing.
+        let read = |port: Option<ReadSource>, mux| port.filter(|&port| port != ReadSource::Nop || matters(alu, mux));
         instruction.port_a = read(sources.port_a, Mux::A);
         instruction.port_b = read(sources.port_b, Mux::B);
         instruction.latches = [
@@ -229,6 +230,17 @@ impl DecodedInstruction {
         self.quiet = !takes_mutex && !semaphore && !disables_swap && !breaks_off && self.broken.is_empty();
         self.plain = self.quiet && !tlb && !controls;
     }
+}
+
+/// Whether the results depend on an operand.
+fn matters(alu: &Alu, mux: Mux) -> bool {
+    let [add, mul] = alu.cancels();
+    let rest = Alu {
+        op_add: if add { AddOp::Nop } else { alu.op_add },
+        op_mul: if mul { MulOp::Nop } else { alu.op_mul },
+        ..*alu
+    };
+    rest.uses(mux)
 }
 
 /// The rules that an instruction breaks by what it reads and writes.

@@ -6,9 +6,9 @@
 use crate::fault::qpu::QpuError;
 use crate::memory::{Memory, Path};
 use crate::qpu::Qpu;
-use crate::qpu::io::Io;
+use crate::qpu::io::{Io, IoError};
 use crate::qpu::isa::instruction::DecodedInstruction;
-use crate::qpu::isa::registers;
+use crate::qpu::isa::registers::{self, RegisterIndex};
 use crate::qpu::lanes::Lanes;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::ReadSource;
@@ -22,37 +22,21 @@ impl Qpu {
         memory: Memory<'_>,
     ) -> Option<Lanes> {
         let mut coefficients = None;
-        for (source, register, other) in [
-            (instruction.port_a, registers::PORT_A, registers::ELEMENTS),
-            (instruction.port_b, registers::PORT_B, registers::QPU_NUMBER),
-        ] {
+        for (source, register) in [(instruction.port_a, registers::PORT_A), (instruction.port_b, registers::PORT_B)] {
             let Some(source) = source else { continue };
             // Both ports together take one element from a stream.
             if register == registers::PORT_B && instruction.port_a == Some(source) && is_stream(source) {
                 *self.registers.at_mut(register) = *self.registers.at(registers::PORT_A);
                 continue;
             }
-            let default = *self.registers.at(other);
             let value = match source {
                 ReadSource::Uniform => Ok(Lanes::splat(self.next_uniform(memory))),
                 ReadSource::Varying => io.varying().map(|varying| {
                     coefficients = Some(varying.coefficients);
                     varying.value
                 }),
-                ReadSource::XPixelCoord => io.pixel_x(),
-                ReadSource::YPixelCoord => io.pixel_y(),
-                ReadSource::MsFlags => io.ms_flags(),
-                ReadSource::RevFlag => io.rev_flag(),
                 ReadSource::VpmRead => io.vpm_read(),
-                // DMA has finished when it has been started.
-                ReadSource::VpmLdBusy | ReadSource::VpmStBusy => io.dma_poll().map(|()| Lanes::default()),
-                ReadSource::VpmLdWait | ReadSource::VpmStWait => io.dma_poll().map(|()| default),
-                // A port that reads nothing still shows its last four elements [vc4asm].
-                ReadSource::Nop => {
-                    let latch = &self.latches[usize::from(register == registers::PORT_B)];
-                    Ok(Lanes(std::array::from_fn(|i| latch[i % 4])))
-                }
-                _ => Ok(default),
+                _ => self.read_port(source, register, io),
             };
             let value = value.unwrap_or_else(|error| {
                 self.report(error);
@@ -61,6 +45,32 @@ impl Qpu {
             *self.registers.at_mut(register) = value;
         }
         coefficients
+    }
+
+    /// What a port shows of a peripheral that supplies no stream.
+    pub(in crate::qpu) fn read_port(
+        &self,
+        source: ReadSource,
+        port: RegisterIndex,
+        io: &mut dyn Io,
+    ) -> Result<Lanes, IoError> {
+        let is_b = port == registers::PORT_B;
+        let default = || *self.registers.at(if is_b { registers::QPU_NUMBER } else { registers::ELEMENTS });
+        match source {
+            ReadSource::XPixelCoord => io.pixel_x(),
+            ReadSource::YPixelCoord => io.pixel_y(),
+            ReadSource::MsFlags => io.ms_flags(),
+            ReadSource::RevFlag => io.rev_flag(),
+            // DMA has finished when it has been started.
+            ReadSource::VpmLdBusy | ReadSource::VpmStBusy => io.dma_poll().map(|()| Lanes::default()),
+            ReadSource::VpmLdWait | ReadSource::VpmStWait => io.dma_poll().map(|()| default()),
+            // A port that reads nothing still shows its last four elements [vc4asm].
+            ReadSource::Nop => {
+                let latch = &self.latches[usize::from(is_b)];
+                Ok(Lanes(std::array::from_fn(|i| latch[i % 4])))
+            }
+            _ => Ok(default()),
+        }
     }
 
     pub(in crate::qpu) fn next_uniform(&mut self, memory: Memory<'_>) -> u32 {

@@ -40,7 +40,10 @@ impl Accesses {
                 self.add_all(at, &[a, b, to], &[]);
             }
             MicroOp::Rotated { a, b, to, .. } => self.add_all(at, &[a, b, registers::R5], &[to]),
-            MicroOp::Constant { to, .. } | MicroOp::Uniform { to, .. } | MicroOp::VpmRead { to, .. } => {
+            MicroOp::Constant { to, .. }
+            | MicroOp::Uniform { to, .. }
+            | MicroOp::VpmRead { to, .. }
+            | MicroOp::Read { to, .. } => {
                 self.add_all(at, &[], &[to]);
             }
             MicroOp::Varying { to, .. } => self.add_all(at, &[], &[to, registers::COEFFICIENTS]),

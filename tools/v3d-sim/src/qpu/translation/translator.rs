@@ -164,6 +164,7 @@ const fn written(micro_op: &MicroOp) -> Option<RegisterIndex> {
         MicroOp::Unpack { .. } => Some(registers::UNPACKED),
         MicroOp::Sfu { .. } => Some(registers::R4),
         MicroOp::VpmRead { .. }
+        | MicroOp::Read { .. }
         | MicroOp::Rotated { .. }
         | MicroOp::Tmu { .. }
         | MicroOp::LoadTmu { .. }
@@ -189,6 +190,7 @@ fn is_call(micro_op: &MicroOp) -> bool {
         MicroOp::Unpack { mode, float, .. } => !lowering::unpacks(mode, float),
         MicroOp::PackA { mode, float, .. } => !lowering::packs_for_a(mode, float),
         MicroOp::VpmRead { .. }
+        | MicroOp::Read { .. }
         | MicroOp::Rotated { .. }
         | MicroOp::Tmu { .. }
         | MicroOp::LoadTmu { .. }
@@ -569,6 +571,7 @@ impl<H: Host> Translator<'_, H> {
             MicroOp::UniformsAddress { .. }
             | MicroOp::Rotated { .. }
             | MicroOp::VpmRead { .. }
+            | MicroOp::Read { .. }
             | MicroOp::Tmu { .. }
             | MicroOp::LoadTmu { .. }
             | MicroOp::Peripheral { .. }
@@ -625,7 +628,7 @@ impl<H: Host> Translator<'_, H> {
             match *micro_op {
                 MicroOp::Whole { .. } => self.lowering.set_bounds(Bounds::new()),
                 MicroOp::LoadTmu { .. } | MicroOp::Signal { .. } => self.lowering.forget_bound(registers::R4),
-                MicroOp::VpmRead { to, .. } | MicroOp::Rotated { to, .. } => self.lowering.forget_bound(to),
+                MicroOp::VpmRead { to, .. } | MicroOp::Read { to, .. } | MicroOp::Rotated { to, .. } => self.lowering.forget_bound(to),
                 _ => written(micro_op).into_iter().for_each(|register| self.lowering.forget_bound(register)),
             }
         }
