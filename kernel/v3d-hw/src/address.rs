@@ -35,6 +35,7 @@ impl BusAddr {
     }
 
     /// The address without its alias: the offset in the 1 GiB of memory.
+    #[inline]
     pub const fn offset(self) -> u32 {
         self.0 & Self::OFFSET_MASK
     }

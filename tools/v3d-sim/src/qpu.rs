@@ -355,6 +355,11 @@ impl Qpu {
         &self.flags
     }
 
+    /// Whether there are faults to be taken.
+    pub fn has_faults(&self) -> bool {
+        self.faults.total() != 0
+    }
+
     /// Takes the faults that have been reported since the last call.
     pub fn take_faults(&mut self) -> FaultLog {
         std::mem::take(&mut self.faults)

@@ -36,6 +36,7 @@ pub use crate::fault::tmu::TmuFault;
 use crate::memory::Memory;
 use crate::qpu::lanes::Lanes;
 use crate::simd::SimdDispatch;
+use crate::simd::vectors::Portable;
 use texture::Texture;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::TmuCoordinate;
@@ -44,7 +45,7 @@ use vectorized::Prepared;
 /// Slots for coordinates in the request FIFO of a QPU [AG p.39].
 const REQUEST_SLOTS: u32 = 8;
 /// Slots for results in the receive FIFO of a QPU [AG p.40].
-const RECEIVE_SLOTS: usize = 8;
+const RECEIVE_SLOTS: u32 = 8;
 /// Quads that the performance counter counts for a lookup of 16 words: each word is one [imrc QT12].
 const WORD_QUADS: u64 = 16;
 /// Quads that it counts for a lookup of a texture.
@@ -52,29 +53,47 @@ const TEXTURE_QUADS: u64 = 4;
 /// Textures that are kept prepared: as many as a program usually looks up.
 const KEPT_TEXTURES: usize = 8;
 /// Results that are kept, in spite of an overflow.
-const KEPT_RESULTS: usize = 32;
+pub(crate) const KEPT_RESULTS: usize = 32;
 
-/// A lookup whose coordinates are being written.
-#[derive(Clone, Debug, Default)]
-struct Request {
-    s: Lanes,
-    t: Lanes,
-    r: Lanes,
-    b: Lanes,
-    /// The coordinates written so far, of s, t, r, b.
-    written: [bool; 4],
-    /// The uniforms, in the order of the writes.
-    parameters: [u32; 4],
+/// The FIFOs between one QPU and one TMU: the coordinates of the lookup that is being written, and results. Translated code accesses them, too.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub(crate) struct Fifos {
+    /// s, t, r and b of the lookup whose coordinates are being written.
+    pub(crate) coordinates: [Lanes; 4],
+    /// Results, as a ring.
+    pub(crate) received: [Received; KEPT_RESULTS],
+    /// The uniforms of that lookup, in the order of the writes.
+    pub(crate) parameters: [u32; 4],
     /// Number of writes.
-    writes: usize,
+    pub(crate) writes: u32,
+    /// The coordinates written so far, one bit each.
+    pub(crate) written: u32,
+    /// Index of the next result.
+    pub(crate) first: u32,
+    /// Number of results.
+    pub(crate) count: u32,
+    /// Slots of the request FIFO in use.
+    pub(crate) request_slots: u32,
 }
 
 /// One entry of the receive FIFO.
 #[derive(Clone, Copy, Debug, Default)]
-struct Received {
-    value: Lanes,
+#[repr(C)]
+pub(crate) struct Received {
+    pub(crate) value: Lanes,
     /// Slots of the request FIFO that this entry's lookup took; on the last entry of the lookup.
-    request_slots: u32,
+    pub(crate) request_slots: u32,
+}
+
+/// The place of a coordinate in [`Fifos::coordinates`].
+pub(crate) const fn place(coordinate: TmuCoordinate) -> usize {
+    match coordinate {
+        TmuCoordinate::S => 0,
+        TmuCoordinate::T => 1,
+        TmuCoordinate::R => 2,
+        TmuCoordinate::B => 3,
+    }
 }
 
 /// A texture, with the parameters that it is decoded from.
@@ -86,14 +105,10 @@ struct KnownTexture {
     prepared: Option<Prepared>,
 }
 
-/// The FIFOs between one QPU and one TMU.
+/// One QPU's side of a TMU.
 #[derive(Clone, Debug)]
 pub struct Tmu {
-    request: Request,
-    received: [Received; KEPT_RESULTS],
-    first: usize,
-    count: usize,
-    request_slots: u32,
+    pub(crate) fifos: Fifos,
     /// The prepared textures.
     textures: Vec<KnownTexture>,
     /// The one looked up last: lookups of the same texture follow each other.
@@ -105,11 +120,7 @@ pub struct Tmu {
 impl Default for Tmu {
     fn default() -> Self {
         Self {
-            request: Request::default(),
-            received: [Received::default(); KEPT_RESULTS],
-            first: 0,
-            count: 0,
-            request_slots: 0,
+            fifos: Fifos::default(),
             textures: Vec::new(),
             latest: 0,
             quads: 0,
@@ -126,12 +137,12 @@ impl Tmu {
 
     /// Whether a write of `coordinate` takes a uniform: all do, except for an `s` alone.
     pub fn needs_uniform(&self, coordinate: TmuCoordinate) -> bool {
-        coordinate != TmuCoordinate::S || self.request.writes > 0
+        coordinate != TmuCoordinate::S || self.fifos.writes > 0
     }
 
     /// Number of results that can be loaded.
-    pub fn pending(&self) -> usize {
-        self.count
+    pub const fn pending(&self) -> usize {
+        self.fifos.count as usize
     }
 
     /// Quads looked up so far, for the performance counter.
@@ -141,10 +152,8 @@ impl Tmu {
 
     /// Drops all lookups: a new program starts.
     pub fn reset(&mut self) {
-        self.request.clear();
-        self.first = 0;
-        self.count = 0;
-        self.request_slots = 0;
+        self.fifos.clear_request();
+        (self.fifos.first, self.fifos.count, self.fifos.request_slots) = (0, 0, 0);
     }
 
     /// Writes a coordinate of the next lookup, with its uniform; `s` starts the lookup.
@@ -159,33 +168,29 @@ impl Tmu {
         memory: Memory<'_>,
     ) -> Result<(), TmuFault> {
         let direct = !self.needs_uniform(coordinate);
-        let request = &mut self.request;
-        let (place, target) = match coordinate {
-            TmuCoordinate::S => (0, &mut request.s),
-            TmuCoordinate::T => (1, &mut request.t),
-            TmuCoordinate::R => (2, &mut request.r),
-            TmuCoordinate::B => (3, &mut request.b),
-        };
-        *target = *value;
-        let twice = std::mem::replace(&mut request.written[place], true);
+        let fifos = &mut self.fifos;
+        let place = place(coordinate);
+        fifos.coordinates[place] = *value;
+        let twice = fifos.written >> place & 1 == 1;
+        fifos.written |= 1 << place;
         if twice {
             return Err(TmuFault::CoordinateTwice(coordinate));
         }
-        if let Some(parameter) = request.parameters.get_mut(request.writes) {
+        if let Some(parameter) = fifos.parameters.get_mut(fifos.writes as usize) {
             *parameter = uniform;
         }
-        request.writes += 1;
+        fifos.writes += 1;
         if coordinate != TmuCoordinate::S {
             return Ok(());
         }
-        let slots = self.request.writes as u32;
+        let slots = self.fifos.writes;
         let in_vectors = if direct { self.gather(memory) } else { self.sample_in_vectors(memory) };
         if let Some(result) = in_vectors {
-            self.request.clear();
+            self.fifos.clear_request();
             return self.receive(slots, &result, None);
         }
         let LookedUp { result, second, fault } = if direct { self.read_words(memory) } else { self.sample(memory) };
-        self.request.clear();
+        self.fifos.clear_request();
         let received = self.receive(slots, &result, second.as_ref());
         fault.map_or(received, Err)
     }
@@ -197,11 +202,11 @@ impl Tmu {
             s.0.iter().for_each(|&address| filter::footprint::add_line(&mut lines, address));
             return lines;
         }
-        let mut parameters = self.request.parameters;
-        if let Some(parameter) = parameters.get_mut(self.request.writes) {
+        let mut parameters = self.fifos.parameters;
+        if let Some(parameter) = parameters.get_mut(self.fifos.writes as usize) {
             *parameter = uniform;
         }
-        let Request { t, r, b, .. } = &self.request;
+        let [_, t, r, b] = &self.fifos.coordinates;
         match Texture::decode(parameters) {
             Ok(texture) => filter::footprint::lines(&texture, memory, [s, t, r, b]),
             Err(_) => Vec::new(),
@@ -210,45 +215,42 @@ impl Tmu {
 
     /// Takes the next result.
     pub fn load(&mut self) -> Result<Lanes, TmuFault> {
-        if self.count == 0 {
+        let fifos = &mut self.fifos;
+        if fifos.count == 0 {
             return Err(TmuFault::ReceiveFifoEmpty);
         }
-        let Received { value, request_slots } = self.received[self.first % KEPT_RESULTS];
-        self.first = (self.first + 1) % KEPT_RESULTS;
-        self.count -= 1;
-        self.request_slots -= request_slots;
+        let Received { value, request_slots } = fifos.received[fifos.first as usize % KEPT_RESULTS];
+        fifos.count -= 1;
+        // An empty ring begins at its start again, which the host has in its cache.
+        fifos.first = if fifos.count == 0 { 0 } else { (fifos.first + 1) % KEPT_RESULTS as u32 };
+        fifos.request_slots -= request_slots;
         Ok(value)
     }
 
+    #[inline]
     fn receive(&mut self, slots: u32, result: &Lanes, second: Option<&Lanes>) -> Result<(), TmuFault> {
-        let entries = 1 + usize::from(second.is_some());
-        let in_use = self.request_slots + slots;
-        if self.count + entries > KEPT_RESULTS {
+        let fifos = &mut self.fifos;
+        let entries = 1 + u32::from(second.is_some());
+        let in_use = fifos.request_slots + slots;
+        if fifos.count + entries > KEPT_RESULTS as u32 {
             return Err(TmuFault::FifoOverflow { used: in_use, slots: REQUEST_SLOTS });
         }
         if second.is_some() {
-            self.push(result, 0);
+            fifos.push(result, 0);
         }
-        self.push(second.unwrap_or(result), slots);
-        self.request_slots = in_use;
-        if in_use > REQUEST_SLOTS || self.count > RECEIVE_SLOTS {
-            return Err(TmuFault::FifoOverflow { used: in_use.max(self.count as u32), slots: REQUEST_SLOTS });
+        fifos.push(second.unwrap_or(result), slots);
+        fifos.request_slots = in_use;
+        if in_use > REQUEST_SLOTS || fifos.count > RECEIVE_SLOTS {
+            return Err(TmuFault::FifoOverflow { used: in_use.max(fifos.count), slots: REQUEST_SLOTS });
         }
         Ok(())
-    }
-
-    fn push(&mut self, value: &Lanes, request_slots: u32) {
-        let entry = &mut self.received[(self.first + self.count) % KEPT_RESULTS];
-        entry.value = *value;
-        entry.request_slots = request_slots;
-        self.count += 1;
     }
 
     /// Memory lookup: each element's `s` is an address, whose two lowest bits are ignored.
     fn read_words(&mut self, memory: Memory<'_>) -> LookedUp {
         self.quads += WORD_QUADS;
         let mut looked_up = LookedUp::default();
-        for (word, &address) in looked_up.result.0.iter_mut().zip(&self.request.s.0) {
+        for (word, &address) in looked_up.result.0.iter_mut().zip(&self.fifos.coordinates[0].0) {
             match memory.word(BusAddr(address)) {
                 Ok(value) => *word = value,
                 Err(error) => looked_up.fault = looked_up.fault.or(Some(error.into())),
@@ -259,22 +261,20 @@ impl Tmu {
 
     /// The same if all of the words are in memory.
     fn gather(&mut self, memory: Memory<'_>) -> Option<Lanes> {
-        let numbers = self.request.s.map(|address| BusAddr(address).offset() / 4);
-        let mut result = Lanes::default();
-        memory.gather(&numbers.0, &mut result.0).then(|| {
-            self.quads += WORD_QUADS;
-            result
-        })
+        let numbers = self.fifos.coordinates[0].map(|address| BusAddr(address).offset() / 4);
+        let result = memory.gather::<Portable<false>>(&numbers)?;
+        self.quads += WORD_QUADS;
+        Some(result)
     }
 
     /// Looks up a texture in vectors, if possible.
     fn sample_in_vectors(&mut self, memory: Memory<'_>) -> Option<Lanes> {
-        let parameters = self.request.parameters;
+        let parameters = self.fifos.parameters;
         if self.textures.get(self.latest).is_none_or(|texture| texture.parameters != parameters) {
             self.find_texture(parameters)?;
         }
-        let Request { s, t, r, b, .. } = &self.request;
-        let result = self.textures.get(self.latest)?.prepared.as_ref()?.sample(self.simd, memory, [s, t, r, b])?;
+        let coordinates = self.fifos.coordinates.each_ref();
+        let result = self.textures.get(self.latest)?.prepared.as_ref()?.sample(self.simd, memory, coordinates)?;
         self.quads += TEXTURE_QUADS;
         Some(result)
     }
@@ -303,8 +303,8 @@ impl Tmu {
     #[cold]
     fn sample(&mut self, memory: Memory<'_>) -> LookedUp {
         self.quads += TEXTURE_QUADS;
-        let Request { s, t, r, b, parameters, .. } = &self.request;
-        let coordinates = [s, t, r, b];
+        let Fifos { coordinates, parameters, .. } = &self.fifos;
+        let coordinates = coordinates.each_ref();
         if let Some(known) = self.textures.get(self.latest).filter(|known| known.parameters == *parameters) {
             return filter::sample(&known.texture, memory, coordinates);
         }
@@ -315,17 +315,41 @@ impl Tmu {
     }
 }
 
-impl Request {
-    fn clear(&mut self) {
+impl Default for Fifos {
+    fn default() -> Self {
+        Self {
+            coordinates: [Lanes::default(); 4],
+            received: [Received::default(); KEPT_RESULTS],
+            parameters: [0; 4],
+            writes: 0,
+            written: 0,
+            first: 0,
+            count: 0,
+            request_slots: 0,
+        }
+    }
+}
+
+impl Fifos {
+    #[inline]
+    fn push(&mut self, value: &Lanes, request_slots: u32) {
+        let entry = &mut self.received[(self.first + self.count) as usize % KEPT_RESULTS];
+        entry.value = *value;
+        entry.request_slots = request_slots;
+        self.count += 1;
+    }
+
+    /// A new lookup begins.
+    #[inline]
+    fn clear_request(&mut self) {
         // Coordinates that were not written count as 0 [AG p.40].
-        for (coordinate, written) in [&mut self.t, &mut self.r, &mut self.b].into_iter().zip(&self.written[1..]) {
-            if *written {
+        for (place, coordinate) in self.coordinates.iter_mut().enumerate().skip(1) {
+            if self.written >> place & 1 == 1 {
                 *coordinate = Lanes::splat(0);
             }
         }
         self.parameters = [0; 4];
-        self.written = [false; 4];
-        self.writes = 0;
+        (self.written, self.writes) = (0, 0);
     }
 }
 

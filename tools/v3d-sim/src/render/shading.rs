@@ -15,7 +15,7 @@ use super::tlb::Tlb;
 use super::unit::UnitResult;
 use super::{RenderError, RenderFault, WaveJob};
 use crate::binning::ptb::watch::covers;
-use crate::qpu::lanes::{Lanes, Mask};
+use crate::qpu::lanes::{ALL, Lanes, Mask};
 use crate::qpu::{self, Exit, Launch, Qpu};
 use crate::simd::SimdTask;
 use crate::simd::vectors::Vectors;
@@ -113,6 +113,15 @@ impl Shading<'_, '_> {
         }
         let mut visible = self.visible::<V>(first, block, &masks);
         let mut quads = quads_in(block.pixels);
+        let nobody_asks = self.job.watched.is_none() && !(self.early_z && self.tlb.early.words().is_some());
+        if nobody_asks && self.batch.is_empty() && quads_in(visible.1) == quads_in(ALL) {
+            // All of a block is a batch.
+            self.result.counters.add(CounterSource::FepQuads, 4);
+            self.result.pixels += u64::from(visible.1.count_ones());
+            self.batch.fill(block, &visible.0, first, primitive.reverse, self.first);
+            self.shade();
+            return;
+        }
         while quads != 0 {
             let lane = quads.trailing_zeros() as usize;
             quads &= quads - 1;
@@ -293,7 +302,9 @@ impl Shading<'_, '_> {
         if let Some(error) = error {
             faults.report(RenderFault { at: self.at, error });
         }
-        faults.merge(self.qpu.take_faults());
+        if self.qpu.has_faults() {
+            faults.merge(self.qpu.take_faults());
+        }
         if launch.threading == qpu::Threading::Threaded && exit == Exit::Ended {
             thread_use.note(self.fragment.code, self.qpu.has_switched_threads());
         }

@@ -6,9 +6,10 @@ use super::SimdTask;
 use super::vectors::{
     EXPONENT, GREATEST, SIGN, Vectors, special_product as reference_product, special_sum as reference_sum,
 };
-use crate::qpu::lanes::{Lanes, Mask};
+use crate::qpu::lanes::{ALL, Lanes, Mask};
 use std::arch::x86_64::*;
 use std::mem::transmute;
+use std::sync::atomic::AtomicU32;
 
 #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
 pub(super) fn work<W: SimdTask>(work: W) -> W::Output {
@@ -150,6 +151,21 @@ fn blend(old: &mut Lanes, new: &Lanes, mask: Mask) {
     *old = lanes(_mm512_mask_mov_epi32(vector(old), mask, vector(new)));
 }
 
+/// The words with some indices; `None` if one does not exist.
+#[target_feature(enable = "avx512f")]
+fn gather(words: &[AtomicU32], indices: &Lanes) -> Option<Lanes> {
+    // A gather has signed indices.
+    let length = words.len().min(i32::MAX as usize) as u32;
+    let all = vector(indices);
+    if _mm512_cmplt_epu32_mask(all, splat(length)) != ALL {
+        return None;
+    }
+    let start = words.as_ptr().cast::<i32>();
+    // SAFETY: all indices are less than the number of words. The words are atomic because other threads, of the guest too, may write them: each is read at once,
+    // since it is aligned, which is what a relaxed load is on this architecture.
+    Some(lanes(unsafe { _mm512_i32gather_epi32::<4>(all, start) }))
+}
+
 /// Implements functions of [`Vectors`] by those of the same name.
 macro_rules! instructions {
     ($( fn $name:ident($( $argument:ident: $kind:ty ),*) $(-> $result:ty)? = $call:expr; )*) => {$(
@@ -174,5 +190,6 @@ impl Vectors for Avx512 {
         fn greater(a: &Lanes, b: &Lanes) -> Mask = greater(a, b);
         fn above(a: &Lanes, b: &Lanes) -> Mask = above(a, b);
         fn blend(old: &mut Lanes, new: &Lanes, mask: Mask) = blend(old, new, mask);
+        fn gather(words: &[AtomicU32], indices: &Lanes) -> Option<Lanes> = gather(words, indices);
     }
 }

@@ -155,7 +155,7 @@ impl SimdTask for Lookup<'_> {
             None => Points { s, t, face: [0; LANES] },
             Some(stride) => face_points(&s, &t, &r, stride)?,
         };
-        self.blend_levels(&points, &choice, border)
+        self.blend_levels::<V>(&points, &choice, border)
     }
 }
 
@@ -175,7 +175,7 @@ fn face_points(s: &Floats, t: &Floats, r: &Floats, stride: u32) -> Option<Points
 impl Lookup<'_> {
     /// Samples each element from its level, and blends it with the next one if that has a share.
     #[inline(always)]
-    fn blend_levels(&self, points: &Points, choice: &Choice, border: u32) -> Option<Lanes> {
+    fn blend_levels<V: Vectors>(&self, points: &Points, choice: &Choice, border: u32) -> Option<Lanes> {
         let mut result = [0; LANES];
         for next in 0..2 {
             let mut left = if next == 0 { ALL } else { choice.shared };
@@ -185,7 +185,7 @@ impl Lookup<'_> {
                 let first = left.trailing_zeros() as usize % LANES;
                 let group = if choice.uniform { ALL } else { choice.like(first) } & left;
                 let level = self.texture.levels.get(choice.level[first] as usize + next)?;
-                let texels = self.level(level, choice.linear[first] != 0, points, border, group)?;
+                let texels = self.level::<V>(level, choice.linear[first] != 0, points, border, group)?;
                 sampled = if group == ALL {
                     texels
                 } else {
@@ -207,12 +207,19 @@ impl Lookup<'_> {
 
     /// The texels of a level, blended or not. `needed`: the elements that must be in memory.
     #[inline(always)]
-    fn level(&self, level: &Level, linear: bool, points: &Points, border: u32, needed: Mask) -> Option<Words> {
+    fn level<V: Vectors>(
+        &self,
+        level: &Level,
+        linear: bool,
+        points: &Points,
+        border: u32,
+        needed: Mask,
+    ) -> Option<Words> {
         let (x, y) = (level.x.positions(&points.s), level.y.positions(&points.t));
         if !linear {
             let column = self.column(level, each(|i| x[i] >> 8));
             let row = self.row(level, each(|i| y[i] >> 8), &points.face);
-            return Some(self.texels([(&column, &row)], border, needed)?[0]);
+            return Some(self.texels::<V, 1>([(&column, &row)], border, needed)?[0]);
         }
         // From the corner of a texel to its centre.
         const HALF_TEXEL: i32 = 128;
@@ -222,7 +229,7 @@ impl Lookup<'_> {
         let upper = self.row(level, each(|i| y[i] >> 8), &points.face);
         let lower = self.row(level, each(|i| (y[i] >> 8) + 1), &points.face);
         let texels = [(&left, &upper), (&right, &upper), (&left, &lower), (&right, &lower)];
-        let texels = self.texels(texels, border, needed)?;
+        let texels = self.texels::<V, 4>(texels, border, needed)?;
         let (share_x, share_y) = (each(|i| (x[i] & 255) as u32), each(|i| (y[i] & 255) as u32));
         Some(blend::four(&texels, &share_x, &share_y))
     }
@@ -247,8 +254,13 @@ impl Lookup<'_> {
 
     /// The colours of texels in columns and rows.
     #[inline(always)]
-    fn texels<const N: usize>(&self, places: [(&Column, &Row); N], border: u32, needed: Mask) -> Option<[Words; N]> {
-        let mut texels = texel::read(self.texture.texture_type, self.texture.etc_flip, self.memory, &places, needed)?;
+    fn texels<V: Vectors, const N: usize>(
+        &self,
+        places: [(&Column, &Row); N],
+        border: u32,
+        needed: Mask,
+    ) -> Option<[Words; N]> {
+        let mut texels = texel::read::<V, N>(self.texture.texture_type, self.texture.etc_flip, self.memory, &places, needed)?;
         if self.texture.border {
             for (texels, (column, row)) in texels.iter_mut().zip(places) {
                 *texels = each(|i| if column.outside[i] | row.outside[i] != 0 { border } else { texels[i] });

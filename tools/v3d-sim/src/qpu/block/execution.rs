@@ -274,6 +274,44 @@ impl Qpu {
         }
     }
 
+    /// Executes a micro-op that accesses another unit, but takes neither uniform nor varying.
+    pub(in crate::qpu) fn access_unit(
+        &mut self,
+        micro_op: &MicroOp,
+        block: &Block,
+        io: &mut dyn Io,
+        memory: Memory<'_>,
+    ) {
+        match *micro_op {
+            MicroOp::VpmRead { to, at } => {
+                self.pc = block.address_of(usize::from(at));
+                *self.registers.at_mut(to) = io.vpm_read().unwrap_or_else(|error| {
+                    self.report(error);
+                    Lanes::default()
+                });
+            }
+            MicroOp::Read { source, to, at } => {
+                self.pc = block.address_of(usize::from(at));
+                *self.registers.at_mut(to) = self.read_port(source, to, io).unwrap_or_else(|error| {
+                    self.report(error);
+                    Lanes::default()
+                });
+            }
+            MicroOp::Peripheral { target, from, condition, at } => {
+                self.pc = block.address_of(usize::from(at));
+                let value = *self.registers.at(from);
+                if let Err(error) = self.write_io(target, &value, self.flags.holds(condition), io, memory) {
+                    self.report(error);
+                }
+            }
+            MicroOp::Signal { signal, at } => {
+                self.pc = block.address_of(usize::from(at));
+                self.execute_signal(signal, io);
+            }
+            _ => {}
+        }
+    }
+
     /// Executes a micro-op.
     #[inline(always)]
     pub(in crate::qpu) fn execute_micro_op<V: Vectors>(
@@ -310,20 +348,6 @@ impl Qpu {
                 self.pc = block.address_of(usize::from(at));
                 self.take_varying(to, io);
             }
-            MicroOp::VpmRead { to, at } => {
-                self.pc = block.address_of(usize::from(at));
-                *self.registers.at_mut(to) = io.vpm_read().unwrap_or_else(|error| {
-                    self.report(error);
-                    Lanes::default()
-                });
-            }
-            MicroOp::Read { source, to, at } => {
-                self.pc = block.address_of(usize::from(at));
-                *self.registers.at_mut(to) = self.read_port(source, to, io).unwrap_or_else(|error| {
-                    self.report(error);
-                    Lanes::default()
-                });
-            }
             MicroOp::Unpack { from, mode, float } => vector::unpack(&mut self.registers, from, mode, float),
             MicroOp::PackColour { from, to, part } => {
                 let value = *self.registers.at(from);
@@ -339,16 +363,8 @@ impl Qpu {
             }
             MicroOp::Tmu { .. } | MicroOp::LoadTmu { .. } => self.execute_lookup(micro_op, block, memory),
             MicroOp::UniformsAddress { from } => self.set_uniforms_address(self.registers.at(from).0[0]),
-            MicroOp::Peripheral { target, from, condition, at } => {
-                self.pc = block.address_of(usize::from(at));
-                let value = *self.registers.at(from);
-                if let Err(error) = self.write_io(target, &value, self.flags.holds(condition), io, memory) {
-                    self.report(error);
-                }
-            }
-            MicroOp::Signal { signal, at } => {
-                self.pc = block.address_of(usize::from(at));
-                self.execute_signal(signal, io);
+            MicroOp::VpmRead { .. } | MicroOp::Read { .. } | MicroOp::Peripheral { .. } | MicroOp::Signal { .. } => {
+                self.access_unit(micro_op, block, io, memory);
             }
             MicroOp::Whole { at } => {
                 self.pc = block.address_of(usize::from(at));

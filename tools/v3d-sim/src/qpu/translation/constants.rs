@@ -174,6 +174,11 @@ constants! {
         Sign = words(1 << 31);
         // Added to a magnitude, makes those negative that are the greatest float or beyond.
         BeyondGreatest = words((1 << 31) - CONSTANTS.greatest);
+        // The same for infinities and NaN, and for floats from 2^127 on.
+        BeyondFinite = words((1 << 31) - NUMBERS.infinity);
+        BeyondHalfOfRange = words((1 << 31) - (254 << 23));
+        // The smallest magnitude that is no denormal.
+        SmallestNormal = words(1 << 23);
         // The same for floats from 2^SMALL on.
         BeyondSmall = words((1 << 31) - CONSTANTS.large);
         WordBits = words(32);

@@ -1,16 +1,18 @@
 //! Entry to translated code: the call into it, and its calls back.
 //!
 //! # Why this is sound
-//! Translated code accesses only the register array, the flags, the old r4, the frame, constants, the uniforms and varyings between the addresses in the frame,
-//! and its own stack.
+//! Translated code accesses only the register array, the flags, the old r4, the FIFOs of the TMUs, the frame, constants, the uniforms and varyings between the
+//! addresses in the frame, and its own stack.
 //! - Every register is inside of the register array: a [`RegisterIndex`](crate::qpu::isa::registers::RegisterIndex) is a byte, and the array has 256
 //!   elements.
+//! - In a TMU's FIFOs it writes a coordinate by its number, a parameter only after it has found that fewer have been written, and reads the result whose index
+//!   the model keeps within the ring.
 //! - A segment checks at its top that all uniforms and varyings that its micro-ops take, including those in call backs, are between these addresses. After a
 //!   micro-op that changes the address of the uniforms, no micro-op takes one without another check. A call back takes at most one varying and leaves the
 //!   others in place: [`CallBack::end`] asserts that for every [`Io`].
 //! - While the code runs, nothing else accesses the [`Qpu`]: [`run`] borrows it and passes it on as a pointer. A call back makes references from the frame's
 //!   pointers, drops them before it returns, and gives the code new pointers, since the references have invalidated the old ones. One for a TMU makes none to
-//!   the other units, so that the varyings stay where they are.
+//!   the other units, so that the varyings stay where they are; once none is left, the code reads none, and their addresses no longer matter.
 
 #![allow(unsafe_code)]
 
@@ -21,7 +23,6 @@ use super::numbers::NUMBERS;
 use crate::memory::Memory;
 use crate::qpu::block::Block;
 use crate::qpu::block::micro_op::MicroOp;
-use crate::qpu::float;
 use crate::qpu::io::{Io, Varying};
 use crate::qpu::isa::sfu::{self, Function};
 use crate::qpu::lanes::Lanes;
@@ -51,6 +52,10 @@ impl Frame {
     fn point_at(&mut self, qpu: &mut Qpu, io: &mut dyn Io, memory: Memory<'_>) {
         self.point_at_registers(qpu);
         self.point_at_uniforms(qpu, memory);
+        self.point_at_varyings(io);
+    }
+
+    fn point_at_varyings(&mut self, io: &mut dyn Io) {
         let varyings = io.varyings_ahead().as_ptr_range();
         (self.varyings, self.varyings_synced, self.varyings_end) = (varyings.start, varyings.start, varyings.end);
     }
@@ -59,6 +64,7 @@ impl Frame {
         self.registers = qpu.registers.as_mut_ptr().wrapping_add(MIDDLE as usize);
         self.flags = &raw mut qpu.flags;
         self.stale_r4 = &raw mut qpu.stale_r4;
+        self.tmu = qpu.tmu.each_mut().map(|tmu| &raw mut tmu.fifos);
     }
 
     fn point_at_uniforms(&mut self, qpu: &Qpu, memory: Memory<'_>) {
@@ -110,6 +116,7 @@ pub(super) fn run(
         registers: ptr::null_mut(),
         flags: ptr::null_mut(),
         stale_r4: ptr::null_mut(),
+        tmu: [ptr::null_mut(); 2],
         uniforms: ptr::null(),
         uniforms_end: ptr::null(),
         synced: ptr::null(),
@@ -245,6 +252,32 @@ unsafe extern "sysv64" fn execute_lookup(frame: *mut Frame, micro_op: u32) {
     frame.point_at_registers(qpu);
 }
 
+/// Executes a micro-op for translated code that accesses another unit, but takes neither uniform nor varying.
+///
+/// # Safety
+/// As for [`execute_micro_op`].
+unsafe extern "sysv64" fn access_unit(frame: *mut Frame, micro_op: u32) {
+    // SAFETY: the frame exists as long as the code runs, and the code waits for this call.
+    let frame = unsafe { &mut *frame };
+    // SAFETY: `run` has stored a context there, which exists as long as the frame.
+    let context = unsafe { &mut *frame.context.cast::<CallContext<'_>>() };
+    // SAFETY: `run` borrows both, and does not use them while the code runs.
+    let (qpu, io) = unsafe { (&mut *context.qpu, &mut *context.io) };
+    let before = frame.varyings_left();
+    if before != 0 {
+        frame.take_varyings(io);
+    }
+    if let Some(micro_op) = context.block.micro_op(micro_op as usize) {
+        qpu.access_unit(micro_op, context.block, io, context.memory);
+    }
+    frame.point_at_registers(qpu);
+    // Without varyings the code reads none, wherever they are.
+    if before != 0 {
+        frame.point_at_varyings(io);
+        assert!(frame.varyings_left() >= before, "the unit has lost varyings that it had announced");
+    }
+}
+
 /// Begins a group for translated code, which then executes its micro-ops; returns whether it may do so.
 ///
 /// # Safety
@@ -279,22 +312,25 @@ pub(super) fn calls(kind: EngineKind) -> Option<Calls> {
 const CALLS_AVX512: Calls = Calls {
     execute_micro_op: execute_micro_op_avx2,
     execute_lookup,
+    access_unit,
     begin_group: begin_group_for_code,
-    special: [special_sum, special_difference, special_product, special_exp::<16>, special_log::<16>],
+    special: [
+        Some(special_sum),
+        Some(special_difference),
+        Some(special_product),
+        Some(special_exp::<16>),
+        Some(special_log::<16>),
+    ],
 };
 
 /// The same with AVX2.
 const CALLS_AVX2: Calls = Calls {
     execute_micro_op: execute_micro_op_avx2,
     execute_lookup,
+    access_unit,
     begin_group: begin_group_for_code,
-    special: [
-        special_sum_of::<8>,
-        special_difference_of::<8>,
-        special_product_of::<8>,
-        special_exp::<8>,
-        special_log::<8>,
-    ],
+    // The code computes other results itself.
+    special: [None, None, None, Some(special_exp::<8>), Some(special_log::<8>)],
 };
 
 #[target_feature(enable = "avx2,fma")]
@@ -337,21 +373,6 @@ unsafe fn each<const N: usize>(a: *const u32, b: *const u32, result: *mut u32, f
     let results = std::array::from_fn(|i| f(a[i], b[i]));
     // SAFETY: as above.
     unsafe { *result.cast::<[u32; N]>() = results }
-}
-
-unsafe extern "sysv64" fn special_sum_of<const N: usize>(a: *const u32, b: *const u32, result: *mut u32) {
-    // SAFETY: translated code calls this with three vectors of its registers' size on its stack.
-    unsafe { each::<N>(a, b, result, float::fadd) }
-}
-
-unsafe extern "sysv64" fn special_difference_of<const N: usize>(a: *const u32, b: *const u32, result: *mut u32) {
-    // SAFETY: as above.
-    unsafe { each::<N>(a, b, result, |a, b| float::fadd(a, b ^ SIGN)) }
-}
-
-unsafe extern "sysv64" fn special_product_of<const N: usize>(a: *const u32, b: *const u32, result: *mut u32) {
-    // SAFETY: as above.
-    unsafe { each::<N>(a, b, result, float::fmul) }
 }
 
 unsafe extern "sysv64" fn special_exp<const N: usize>(argument: *const u32, b: *const u32, result: *mut u32) {

@@ -5,6 +5,7 @@ use super::numbers::Numbers;
 use crate::qpu::io::Varying;
 use crate::qpu::isa::registers::Flags;
 use crate::qpu::lanes::Lanes;
+use crate::tmu::{Fifos, Received};
 use std::ffi::c_void;
 use std::mem::offset_of;
 use std::sync::atomic::AtomicU32;
@@ -27,10 +28,12 @@ pub(in crate::qpu) struct Calls {
     pub(in crate::qpu) execute_micro_op: ExecuteMicroOp,
     /// Executes a micro-op of a TMU.
     pub(in crate::qpu) execute_lookup: ExecuteMicroOp,
+    /// Executes a micro-op that accesses another unit.
+    pub(in crate::qpu) access_unit: ExecuteMicroOp,
     /// Begins a group.
     pub(in crate::qpu) begin_group: BeginGroup,
-    /// Computes special results, in the order of [`Special::ALL`](super::host::Special::ALL).
-    pub(in crate::qpu) special: [SpecialResult; SPECIALS],
+    /// Computes special results, in the order of [`Special::ALL`](super::host::Special::ALL), as far as the host's code calls for them.
+    pub(in crate::qpu) special: [Option<SpecialResult>; SPECIALS],
 }
 
 /// Number of kinds of special results.
@@ -92,6 +95,8 @@ pub(in crate::qpu) struct Frame {
     pub(super) flags: *mut Flags,
     /// The place for the old value of r4 when the SFU supplies a new one.
     pub(super) stale_r4: *mut Lanes,
+    /// The FIFOs of both TMUs.
+    pub(super) tmu: [*mut Fifos; 2],
     /// The next uniform, and the end of those that may be read.
     pub(super) uniforms: *const AtomicU32,
     pub(super) uniforms_end: *const AtomicU32,
@@ -139,6 +144,10 @@ pub(super) const VARYING_BYTES: i32 = size_of::<Varying>() as i32;
 /// Offset of a varying's coefficients.
 pub(super) const VARYING_COEFFICIENTS: i32 = offset_of!(Varying, coefficients) as i32;
 
+/// Size of an entry of a TMU's receive FIFO, as a power of two.
+pub(super) const RECEIVED_LOG2: u32 = size_of::<Received>().ilog2();
+const _: () = assert!(size_of::<Received>().is_power_of_two());
+
 /// MXCSR for the QPU's arithmetic: exceptions masked, rounding toward zero, denormals read and written as zeros.
 pub(super) const QPU_ROUNDING: u32 = 0x1f80 | 3 << 13 | 1 << 15 | 1 << 6;
 
@@ -151,7 +160,7 @@ macro_rules! offsets {
 
 /// Offsets of the members of [`Frame`].
 pub(super) mod at {
-    use super::{Frame, offset_of};
+    use super::{Fifos, Frame, Received, offset_of};
 
     offsets! {
         MAGNITUDE = constants.magnitude;
@@ -184,6 +193,8 @@ pub(super) mod at {
         BUDGET = budget;
         EXECUTE_MICRO_OP = calls.execute_micro_op;
         EXECUTE_LOOKUP = calls.execute_lookup;
+        ACCESS_UNIT = calls.access_unit;
+        TMU = tmu;
         BEGIN_GROUP = calls.begin_group;
         SPECIAL = calls.special;
         NUMBERS = numbers;
@@ -198,4 +209,15 @@ pub(super) mod at {
         ROUNDING = rounding;
         ROUNDING_OUTSIDE = rounding_outside;
     }
+
+    /// Offsets of the members of [`Fifos`].
+    pub(in crate::qpu::translation) const COORDINATES: i32 = offset_of!(Fifos, coordinates) as i32;
+    pub(in crate::qpu::translation) const RECEIVED: i32 = offset_of!(Fifos, received) as i32;
+    pub(in crate::qpu::translation) const RECEIVED_SLOTS: i32 = RECEIVED + offset_of!(Received, request_slots) as i32;
+    pub(in crate::qpu::translation) const PARAMETERS: i32 = offset_of!(Fifos, parameters) as i32;
+    pub(in crate::qpu::translation) const WRITES: i32 = offset_of!(Fifos, writes) as i32;
+    pub(in crate::qpu::translation) const WRITTEN: i32 = offset_of!(Fifos, written) as i32;
+    pub(in crate::qpu::translation) const FIRST: i32 = offset_of!(Fifos, first) as i32;
+    pub(in crate::qpu::translation) const COUNT: i32 = offset_of!(Fifos, count) as i32;
+    pub(in crate::qpu::translation) const REQUEST_SLOTS: i32 = offset_of!(Fifos, request_slots) as i32;
 }

@@ -172,6 +172,11 @@ pub(super) trait Control {
     /// Sets it to what [`Host::first_element`] has moved.
     fn set_uniforms(&mut self);
 
+    /// Writes a coordinate other than s to a TMU, with the next uniform as its parameter. Jumps if it has been written before.
+    fn write_coordinate(&mut self, unit: u8, place: usize, from: RegisterIndex, twice: Label);
+    /// Loads a TMU's next result to a register. Jumps if there is none.
+    fn load_result(&mut self, unit: u8, to: RegisterIndex, empty: Label);
+
     /// Prepares a call back for a micro-op or a group.
     fn prepare_call(&mut self, index: usize);
     /// Calls back a function of the frame's. Vector registers are lost.
@@ -199,6 +204,8 @@ pub(super) enum CallBack {
         /// It computes with floats.
         computes: bool,
     },
+    /// Executes a micro-op that accesses another unit.
+    AccessUnit,
     /// Begins a group.
     BeginGroup,
 }
@@ -479,7 +486,8 @@ pub(super) trait Host {
         /// Both halves, each at the start of a register, as one; `high` is lost.
         join_halves(z: Vector, low: Vector, high: Vector);
 
-        /// Code that calls for a special result of the first two temporaries, leaves it in the third and preserves all other registers; then returns.
+        /// Code that computes special results of the first two temporaries in place of the host's, which is in the third; preserves all other registers but the
+        /// last temporary, and returns.
         special(special: Special);
     }
 }

@@ -736,6 +736,7 @@ impl<H: Host> Lowering<H> {
             self.host.control().place(detour.from);
             self.host.copy(a, detour.a);
             self.host.copy(b, detour.b);
+            self.host.copy(result, detour.result);
             self.host.control().call_label(shared[detour.special as usize]);
             self.host.copy(detour.result, result);
             self.host.control().jump(detour.back);

@@ -16,6 +16,7 @@ use crate::qpu::block::execution::GroupNeeds;
 use crate::qpu::block::micro_op::MicroOp;
 use crate::qpu::block::{Block, Group, PlainBranch};
 use crate::qpu::isa::registers::{self, RegisterIndex};
+use crate::tmu;
 use std::collections::BTreeMap;
 use v3d_hw::qpu::accesses::accumulators;
 use v3d_hw::qpu::address_map::TmuCoordinate;
@@ -59,6 +60,7 @@ pub(super) fn translate<H: Host>(block: &Block, host: H) -> Result<Option<Transl
         leave,
         read: Streams::default(),
         stretch: Vec::new(),
+        rare_calls: Vec::new(),
     };
     for at in starts {
         if let Some(&label) = translator.segments.get(&at) {
@@ -205,6 +207,9 @@ const fn call_back(micro_op: &MicroOp) -> CallBack {
     match *micro_op {
         MicroOp::Tmu { coordinate, .. } => CallBack::ExecuteLookup { computes: matches!(coordinate, TmuCoordinate::S) },
         MicroOp::LoadTmu { .. } => CallBack::ExecuteLookup { computes: false },
+        MicroOp::VpmRead { .. } | MicroOp::Read { .. } | MicroOp::Peripheral { .. } | MicroOp::Signal { .. } => {
+            CallBack::AccessUnit
+        }
         _ => CallBack::ExecuteMicroOp,
     }
 }
@@ -234,6 +239,8 @@ struct Translator<'a, H> {
     read: Streams,
     /// Steps since the last call, for which no code has been made.
     stretch: Vec<Step>,
+    /// Calls in place of code that has jumped there, by micro-op: from where, and back to where.
+    rare_calls: Vec<(Label, Label, usize)>,
 }
 
 impl<H: Host> Translator<'_, H> {
@@ -484,6 +491,7 @@ impl<H: Host> Translator<'_, H> {
             for index in self.block.micro_op_indices(at, 1) {
                 match self.block.micro_op(index) {
                     None => {}
+                    Some(micro_op) if self.uses_fifos(micro_op) => self.access_fifos(index, micro_op),
                     Some(micro_op) if is_call(micro_op) => self.call(call_back(micro_op), index),
                     // It moves one word, whatever the parts are.
                     Some(&MicroOp::UniformsAddress { from }) => self.set_uniforms(index, from),
@@ -608,13 +616,48 @@ impl<H: Host> Translator<'_, H> {
         }
     }
 
+    /// Whether a micro-op only accesses the FIFOs of a TMU, and breaks no rule.
+    fn uses_fifos(&self, micro_op: &MicroOp) -> bool {
+        match *micro_op {
+            MicroOp::LoadTmu { .. } => true,
+            MicroOp::Tmu { coordinate, at, .. } => {
+                let takes_uniform = self.block.instructions.get(usize::from(at)).map(|i| i.instruction.touches.uniform);
+                coordinate != TmuCoordinate::S && takes_uniform == Some(false)
+            }
+            _ => false,
+        }
+    }
+
+    /// Writes a coordinate to a TMU, or loads a result. The register cache is empty afterwards.
+    fn access_fifos(&mut self, index: usize, micro_op: &MicroOp) {
+        self.end_stretch();
+        self.move_on();
+        self.lowering.set_micro_op(index);
+        self.lowering.write_back();
+        let control = self.control();
+        let (rare, back) = (control.label(), control.label());
+        match *micro_op {
+            MicroOp::Tmu { unit, coordinate, from, .. } => {
+                control.write_coordinate(unit, tmu::place(coordinate), from, rare);
+            }
+            MicroOp::LoadTmu { unit, .. } => control.load_result(unit, registers::R4, rare),
+            _ => {}
+        }
+        control.place(back);
+        self.lowering.clear_cache();
+        if let MicroOp::LoadTmu { .. } = micro_op {
+            self.lowering.forget_bound(registers::R4);
+        }
+        self.rare_calls.push((rare, back, index));
+    }
+
     /// Calls back for a micro-op or a group. The register cache is empty afterwards.
     fn call(&mut self, function: CallBack, index: usize) {
         self.end_stretch();
         self.move_on();
         self.control().prepare_call(index);
         self.lowering.set_micro_op(match function {
-            CallBack::ExecuteMicroOp | CallBack::ExecuteLookup { .. } => index,
+            CallBack::ExecuteMicroOp | CallBack::ExecuteLookup { .. } | CallBack::AccessUnit => index,
             // Nothing of the run before the group is left to be saved.
             CallBack::BeginGroup => BEHIND_ALL,
         });
@@ -643,6 +686,14 @@ impl<H: Host> Translator<'_, H> {
         }
         control.place(leave);
         control.leave();
+        for (rare, back, index) in std::mem::take(&mut self.rare_calls) {
+            let control = self.control();
+            control.place(rare);
+            control.prepare_call(index);
+            control.call(CallBack::ExecuteLookup { computes: false });
+            control.finish_call();
+            control.jump(back);
+        }
         self.lowering.finish();
         let encoded = self.control().finish()?;
         let mut segments = vec![None; self.block.instructions.len()];

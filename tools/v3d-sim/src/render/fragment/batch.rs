@@ -3,7 +3,7 @@
 use super::super::fep::{CoveredBlock, pixel_in_block};
 use super::super::pse::STEPS;
 use crate::qpu::Varying;
-use crate::qpu::lanes::{Lanes, Mask};
+use crate::qpu::lanes::{ALL, Lanes, Mask};
 
 /// Maximum number of quads in a batch.
 pub(super) const BATCH_QUADS: usize = 4;
@@ -91,6 +91,22 @@ impl Batch {
         (self.count, self.reverse, self.moved) = (0, 0, false);
         (self.flags, self.z, self.w) = Default::default();
         self.varyings.clear();
+    }
+
+    /// Fills an empty batch with all quads of a block. `pixel` is the number of the block's first pixel in the tile buffer; the rest is that of [`NewQuad`].
+    #[inline(always)]
+    pub fn fill(&mut self, block: &CoveredBlock, masks: &Lanes, pixel: usize, reverse: bool, coefficients: usize) {
+        let (dx, dy) = block.distance;
+        for (i, quad) in self.quads.iter_mut().enumerate() {
+            let (column, row) = pixel_in_block(4 * i);
+            let screen = [(block.x + column) as u32, (block.y + row) as u32];
+            *quad = Quad { pixel: pixel + 4 * i, coefficients, screen };
+            self.distance[0][i] = dx + f64::from(column * STEPS);
+            self.distance[1][i] = dy + f64::from(row * STEPS);
+        }
+        (self.flags, self.z, self.w) = (*masks, block.z, block.w);
+        self.reverse = if reverse { ALL } else { 0 };
+        self.count = BATCH_QUADS;
     }
 
     /// Adds a quad; a full batch ignores it.

@@ -3,14 +3,15 @@
 use super::address::{self, Column, Row};
 use super::{Words, each};
 use crate::memory::Memory;
-use crate::qpu::lanes::Mask;
+use crate::qpu::lanes::{Lanes, Mask};
+use crate::simd::vectors::Vectors;
 use crate::tmu::{etc1, format};
 use v3d_hw::qpu::LANES;
 use v3d_hw::texture::TextureType;
 
 /// Reads texels by column and row; `None` if one that is needed is not in memory.
 #[inline(always)]
-pub(super) fn read<const N: usize>(
+pub(super) fn read<V: Vectors, const N: usize>(
     texture_type: TextureType,
     etc_flip: bool,
     memory: Memory<'_>,
@@ -22,10 +23,10 @@ pub(super) fn read<const N: usize>(
         let (column, row) = places[tap];
         offsets[tap] = address::offsets(column, row);
     }
-    let mut words = fetch(memory, &offsets, needed)?;
+    let mut words = fetch::<V, N>(memory, &offsets, needed)?;
     if texture_type == TextureType::Etc1 {
         offsets.as_flattened_mut().iter_mut().for_each(|offset| *offset = offset.wrapping_add(4));
-        let lower = fetch(memory, &offsets, needed)?;
+        let lower = fetch::<V, N>(memory, &offsets, needed)?;
         for tap in 0..N {
             let (column, row) = places[tap];
             let (high, low) = (words[tap], lower[tap]);
@@ -78,18 +79,15 @@ pub(super) fn read<const N: usize>(
 
 /// The words at some offsets; `None` if one that is needed is outside of memory.
 #[inline(always)]
-fn fetch<const N: usize>(memory: Memory<'_>, offsets: &[Words; N], needed: Mask) -> Option<[Words; N]> {
-    let (mut numbers, mut words) = ([[0; LANES]; N], [[0; LANES]; N]);
-    for (numbers, offsets) in numbers.iter_mut().zip(offsets) {
-        *numbers = each(|i| offsets[i] / 4);
-    }
-    if !memory.gather(numbers.as_flattened(), words.as_flattened_mut()) {
-        for numbers in &mut numbers {
-            *numbers = each(|i| if needed >> i & 1 == 1 { numbers[i] } else { 0 });
-        }
-        if !memory.gather(numbers.as_flattened(), words.as_flattened_mut()) {
-            return None;
-        }
+fn fetch<V: Vectors, const N: usize>(memory: Memory<'_>, offsets: &[Words; N], needed: Mask) -> Option<[Words; N]> {
+    let mut words = [[0; LANES]; N];
+    for (words, offsets) in words.iter_mut().zip(offsets) {
+        let mut numbers = Lanes(each(|i| offsets[i] / 4));
+        let gathered = memory.gather::<V>(&numbers).or_else(|| {
+            V::blend(&mut numbers, &Lanes::default(), !needed);
+            memory.gather::<V>(&numbers)
+        });
+        *words = gathered?.0;
     }
     Some(words)
 }

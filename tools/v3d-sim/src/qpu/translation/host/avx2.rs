@@ -78,6 +78,65 @@ impl Avx2 {
     fn emit(&mut self, instruction: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) {
         self.code.emit(instruction);
     }
+
+    /// [`Host::special`] for sums, differences and products.
+    ///
+    /// The host has rounded a result beyond the greatest float to that float, which in the QPU is infinite: half of it shows which is the case. What has an
+    /// infinite operand, or NaN, which is one in the QPU, is infinite; of two in a sum the second decides, and a product with 0 is 0.
+    fn special_arithmetic(&mut self, special: Special) {
+        let [a, b, result, t] = Self::TEMPORARY.map(ymm);
+        let s = SCRATCH;
+        let constant = |constant: Constant| memory(constant);
+        let magnitude = constant(Constant::Magnitude);
+        self.emit(|asm| {
+            asm.sub(rsp, PART_BYTES)?;
+            asm.vmovdqu(ymmword_ptr(rsp), s)?;
+            asm.vmulps(t, a, constant(Constant::HalfOfFrame))?;
+            if special == Special::Product {
+                asm.vmulps(t, t, b)?;
+            } else {
+                asm.vmulps(s, b, constant(Constant::HalfOfFrame))?;
+                if special == Special::Sum { asm.vaddps(t, t, s)? } else { asm.vsubps(t, t, s)? }
+            }
+            // Infinite with the sign of `t` where the sign of `s` is set.
+            let infinite = |asm: &mut CodeAssembler| {
+                asm.vpand(t, t, constant(Constant::Sign))?;
+                asm.vpor(t, t, constant(Constant::Infinity))?;
+                asm.vblendvps(result, result, t, s)
+            };
+            asm.vpand(s, t, magnitude)?;
+            asm.vpaddd(s, s, constant(Constant::BeyondHalfOfRange))?;
+            infinite(asm)?;
+            if special == Special::Product {
+                asm.vpand(s, a, magnitude)?;
+                asm.vpand(t, b, magnitude)?;
+                asm.vpmaxsd(s, s, t)?;
+                asm.vpaddd(s, s, constant(Constant::BeyondFinite))?;
+                asm.vpxor(t, a, b)?;
+                infinite(asm)?;
+                asm.vpand(s, a, magnitude)?;
+                asm.vpand(t, b, magnitude)?;
+                asm.vpminsd(s, s, t)?;
+                asm.vpsubd(s, s, constant(Constant::SmallestNormal))?;
+                asm.vpxor(t, t, t)?;
+                asm.vblendvps(result, result, t, s)?;
+            } else {
+                for operand in [a, b] {
+                    asm.vpand(s, operand, magnitude)?;
+                    asm.vpaddd(s, s, constant(Constant::BeyondFinite))?;
+                    if operand == b && special == Special::Difference {
+                        asm.vpxor(t, operand, constant(Constant::Sign))?;
+                    } else {
+                        asm.vmovdqa(t, operand)?;
+                    }
+                    infinite(asm)?;
+                }
+            }
+            asm.vmovdqu(s, ymmword_ptr(rsp))?;
+            asm.add(rsp, PART_BYTES)?;
+            asm.ret()
+        });
+    }
 }
 
 /// Operations that are one instruction with two operands, the second of which may be in memory.
@@ -609,6 +668,10 @@ impl Host for Avx2 {
     }
 
     fn special(&mut self, special: Special) {
+        match special {
+            Special::Sum | Special::Difference | Special::Product => return self.special_arithmetic(special),
+            Special::Exp | Special::Log => {}
+        }
         let place = |vector: Vector| PART_BYTES * i32::from(vector.0);
         let [a, b, result, _] = Self::TEMPORARY;
         self.emit(|asm| {

@@ -2,7 +2,8 @@
 
 use super::{CallBack, Control, Encoded, Label};
 use crate::qpu::isa::registers::RegisterIndex;
-use crate::qpu::translation::frame::{MIDDLE, VARYING_BYTES, at};
+use crate::qpu::translation::frame::{MIDDLE, RECEIVED_LOG2, VARYING_BYTES, at};
+use crate::tmu::KEPT_RESULTS;
 use iced_x86::code_asm::*;
 use iced_x86::{BlockEncoderOptions, IcedError};
 use v3d_hw::BusAddr;
@@ -26,6 +27,10 @@ pub(super) const VECTORS: AsmRegister64 = r11;
 
 /// The bits of an address that [`BusAddr::offset`] keeps, without those within a word.
 const WORD_OFFSET: u32 = BusAddr(u32::MAX).offset() & !3;
+
+/// Parameters of a lookup.
+const PARAMETERS: i32 = 4;
+const _: () = assert!(KEPT_RESULTS.is_power_of_two());
 
 /// Code of x86-64.
 pub(in crate::qpu::translation) struct X86 {
@@ -264,6 +269,58 @@ impl Control for X86 {
         });
     }
 
+    fn write_coordinate(&mut self, unit: u8, place: usize, from: RegisterIndex, twice: Label) {
+        let bit = 1 << place;
+        self.emit(|asm| {
+            asm.mov(rax, qword_ptr(FRAME + (at::TMU + 8 * i32::from(unit & 1))))?;
+            asm.test(dword_ptr(rax + at::WRITTEN), bit)
+        });
+        self.jump_if(|asm, label| asm.jne(label), twice);
+        self.emit(|asm| {
+            asm.mov(ecx, dword_ptr(rax + at::WRITES))?;
+            asm.cmp(ecx, PARAMETERS)
+        });
+        self.jump_if(|asm, label| asm.jae(label), twice);
+        self.emit(|asm| {
+            asm.mov(edx, dword_ptr(UNIFORMS))?;
+            asm.add(UNIFORMS, 4)?;
+            asm.mov(dword_ptr(rax + rcx * 4 + at::PARAMETERS), edx)?;
+            asm.inc(dword_ptr(rax + at::WRITES))?;
+            asm.or(dword_ptr(rax + at::WRITTEN), bit)?;
+            for half in [0, 32] {
+                asm.vmovdqa(ymm0, ymmword_ptr(Self::register(from) + half))?;
+                asm.vmovdqa(ymmword_ptr(rax + (at::COORDINATES + 64 * place as i32 + half)), ymm0)?;
+            }
+            Ok(())
+        });
+    }
+
+    fn load_result(&mut self, unit: u8, to: RegisterIndex, empty: Label) {
+        self.emit(|asm| {
+            asm.mov(rax, qword_ptr(FRAME + (at::TMU + 8 * i32::from(unit & 1))))?;
+            asm.cmp(dword_ptr(rax + at::COUNT), 0)
+        });
+        self.jump_if(|asm, label| asm.je(label), empty);
+        self.emit(|asm| {
+            asm.mov(ecx, dword_ptr(rax + at::FIRST))?;
+            asm.mov(edx, ecx)?;
+            asm.shl(edx, RECEIVED_LOG2)?;
+            for half in [0, 32] {
+                asm.vmovdqa(ymm0, ymmword_ptr(rax + rdx + (at::RECEIVED + half)))?;
+                asm.vmovdqa(ymmword_ptr(Self::register(to) + half), ymm0)?;
+            }
+            asm.mov(edx, dword_ptr(rax + rdx + at::RECEIVED_SLOTS))?;
+            asm.sub(dword_ptr(rax + at::REQUEST_SLOTS), edx)?;
+            asm.inc(ecx)?;
+            asm.and(ecx, KEPT_RESULTS as i32 - 1)?;
+            // An empty ring begins at its start again.
+            asm.mov(edx, 0)?;
+            asm.dec(dword_ptr(rax + at::COUNT))?;
+            asm.cmove(ecx, edx)?;
+            asm.mov(dword_ptr(rax + at::FIRST), ecx)
+        });
+    }
+
     fn prepare_call(&mut self, index: usize) {
         self.emit(|asm| {
             asm.mov(qword_ptr(FRAME + at::UNIFORMS), UNIFORMS)?;
@@ -277,6 +334,7 @@ impl Control for X86 {
             CallBack::ExecuteMicroOp => self.call_function(at::EXECUTE_MICRO_OP),
             CallBack::ExecuteLookup { computes: true } => self.call_function(at::EXECUTE_LOOKUP),
             CallBack::ExecuteLookup { computes: false } => self.call_function_without_floats(at::EXECUTE_LOOKUP),
+            CallBack::AccessUnit => self.call_function(at::ACCESS_UNIT),
             CallBack::BeginGroup => self.call_function(at::BEGIN_GROUP),
         }
         self.point_at_vectors();
