@@ -10,8 +10,6 @@
 //! the end: this reveals accesses that a job has no right to. It can also be [watched](Limits::watched): then each access is noted, with the [`Path`] that it
 //! takes. Both cost time with each access; a view without them does not look for either.
 
-use crate::qpu::lanes::Lanes;
-use crate::simd::vectors::Vectors;
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -181,12 +179,6 @@ impl<'a> Memory<'a> {
         Ok(self.cell(address, 4, Access::Read)?.load(Relaxed))
     }
 
-    /// Reads words by their index; `None` if one is outside of memory.
-    #[inline(always)]
-    pub(crate) fn gather<V: Vectors>(self, numbers: &Lanes) -> Option<Lanes> {
-        V::gather(self.words, numbers)
-    }
-
     /// Sets the word that contains `address`; the two lowest bits are ignored.
     #[inline]
     pub fn set_word(self, address: BusAddr, value: u32) -> Result<(), OutOfMemory> {
@@ -326,7 +318,6 @@ impl OwnedMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::vectors::Portable;
 
     #[test]
     fn parts_of_a_word_are_little_endian() {
@@ -379,7 +370,6 @@ mod tests {
         assert_eq!(memory.set_word(BusAddr(8), 1), Err(OutOfMemory { address: BusAddr(8), bytes: 4 }));
         assert!(memory.set_half(BusAddr(40), 1).is_err() && memory.write(BusAddr(30), &[1; 4]).is_err());
         assert_eq!(memory.write(BusAddr(33), &[5; 7]), Ok(()));
-        assert_eq!(memory.gather::<Portable<false>>(&Lanes::splat(2)), None);
         let mut expected = [7; 64];
         expected[32..40].copy_from_slice(&[9, 5, 5, 5, 5, 5, 5, 5]);
         assert_eq!(owned.to_bytes(), expected);

@@ -36,7 +36,7 @@ pub use crate::fault::tmu::TmuFault;
 use crate::memory::Memory;
 use crate::qpu::lanes::Lanes;
 use crate::simd::SimdDispatch;
-use crate::simd::vectors::Portable;
+use crate::simd::vectors::{Portable, Vectors};
 use texture::Texture;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::TmuCoordinate;
@@ -262,7 +262,7 @@ impl Tmu {
     /// The same if all of the words are in memory.
     fn gather(&mut self, memory: Memory<'_>) -> Option<Lanes> {
         let numbers = self.fifos.coordinates[0].map(|address| BusAddr(address).offset() / 4);
-        let result = memory.gather::<Portable<false>>(&numbers)?;
+        let result = Portable::<false>::gather(memory.words(), &numbers)?;
         self.quads += WORD_QUADS;
         Some(result)
     }

@@ -136,6 +136,11 @@ pub trait Io {
         Err(IoError::NotAccessible("the tile buffer"))
     }
 
+    /// Whether no other program competes for the scoreboard: waiting for it and unlocking it have no effect.
+    fn has_scoreboard_alone(&self) -> bool {
+        false
+    }
+
     /// Waits until earlier batches have left these pixels.
     fn scoreboard_wait(&mut self) -> Result<Wait, IoError> {
         Err(IoError::NotAccessible("the scoreboard"))

@@ -28,7 +28,7 @@ use super::pixel_trace::Event;
 use super::pse::{Coefficients, PixelSteps};
 use super::tlb::{Outcome, Passing, Shape, StencilTest, Tlb, ZTest, gather, scatter, test_sample};
 use crate::counters::Counters;
-use crate::qpu::lanes::{Lanes, Mask};
+use crate::qpu::lanes::{ALL, Lanes, Mask};
 use crate::qpu::{Io, IoError, Varying, Wait};
 use crate::simd::vectors::Vectors;
 use crate::simd::{SimdDispatch, SimdTask};
@@ -235,7 +235,25 @@ impl<'a> FragmentIo<'a> {
         if self.fate.is_some() {
             self.note_write(mask);
         }
+        if self.reaches_all(mask) {
+            let word_indices = self.word_indices(self.tlb.color_index(0, 0, word));
+            scatter(&mut self.tlb.color, word_indices, 0..BATCH_QUADS, value);
+            if word == 0 {
+                self.counters.add(CounterSource::TlbQuadsWritten, BATCH_QUADS as u64);
+            }
+            return;
+        }
         SimdDispatch::new().run(ColorWrite { io: self, value, mask, sample, word });
+    }
+
+    /// Whether a write to these elements reaches all pixels of four quads, each of which is one sample.
+    #[inline]
+    fn reaches_all(&self, mask: Mask) -> bool {
+        let Batch { count, moved, flags, .. } = &*self.batch;
+        mask == ALL
+            && (*count, *moved) == (BATCH_QUADS, false)
+            && !self.tlb.shape().multisample
+            && flags.0.iter().fold(true, |all, flags| all & (flags & 0xf != 0))
     }
 
     /// Offsets of the words of all quads from that of pixel 0.
@@ -528,7 +546,7 @@ impl Io for FragmentIo<'_> {
     }
 
     fn tlb_color_all(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        let word = self.written_all % self.tlb.shape().color_words();
+        let word = self.written_all & (self.tlb.shape().color_words() - 1);
         self.written_all += 1;
         self.write_color(value, mask, None, word);
         Ok(())
@@ -615,6 +633,10 @@ impl Io for FragmentIo<'_> {
             }
         }
         Ok(value)
+    }
+
+    fn has_scoreboard_alone(&self) -> bool {
+        true
     }
 
     fn scoreboard_wait(&mut self) -> Result<Wait, IoError> {

@@ -11,10 +11,11 @@ use crate::qpu::datapath::vector::{self, Vectorized};
 use crate::qpu::io::{Io, Varying, Wait};
 use crate::qpu::isa::registers::{self, RegisterIndex};
 use crate::qpu::isa::sfu;
-use crate::qpu::lanes::Lanes;
+use crate::qpu::lanes::{ALL, Lanes};
 use crate::qpu::{Qpu, Threading};
 use crate::simd::vectors::Vectors;
-use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, Hazard, Signal};
+use v3d_hw::qpu::address_map::WriteTarget;
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, Condition, Hazard, Signal};
 
 /// Executes as many instructions as possible from an index of a block on; returns the index of the next one.
 #[inline(always)]
@@ -261,10 +262,9 @@ impl Qpu {
         match *micro_op {
             MicroOp::Tmu { unit, coordinate, from, at } => {
                 self.pc = block.address_of(usize::from(at));
-                let value = *self.registers.at(from);
                 let reads_uniform =
                     block.instructions.get(usize::from(at)).is_some_and(|placed| placed.instruction.touches.uniform);
-                self.write_tmu(unit, coordinate, &value, reads_uniform, memory);
+                self.write_tmu_from(unit, coordinate, from, reads_uniform, memory);
             }
             MicroOp::LoadTmu { unit, at } => {
                 self.pc = block.address_of(usize::from(at));
@@ -296,6 +296,21 @@ impl Qpu {
                     self.report(error);
                     Lanes::default()
                 });
+            }
+            MicroOp::Peripheral { target, from, condition: Condition::Always, at }
+                if matches!(target, WriteTarget::TlbZ | WriteTarget::TlbColorAll | WriteTarget::VpmWrite) =>
+            {
+                // What programs write most, as `write_io` would.
+                self.pc = block.address_of(usize::from(at));
+                let value = self.registers.at(from);
+                let written = match target {
+                    WriteTarget::TlbZ => io.tlb_z(value, ALL),
+                    WriteTarget::TlbColorAll => io.tlb_color_all(value, ALL),
+                    _ => io.vpm_write(value, ALL),
+                };
+                if let Err(error) = written {
+                    self.report(error);
+                }
             }
             MicroOp::Peripheral { target, from, condition, at } => {
                 self.pc = block.address_of(usize::from(at));

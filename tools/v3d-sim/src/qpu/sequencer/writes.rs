@@ -10,7 +10,8 @@ use crate::qpu::Qpu;
 use crate::qpu::io::{Io, IoError};
 use crate::qpu::isa::instruction::{AluOperation, Destination};
 use crate::qpu::isa::touches::Touches;
-use crate::qpu::isa::{registers, sfu};
+use crate::qpu::isa::registers::{self, RegisterIndex};
+use crate::qpu::isa::sfu;
 use crate::qpu::lanes::{ALL, Lanes, Mask};
 use crate::timing::trace::Event;
 use crate::tmu::TmuFault;
@@ -53,7 +54,7 @@ impl Qpu {
     }
 
     /// Writes a coordinate of a TMU, which may take a uniform. `reads_uniform`: the instruction has read one itself.
-    pub(in crate::qpu) fn write_tmu(
+    fn write_tmu(
         &mut self,
         unit: u8,
         coordinate: TmuCoordinate,
@@ -62,29 +63,70 @@ impl Qpu {
         memory: Memory<'_>,
     ) {
         let unit = usize::from(unit & 1);
+        let uniform = self.take_parameter(unit, coordinate, reads_uniform, memory);
+        if let Some(trace) = &mut self.trace {
+            if uniform.is_some() {
+                trace.record(Event::Uniform);
+            }
+            if coordinate == TmuCoordinate::S {
+                let lines = self.tmu[unit].footprint(value, uniform.unwrap_or(0), memory);
+                trace.lookup(unit as u8, self.no_swap_at.is_none(), &lines);
+            }
+        }
+        let memory = memory.through(self.texture_path(unit));
+        if let Err(error) = self.tmu[unit].write(coordinate, value, uniform.unwrap_or(0), memory) {
+            self.report_lookup(error, value, uniform.is_none(), memory);
+        }
+    }
+
+    /// The same with the value of a register, by a program that leaves no trace.
+    pub(in crate::qpu) fn write_tmu_from(
+        &mut self,
+        unit: u8,
+        coordinate: TmuCoordinate,
+        from: RegisterIndex,
+        reads_uniform: bool,
+        memory: Memory<'_>,
+    ) {
+        let unit = usize::from(unit & 1);
+        let uniform = self.take_parameter(unit, coordinate, reads_uniform, memory);
+        let memory = memory.through(self.texture_path(unit));
+        let Self { tmu, registers, .. } = self;
+        if let Err(error) = tmu[unit].write(coordinate, registers.at(from), uniform.unwrap_or(0), memory) {
+            let value = *self.registers.at(from);
+            self.report_lookup(error, &value, uniform.is_none(), memory);
+        }
+    }
+
+    /// Takes the uniform of a write to a TMU, if it has one.
+    #[inline]
+    fn take_parameter(
+        &mut self,
+        unit: usize,
+        coordinate: TmuCoordinate,
+        reads_uniform: bool,
+        memory: Memory<'_>,
+    ) -> Option<u32> {
         let takes_uniform = self.tmu[unit].needs_uniform(coordinate);
         if takes_uniform && reads_uniform {
             self.report(Rule::UniformWithTmuWrite);
         }
-        let uniform = if takes_uniform { self.next_uniform(memory) } else { 0 };
-        if let Some(trace) = &mut self.trace {
-            if takes_uniform {
-                trace.record(Event::Uniform);
-            }
-            if coordinate == TmuCoordinate::S {
-                let lines = self.tmu[unit].footprint(value, uniform, memory);
-                trace.lookup(unit as u8, self.no_swap_at.is_none(), &lines);
-            }
-        }
-        // QPUs 2 and 3 of a slice use the other TMU, unless the program forbids it [AG p.40].
-        let units = if self.no_swap_at.is_some() { 1 << unit } else { 0b11 };
-        let memory = memory.through(Path::Textures(units));
-        match self.tmu[unit].write(coordinate, value, uniform, memory) {
-            Err(TmuFault::Memory(error)) if !takes_uniform && self.only_undefined_elements_leave(value, memory) => {
+        takes_uniform.then(|| self.next_uniform(memory))
+    }
+
+    /// QPUs 2 and 3 of a slice use the other TMU, unless the program forbids it [AG p.40].
+    const fn texture_path(&self, unit: usize) -> Path {
+        Path::Textures(if self.no_swap_at.is_some() { 1 << unit } else { 0b11 })
+    }
+
+    /// Reports what is wrong with a lookup.
+    #[cold]
+    fn report_lookup(&mut self, error: TmuFault, value: &Lanes, is_direct: bool, memory: Memory<'_>) {
+        match error {
+            TmuFault::Memory(error) if is_direct && self.only_undefined_elements_leave(value, memory) => {
                 self.report(QpuError::UndefinedAddress(error));
             }
-            Err(error) => self.report(error),
-            Ok(()) => {}
+            error => self.report(error),
         }
     }
 

@@ -33,6 +33,7 @@ use std::mem::transmute;
 use std::ptr;
 use std::sync::atomic::AtomicU32;
 use v3d_hw::BusAddr;
+use v3d_hw::qpu::Hazard;
 
 /// The entry of translated code: takes the frame and a segment's address, returns the index of the next instruction.
 type Entry = unsafe extern "sysv64" fn(*mut Frame, *const u8) -> u32;
@@ -135,12 +136,19 @@ pub(super) fn run(
         undefined: u32::from(qpu.undefined),
         threaded: u32::from(qpu.threading == Threading::Threaded),
         scoreboard: u32::from(qpu.scoreboard && qpu.may_use_scoreboard(0)),
+        scoreboard_alone: 0,
+        scoreboard_from: 0,
         ended: 0,
         run_length: qpu.run_length,
         last: u32::MAX,
         rounding: QPU_ROUNDING,
         rounding_outside: 0,
     };
+    if io.has_scoreboard_alone()
+        && let Some(from) = (*budget + qpu.executed).checked_sub(u64::from(Hazard::ScoreboardAfterStart.between()))
+    {
+        (frame.scoreboard_alone, frame.scoreboard_from) = (1, from);
+    }
     let (qpu, io) = (ptr::from_mut(qpu), ptr::from_mut(io));
     let mut context = CallContext { qpu, io, memory, block, budget: *budget };
     frame.context = (&raw mut context).cast();
@@ -160,6 +168,7 @@ pub(super) fn run(
     if frame.ended != 0 {
         qpu.ending = Some(0);
     }
+    qpu.scoreboard |= frame.scoreboard != 0;
     qpu.undefined = frame.undefined as u8;
     qpu.run_length = frame.run_length;
     let touches = |index: u16| block.instructions.get(usize::from(index)).map(|placed| placed.instruction.touches);
@@ -290,6 +299,7 @@ unsafe fn begin_group(frame: *mut Frame, at: u32) -> u32 {
     let mut begun = false;
     if let Some(group) = block.runs.get(at).and_then(|run| run.group) {
         call.qpu.undefined = call.frame.undefined as u8;
+        call.qpu.scoreboard |= call.frame.scoreboard != 0;
         let executed = call.context.budget - call.frame.budget;
         begun = call.qpu.begin_group(block, at, group, executed, call.io);
         call.frame.undefined = u32::from(call.qpu.undefined);

@@ -125,6 +125,9 @@ pub(in crate::qpu) struct Frame {
     pub(super) threaded: u32,
     /// Not 0 if the program holds the scoreboard, and may by now.
     pub(super) scoreboard: u32,
+    /// Not 0 if no other program competes for the scoreboard, so that this one can take it. It may once the budget is at most `scoreboard_from`.
+    pub(super) scoreboard_alone: u32,
+    pub(super) scoreboard_from: u64,
     /// Not 0 once the program has ended.
     pub(super) ended: u32,
     /// Instructions executed in a row without a jump.
@@ -203,6 +206,8 @@ pub(super) mod at {
         UNDEFINED = undefined;
         THREADED = threaded;
         SCOREBOARD = scoreboard;
+        SCOREBOARD_ALONE = scoreboard_alone;
+        SCOREBOARD_FROM = scoreboard_from;
         ENDED = ended;
         RUN_LENGTH = run_length;
         LAST = last;

@@ -132,6 +132,10 @@ pub(super) trait Control {
     fn check_defined(&mut self, needs: u8, outside: Label);
     /// Jumps if the program does not hold the scoreboard.
     fn check_scoreboard(&mut self, to: Label);
+    /// Takes the scoreboard before a group whose instructions the budget no longer contains. Jumps if it cannot be taken so simply.
+    fn take_scoreboard(&mut self, count: usize, otherwise: Label);
+    /// Jumps if other programs compete for the scoreboard.
+    fn check_scoreboard_alone(&mut self, otherwise: Label);
     /// The program ends with this group.
     fn end_program(&mut self);
     /// Leaves if the program is two-threaded.
@@ -142,6 +146,8 @@ pub(super) trait Control {
     fn check_varyings(&mut self, count: i32, outside: Label);
     /// Subtracts from the budget.
     fn spend(&mut self, count: usize);
+    /// Adds to the budget what has been subtracted.
+    fn refund(&mut self, count: usize);
     /// Stores the budget in the frame.
     fn save_budget(&mut self);
     /// Loads the budget from the frame.

@@ -20,7 +20,7 @@ use crate::tmu;
 use std::collections::BTreeMap;
 use v3d_hw::qpu::accesses::accumulators;
 use v3d_hw::qpu::address_map::TmuCoordinate;
-use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition};
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, Signal};
 
 /// Instructions of a branch and its delay slots.
 const BRANCH_INSTRUCTIONS: usize = 1 + BRANCH_DELAY_SLOTS as usize;
@@ -240,7 +240,7 @@ struct Translator<'a, H> {
     /// Steps since the last call, for which no code has been made.
     stretch: Vec<Step>,
     /// Calls in place of code that has jumped there, by micro-op: from where, and back to where.
-    rare_calls: Vec<(Label, Label, usize)>,
+    rare_calls: Vec<(Label, Label, usize, CallBack)>,
 }
 
 impl<H: Host> Translator<'_, H> {
@@ -392,8 +392,27 @@ impl<H: Host> Translator<'_, H> {
         if needs.scoreboard {
             self.control().jump(begun);
             self.control().place(without_scoreboard);
+            let first = self.block.instructions.get(at);
+            if first.is_some_and(|placed| placed.instruction.touches.tlb_samples) {
+                self.take_scoreboard(at, group, begun);
+            }
             self.call_to_begin(at, group.instructions(), begun);
         }
+    }
+
+    /// Takes the scoreboard for a group whose first instruction waits for it, if nobody else has it; the code behind this is for the other case.
+    fn take_scoreboard(&mut self, at: usize, group: Group, begun: Label) {
+        let count = group.instructions();
+        let otherwise = self.control().label();
+        self.check(at, count);
+        self.control().take_scoreboard(count, otherwise);
+        if group == Group::End {
+            self.control().end_program();
+        }
+        let control = self.control();
+        control.jump(begun);
+        control.place(otherwise);
+        control.refund(count);
     }
 
     /// Begins a group with a call.
@@ -491,7 +510,7 @@ impl<H: Host> Translator<'_, H> {
             for index in self.block.micro_op_indices(at, 1) {
                 match self.block.micro_op(index) {
                     None => {}
-                    Some(micro_op) if self.uses_fifos(micro_op) => self.access_fifos(index, micro_op),
+                    Some(micro_op) if self.rarely_calls(micro_op) => self.access_directly(index, micro_op),
                     Some(micro_op) if is_call(micro_op) => self.call(call_back(micro_op), index),
                     // It moves one word, whatever the parts are.
                     Some(&MicroOp::UniformsAddress { from }) => self.set_uniforms(index, from),
@@ -616,10 +635,10 @@ impl<H: Host> Translator<'_, H> {
         }
     }
 
-    /// Whether a micro-op only accesses the FIFOs of a TMU, and breaks no rule.
-    fn uses_fifos(&self, micro_op: &MicroOp) -> bool {
+    /// Whether a micro-op is a call in rare cases only: it accesses the FIFOs of a TMU, and breaks no rule, or unlocks the scoreboard.
+    fn rarely_calls(&self, micro_op: &MicroOp) -> bool {
         match *micro_op {
-            MicroOp::LoadTmu { .. } => true,
+            MicroOp::LoadTmu { .. } | MicroOp::Signal { signal: Signal::ScoreboardUnlock, .. } => true,
             MicroOp::Tmu { coordinate, at, .. } => {
                 let takes_uniform = self.block.instructions.get(usize::from(at)).map(|i| i.instruction.touches.uniform);
                 coordinate != TmuCoordinate::S && takes_uniform == Some(false)
@@ -628,8 +647,8 @@ impl<H: Host> Translator<'_, H> {
         }
     }
 
-    /// Writes a coordinate to a TMU, or loads a result. The register cache is empty afterwards.
-    fn access_fifos(&mut self, index: usize, micro_op: &MicroOp) {
+    /// Writes a coordinate to a TMU, loads a result, or unlocks the scoreboard. The register cache is empty afterwards.
+    fn access_directly(&mut self, index: usize, micro_op: &MicroOp) {
         self.end_stretch();
         self.move_on();
         self.lowering.set_micro_op(index);
@@ -641,14 +660,14 @@ impl<H: Host> Translator<'_, H> {
                 control.write_coordinate(unit, tmu::place(coordinate), from, rare);
             }
             MicroOp::LoadTmu { unit, .. } => control.load_result(unit, registers::R4, rare),
-            _ => {}
+            _ => control.check_scoreboard_alone(rare),
         }
         control.place(back);
         self.lowering.clear_cache();
         if let MicroOp::LoadTmu { .. } = micro_op {
             self.lowering.forget_bound(registers::R4);
         }
-        self.rare_calls.push((rare, back, index));
+        self.rare_calls.push((rare, back, index, call_back(micro_op)));
     }
 
     /// Calls back for a micro-op or a group. The register cache is empty afterwards.
@@ -686,11 +705,11 @@ impl<H: Host> Translator<'_, H> {
         }
         control.place(leave);
         control.leave();
-        for (rare, back, index) in std::mem::take(&mut self.rare_calls) {
+        for (rare, back, index, function) in std::mem::take(&mut self.rare_calls) {
             let control = self.control();
             control.place(rare);
             control.prepare_call(index);
-            control.call(CallBack::ExecuteLookup { computes: false });
+            control.call(function);
             control.finish_call();
             control.jump(back);
         }

@@ -83,9 +83,9 @@ fn fetch<V: Vectors, const N: usize>(memory: Memory<'_>, offsets: &[Words; N], n
     let mut words = [[0; LANES]; N];
     for (words, offsets) in words.iter_mut().zip(offsets) {
         let mut numbers = Lanes(each(|i| offsets[i] / 4));
-        let gathered = memory.gather::<V>(&numbers).or_else(|| {
+        let gathered = V::gather(memory.words(), &numbers).or_else(|| {
             V::blend(&mut numbers, &Lanes::default(), !needed);
-            memory.gather::<V>(&numbers)
+            V::gather(memory.words(), &numbers)
         });
         *words = gathered?.0;
     }

@@ -167,6 +167,21 @@ impl Control for X86 {
         self.jump_if(|asm, label| asm.je(label), to);
     }
 
+    fn take_scoreboard(&mut self, count: usize, otherwise: Label) {
+        self.check_scoreboard_alone(otherwise);
+        self.emit(|asm| {
+            asm.lea(rax, ptr(BUDGET + count as i32))?;
+            asm.cmp(rax, qword_ptr(FRAME + at::SCOREBOARD_FROM))
+        });
+        self.jump_if(|asm, label| asm.ja(label), otherwise);
+        self.emit(|asm| asm.mov(dword_ptr(FRAME + at::SCOREBOARD), 1));
+    }
+
+    fn check_scoreboard_alone(&mut self, otherwise: Label) {
+        self.emit(|asm| asm.cmp(dword_ptr(FRAME + at::SCOREBOARD_ALONE), 0));
+        self.jump_if(|asm, label| asm.je(label), otherwise);
+    }
+
     fn end_program(&mut self) {
         self.emit(|asm| asm.mov(dword_ptr(FRAME + at::ENDED), 1));
     }
@@ -195,6 +210,10 @@ impl Control for X86 {
 
     fn spend(&mut self, count: usize) {
         self.emit(|asm| asm.sub(BUDGET, count as i32));
+    }
+
+    fn refund(&mut self, count: usize) {
+        self.emit(|asm| asm.add(BUDGET, count as i32));
     }
 
     fn save_budget(&mut self) {
