@@ -29,6 +29,9 @@ pub struct Varying {
     pub coefficients: Lanes,
 }
 
+/// A limit of the magnitude of varyings: 2^30, as the bits of a float. Products of several smaller numbers do not overflow.
+pub const SMALL_VARYING: u32 = (127 + 30) << 23;
+
 /// The units behind a QPU's register map.
 pub trait Io {
     /// The next varying.
@@ -40,6 +43,11 @@ pub trait Io {
     /// taken.
     fn varyings_ahead(&mut self) -> &[Varying] {
         &[]
+    }
+
+    /// Whether all values and coefficients of [`Self::varyings_ahead`] are floats whose magnitude is less than [`SMALL_VARYING`]; may be false although they are.
+    fn has_small_varyings(&self) -> bool {
+        false
     }
 
     /// Takes some of [`Self::varyings_ahead`], as [`Self::varying`] takes one.

@@ -29,8 +29,9 @@ use super::pse::{Coefficients, PixelSteps};
 use super::tlb::{Outcome, Passing, Shape, StencilTest, Tlb, ZTest, gather, scatter, test_sample};
 use crate::counters::Counters;
 use crate::qpu::lanes::{ALL, Lanes, Mask};
+use crate::qpu::io::SMALL_VARYING;
 use crate::qpu::{Io, IoError, Varying, Wait};
-use crate::simd::vectors::Vectors;
+use crate::simd::vectors::{SIGN, Vectors};
 use crate::simd::{SimdDispatch, SimdTask};
 use batch::BATCH_QUADS;
 use v3d_hw::Layout;
@@ -290,6 +291,7 @@ impl SimdTask for Interpolation<'_> {
     fn run<V: Vectors>(self) {
         let Self { batch, coefficients, varyings } = self;
         batch.varyings.clear();
+        let mut largest = Lanes::default();
         let used = |quad: usize| quad < batch.count;
         let dx = of_each_quad(|q| if used(q) { batch.distance[0][q] } else { 0.0 });
         let dy = of_each_quad(|q| if used(q) { batch.distance[1][q] } else { 0.0 });
@@ -313,8 +315,12 @@ impl SimdTask for Interpolation<'_> {
                 varying.value.0[lane] = pixels[lane % 4][lane / 4].to_bits();
                 varying.coefficients.0[lane] = of_quads[lane / 4].c;
             }
+            largest = largest.zip(varying.value, |largest, value| largest.max(value & !SIGN));
+            largest = largest.zip(varying.coefficients, |largest, value| largest.max(value & !SIGN));
             batch.varyings.push(varying);
         }
+        // The highest bit is set from the limit on.
+        batch.small_varyings = V::negative(&largest.map(|largest| largest + (SIGN - SMALL_VARYING))) == 0;
     }
 }
 
@@ -427,6 +433,10 @@ impl Io for FragmentIo<'_> {
             SimdDispatch::new().run(Interpolation { batch: self.batch, coefficients: self.coefficients, varyings });
         }
         self.batch.varyings.get(self.next_varying..).unwrap_or_default()
+    }
+
+    fn has_small_varyings(&self) -> bool {
+        self.batch.varyings.len() >= self.state.varyings && self.batch.small_varyings
     }
 
     fn take_varyings(&mut self, count: usize) {

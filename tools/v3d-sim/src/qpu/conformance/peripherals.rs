@@ -4,7 +4,7 @@
 //! engines ask for it any number of times.
 
 use crate::memory::Memory;
-use crate::qpu::io::{Io, IoError, Varying, Wait};
+use crate::qpu::io::{Io, IoError, SMALL_VARYING, Varying, Wait};
 use crate::qpu::lanes::{Lanes, Mask};
 use crate::qpu::qps::user_io::{SEMAPHORE_LIMIT, SEMAPHORES, Setup, Shared, UserIo};
 use crate::random::Random;
@@ -98,6 +98,10 @@ impl Io for RandomIo {
     }
     fn varyings_ahead(&mut self) -> &[Varying] {
         self.varyings.get(self.next_varying..).unwrap_or_default()
+    }
+    fn has_small_varyings(&self) -> bool {
+        let is_small = |lanes: &Lanes| lanes.0.iter().all(|bits| bits & 0x7fff_ffff < SMALL_VARYING);
+        self.varyings.iter().all(|varying| is_small(&varying.value) && is_small(&varying.coefficients))
     }
     fn take_varyings(&mut self, count: usize) {
         self.next_varying += count;

@@ -12,6 +12,7 @@ pub(super) type Exponent = i16;
 
 /// The power of two below which tested operands are.
 pub(super) const SMALL: Exponent = 30;
+const _: () = assert!(crate::qpu::io::SMALL_VARYING == (127 + SMALL as u32) << 23);
 /// The greatest power of two below which a result needs no check: twice that is infinite.
 const GREATEST: Exponent = 127;
 

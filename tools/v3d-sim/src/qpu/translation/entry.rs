@@ -59,6 +59,7 @@ impl Frame {
     fn point_at_varyings(&mut self, io: &mut dyn Io) {
         let varyings = io.varyings_ahead().as_ptr_range();
         (self.varyings, self.varyings_synced, self.varyings_end) = (varyings.start, varyings.start, varyings.end);
+        self.small_varyings = u32::from(io.has_small_varyings());
     }
 
     fn point_at_registers(&mut self, qpu: &mut Qpu) {
@@ -126,6 +127,7 @@ pub(super) fn run(
         varyings: ptr::null(),
         varyings_synced: ptr::null(),
         varyings_end: ptr::null(),
+        small_varyings: 0,
         words: words.start,
         words_end: words.end,
         budget: *budget,

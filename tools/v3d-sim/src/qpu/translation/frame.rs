@@ -108,6 +108,8 @@ pub(in crate::qpu) struct Frame {
     pub(super) varyings: *const Varying,
     pub(super) varyings_synced: *const Varying,
     pub(super) varyings_end: *const Varying,
+    /// Not 0 if all varyings are known to be [small](super::bounds::SMALL).
+    pub(super) small_varyings: u32,
     /// All of memory.
     pub(super) words: *const AtomicU32,
     pub(super) words_end: *const AtomicU32,
@@ -191,6 +193,7 @@ pub(super) mod at {
         LIMITED = limited;
         VARYINGS = varyings;
         VARYINGS_END = varyings_end;
+        SMALL_VARYINGS = small_varyings;
         WORDS = words;
         WORDS_END = words_end;
         BUDGET = budget;

@@ -193,6 +193,10 @@ pub(super) trait Control {
     fn jump_if_begun(&mut self, to: Label);
     /// Jumps if the last test of a [`Host`] has found an element.
     fn jump_if_found(&mut self, to: Label);
+    /// Jumps if the magnitude of a uniform, by its distance from the next one, is at least 2^[`SMALL`](super::bounds::SMALL), an infinity or NaN.
+    fn jump_if_large_uniform(&mut self, index: i32, to: Label);
+    /// Jumps unless all varyings are known to be smaller than that.
+    fn jump_unless_small_varyings(&mut self, to: Label);
     /// Calls code of this block.
     fn call_label(&mut self, to: Label);
 

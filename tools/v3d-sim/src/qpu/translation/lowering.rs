@@ -17,7 +17,7 @@ use super::host::{BranchTest, Control, Flag, Half, Held, Host, Label, Mask, Spec
 use super::register_cache::RegisterCache;
 use crate::qpu::isa::operation::Operation;
 use crate::qpu::isa::registers::{self, RegisterIndex};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use v3d_hw::qpu::{Condition, PackA, Unpack};
 
 /// Out-of-line code that calls for special results and jumps back.
@@ -28,6 +28,17 @@ struct Detour {
     b: Vector,
     result: Vector,
     special: Special,
+}
+
+/// What trusting code tests at a place.
+#[derive(Clone, Copy, Debug)]
+enum Test {
+    /// Two registers of the host.
+    Vectors(Vector, Vector),
+    /// A uniform, by its distance from the next one.
+    Uniform(i32),
+    /// All varyings.
+    Varyings,
 }
 
 /// Whether the results of a micro-op are overwritten before anything reads them, unless they are saved before a call.
@@ -62,6 +73,12 @@ pub(super) struct Lowering<H> {
     bounds: Bounds,
     /// The bound of the value that is stored next.
     stored_bound: Option<Exponent>,
+    /// Registers that hold a uniform, by its distance from the next one.
+    uniforms: BTreeMap<RegisterIndex, i32>,
+    /// The uniforms that have been tested for being small.
+    small_uniforms: BTreeSet<i32>,
+    /// Varyings have been tested for that.
+    small_varyings: bool,
     /// Trusting code is made.
     trusting: bool,
     /// Where trusting code jumps to checking code: numbers of places.
@@ -105,6 +122,9 @@ impl<H: Host> Lowering<H> {
             signed_zeros: [false; 32],
             bounds: Bounds::new(),
             stored_bound: None,
+            uniforms: BTreeMap::new(),
+            small_uniforms: BTreeSet::new(),
+            small_varyings: false,
             trusting: false,
             distrusted: BTreeMap::new(),
             place: 0,
@@ -114,12 +134,27 @@ impl<H: Host> Lowering<H> {
     /// The part that code is made for from now on, and whether that uses the flags. The cache is empty, and memory has everything.
     pub(super) fn set_part(&mut self, part: usize, uses_flags: bool) {
         self.part = part;
+        self.uniforms.clear();
         self.cache.set_pool(if uses_flags { H::POOL } else { H::POOL_WITHOUT_FLAGS });
     }
 
     /// The micro-op that code is made for from now on.
     pub(super) fn set_micro_op(&mut self, index: usize) {
         (self.micro_op, self.now) = (index, index);
+    }
+
+    /// The next uniform is another one now.
+    pub(super) fn move_uniforms(&mut self) {
+        self.uniforms.clear();
+        self.small_uniforms.clear();
+    }
+
+    /// Tests all varyings that the segment reads, or those of a group, which may be any.
+    pub(super) fn test_varyings(&mut self, are_tested: bool) {
+        self.small_varyings = are_tested;
+        if are_tested {
+            self.place(Some(Test::Varyings));
+        }
     }
 
     /// Trusting code of a segment follows. Nothing is known of its registers.
@@ -150,22 +185,28 @@ impl<H: Host> Lowering<H> {
         self.bounds.set(register, None);
     }
 
-    /// A place of the segment, the same in both codes. `large`: operands to be tested in trusting code, which jumps to this place of checking code if one of
-    /// them is too large.
-    fn place(&mut self, large: Option<[Vector; 2]>) {
+    /// A place of the segment, the same in both codes. `test`: made in trusting code, which jumps to this place of checking code if something is too large.
+    fn place(&mut self, test: Option<Test>) {
         let place = self.place;
         self.place += 1;
         if !self.trusting {
             if let Some(&label) = self.distrusted.get(&place) {
                 self.host.control().place(label);
             }
-        } else if let Some([x, y]) = large {
-            self.host.find_large(x, y);
-            let control = self.host.control();
-            let label = control.label();
-            control.jump_if_found(label);
-            self.distrusted.insert(place, label);
+            return;
         }
+        let Some(test) = test else { return };
+        if let Test::Vectors(x, y) = test {
+            self.host.find_large(x, y);
+        }
+        let control = self.host.control();
+        let label = control.label();
+        match test {
+            Test::Vectors(..) => control.jump_if_found(label),
+            Test::Uniform(index) => control.jump_if_large_uniform(index, label),
+            Test::Varyings => control.jump_unless_small_varyings(label),
+        }
+        self.distrusted.insert(place, label);
     }
 
     /// Empties the cache: code is joined here from elsewhere, or has called. Memory has everything by now.
@@ -263,6 +304,7 @@ impl<H: Host> Lowering<H> {
             return;
         }
         self.bounds.set(register, bound);
+        self.uniforms.remove(&register);
         // All operands have been loaded.
         self.now = self.micro_op + 1;
         if self.dead_stores.result || RegisterCache::is_instruction_local(register) {
@@ -301,7 +343,9 @@ impl<H: Host> Lowering<H> {
     pub(super) fn uniform(&mut self, to: RegisterIndex, index: i32) {
         let value = self.new_value();
         self.host.load_uniform(value, index);
+        self.stored_bound = self.small_uniforms.contains(&index).then_some(SMALL);
         self.store(to, value);
+        self.uniforms.insert(to, index);
     }
 
     /// A varying and its coefficients, at an offset behind the next one.
@@ -310,9 +354,12 @@ impl<H: Host> Lowering<H> {
         let offset = offset + (size_of::<u32>() * H::ELEMENTS * self.part) as i32;
         let value = self.new_value();
         self.host.load_varying(value, offset);
+        let bound = self.small_varyings.then_some(SMALL);
+        self.stored_bound = bound;
         self.store(to, value);
         let coefficients = self.new_value();
         self.host.load_varying(coefficients, offset + VARYING_COEFFICIENTS);
+        self.stored_bound = bound;
         self.store(registers::COEFFICIENTS, coefficients);
     }
 
@@ -359,7 +406,11 @@ impl<H: Host> Lowering<H> {
     pub(super) fn operate(&mut self, operation: Operation, a: RegisterIndex, b: RegisterIndex, to: RegisterIndex) {
         let (x, y) = self.operands(operation, a, b);
         let result = self.compute(operation, (a, b), x, y);
+        let uniform = self.uniforms.get(&a).copied().filter(|_| operation == Operation::Move);
         self.store(to, result);
+        if let Some(index) = uniform {
+            self.uniforms.insert(to, index);
+        }
     }
 
     /// The operands of an operation.
@@ -548,13 +599,22 @@ impl<H: Host> Lowering<H> {
         (x, y): (Vector, Vector),
         z: Vector,
     ) {
-        let large = match (self.bounds.of(a), self.bounds.of(b)) {
-            (None, None) => Some([x, y]),
-            (None, Some(_)) => Some([x, x]),
-            (Some(_), None) => Some([y, y]),
+        for register in [a, b] {
+            if self.bounds.of(register).is_none()
+                && let Some(&index) = self.uniforms.get(&register)
+            {
+                if self.small_uniforms.insert(index) {
+                    self.place(Some(Test::Uniform(index)));
+                }
+                self.bounds.set(register, Some(SMALL));
+            }
+        }
+        self.place(match (self.bounds.of(a), self.bounds.of(b)) {
+            (None, None) => Some(Test::Vectors(x, y)),
+            (None, Some(_)) => Some(Test::Vectors(x, x)),
+            (Some(_), None) => Some(Test::Vectors(y, y)),
             (Some(_), Some(_)) => None,
-        };
-        self.place(large);
+        });
         for register in [a, b] {
             self.bounds.set(register, self.bounds.of(register).or(Some(SMALL)));
         }
@@ -575,7 +635,7 @@ impl<H: Host> Lowering<H> {
             }
         };
         self.signed_zeros[usize::from(z.0)] = true;
-        self.place(self.stored_bound.is_none().then_some([z, z]));
+        self.place(self.stored_bound.is_none().then_some(Test::Vectors(z, z)));
         self.stored_bound = self.stored_bound.or(Some(SMALL));
         if !self.trusting {
             self.host.find_special(z);

@@ -278,6 +278,7 @@ impl<H: Host> Translator<'_, H> {
         }
         if count > 0 {
             self.check(start, count);
+            self.test_varyings(start, count);
             self.find_last_writes(start, count);
             self.micro_ops(start, count);
             self.end_stretch();
@@ -313,6 +314,7 @@ impl<H: Host> Translator<'_, H> {
         let all = count + BRANCH_INSTRUCTIONS;
         let behind = start + all;
         self.check(start, all);
+        self.test_varyings(start, all);
         self.find_last_writes(start, all);
         self.micro_ops(start, count);
         let always = branch.condition == BranchCondition::Always;
@@ -356,6 +358,7 @@ impl<H: Host> Translator<'_, H> {
         let control = self.control();
         control.place(begun);
         control.lengthen_run(count);
+        self.lowering.test_varyings(false);
         self.find_last_writes(at, count);
         self.micro_ops(at, count);
         self.end_stretch();
@@ -464,6 +467,13 @@ impl<H: Host> Translator<'_, H> {
             control.check_varyings(max.varyings, outside);
         }
         control.spend(count);
+    }
+
+    /// Tests varyings once for some instructions, if they read any.
+    fn test_varyings(&mut self, first: usize, count: usize) {
+        let mut micro_ops = self.block.micro_ops_of(first, count).iter();
+        let reads = micro_ops.any(|micro_op| matches!(micro_op, MicroOp::Varying { .. }));
+        self.lowering.test_varyings(reads);
     }
 
     /// Tests whether the condition of a branch holds.
@@ -613,6 +623,7 @@ impl<H: Host> Translator<'_, H> {
         self.lowering.set_micro_op(index);
         // Uniforms read so far no longer count.
         self.read.uniforms = 0;
+        self.lowering.move_uniforms();
         if H::PARTS == 1 {
             self.lowering.first_element(from);
             self.control().set_uniforms();
@@ -625,6 +636,7 @@ impl<H: Host> Translator<'_, H> {
 
     /// Advances the streams past what has been read.
     fn move_on(&mut self) {
+        self.lowering.move_uniforms();
         let Streams { uniforms, varyings } = std::mem::take(&mut self.read);
         let control = self.control();
         if uniforms != 0 {

@@ -34,6 +34,8 @@ pub struct Batch {
     pub(super) moved: bool,
     /// The varyings, once they are interpolated.
     pub(super) varyings: Vec<Varying>,
+    /// All of these are [small](crate::qpu::io::SMALL_VARYING).
+    pub(super) small_varyings: bool,
     /// Depth of each pixel, 24 bits: rb15 of the program.
     pub z: Lanes,
     /// W of each pixel: ra15 of the program.

@@ -2,7 +2,7 @@
 
 use super::{CallBack, Control, Encoded, Label};
 use crate::qpu::isa::registers::RegisterIndex;
-use crate::qpu::translation::frame::{MIDDLE, RECEIVED_LOG2, VARYING_BYTES, at};
+use crate::qpu::translation::frame::{CONSTANTS, MIDDLE, RECEIVED_LOG2, VARYING_BYTES, at};
 use crate::tmu::KEPT_RESULTS;
 use iced_x86::code_asm::*;
 use iced_x86::{BlockEncoderOptions, IcedError};
@@ -374,6 +374,20 @@ impl Control for X86 {
 
     fn jump_if_found(&mut self, to: Label) {
         self.jump_if(|asm, label| asm.jne(label), to);
+    }
+
+    fn jump_if_large_uniform(&mut self, index: i32, to: Label) {
+        self.emit(|asm| {
+            asm.mov(eax, dword_ptr(UNIFORMS + 4 * index))?;
+            asm.and(eax, CONSTANTS.magnitude as i32)?;
+            asm.cmp(eax, CONSTANTS.large as i32)
+        });
+        self.jump_if(|asm, label| asm.jae(label), to);
+    }
+
+    fn jump_unless_small_varyings(&mut self, to: Label) {
+        self.emit(|asm| asm.cmp(dword_ptr(FRAME + at::SMALL_VARYINGS), 0));
+        self.jump_if(|asm, label| asm.je(label), to);
     }
 
     fn call_label(&mut self, to: Label) {
