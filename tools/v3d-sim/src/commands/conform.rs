@@ -16,8 +16,8 @@ use v3d_sim::tmu::conformance as lookups;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
-    /// One suite only: add, mul, conditions, pack, rotate, immediates, branches, peripherals, threads, words or ordinary (of programs); texture-sizes,
-    /// texture-filters, texture-wraps, texture-cubes, texture-children or texture-parameters (of lookups)
+    /// One suite only: add, mul, conditions, pack, rotate, immediates, branches, peripherals, threads, words, ordinary, exchanges or endings (of
+    /// programs); texture-sizes, texture-filters, texture-wraps, texture-cubes, texture-children or texture-parameters (of lookups)
     #[arg(long, value_name = "NAME", value_parser = suite)]
     suite: Option<Suite>,
     /// Which cases of each suite

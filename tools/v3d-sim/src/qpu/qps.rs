@@ -34,7 +34,7 @@ const QUEUE_DEPTH: usize = 16;
 /// Longer lengths of uniforms mean that there is no limit [AG p.91].
 const MAX_LIMITED_UNIFORMS: u16 = 1023;
 /// Instructions that a QPU executes before the next QPU's turn.
-const TURN_INSTRUCTIONS: u64 = 4096;
+const TURN_INSTRUCTIONS: u64 = 1 << 14;
 /// Rows of the VPM in a unit of VPMBASE.
 const ROWS_PER_UNIT: u32 = 4;
 /// Reads of the status without any progress that count as a hang.

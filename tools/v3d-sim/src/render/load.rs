@@ -121,7 +121,23 @@ fn image(
     let shape = tlb.shape();
     let rect = tile_rect(tile, (shape.width_px, shape.height_px));
     let mut result = Ok(());
+    // The usual case: a word of colour for each pixel.
+    let is_plain = load.buffer == TileBufferSelect::Color && surface.bits == 32 && shape.samples() == 1;
     surface.runs(rect, |Run { x, y, pixels, rows, address }| {
+        if is_plain && !shape.color_64_bit {
+            for (row, i) in (0..rows).flat_map(|row| (0..pixels).map(move |i| (row, i))) {
+                match memory.word(address + 4 * (row * pixels + i)) {
+                    Ok(word) => {
+                        tlb.color[shape.pixel(x - rect.x0 as u32 + i, y - rect.y0 as u32 + row) % SAMPLES] = word;
+                    }
+                    Err(error) => {
+                        result = Err(error.into());
+                        return;
+                    }
+                }
+            }
+            return;
+        }
         for (row, i) in (0..rows).flat_map(|row| (0..pixels).map(move |i| (row, i))) {
             let at = address + (row * pixels + i) * surface.bits / 8;
             let pixel = shape.pixel(x - rect.x0 as u32 + i, y - rect.y0 as u32 + row);
