@@ -119,13 +119,7 @@ pub struct Tmu {
 
 impl Default for Tmu {
     fn default() -> Self {
-        Self {
-            fifos: Fifos::default(),
-            textures: Vec::new(),
-            latest: 0,
-            quads: 0,
-            simd: SimdDispatch::new(),
-        }
+        Self { fifos: Fifos::default(), textures: Vec::new(), latest: 0, quads: 0, simd: SimdDispatch::new() }
     }
 }
 

@@ -260,7 +260,8 @@ impl Lookup<'_> {
         border: u32,
         needed: Mask,
     ) -> Option<[Words; N]> {
-        let mut texels = texel::read::<V, N>(self.texture.texture_type, self.texture.etc_flip, self.memory, &places, needed)?;
+        let mut texels =
+            texel::read::<V, N>(self.texture.texture_type, self.texture.etc_flip, self.memory, &places, needed)?;
         if self.texture.border {
             for (texels, (column, row)) in texels.iter_mut().zip(places) {
                 *texels = each(|i| if column.outside[i] | row.outside[i] != 0 { border } else { texels[i] });

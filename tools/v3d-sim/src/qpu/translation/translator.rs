@@ -702,7 +702,9 @@ impl<H: Host> Translator<'_, H> {
             match *micro_op {
                 MicroOp::Whole { .. } => self.lowering.set_bounds(Bounds::new()),
                 MicroOp::LoadTmu { .. } | MicroOp::Signal { .. } => self.lowering.forget_bound(registers::R4),
-                MicroOp::VpmRead { to, .. } | MicroOp::Read { to, .. } | MicroOp::Rotated { to, .. } => self.lowering.forget_bound(to),
+                MicroOp::VpmRead { to, .. } | MicroOp::Read { to, .. } | MicroOp::Rotated { to, .. } => {
+                    self.lowering.forget_bound(to)
+                }
                 _ => written(micro_op).into_iter().for_each(|register| self.lowering.forget_bound(register)),
             }
         }
