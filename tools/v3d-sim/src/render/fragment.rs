@@ -293,27 +293,33 @@ impl SimdTask for Interpolation<'_> {
         batch.varyings.clear();
         let mut largest = Lanes::default();
         let used = |quad: usize| quad < batch.count;
-        let dx = of_each_quad(|q| if used(q) { batch.distance[0][q] } else { 0.0 });
-        let dy = of_each_quad(|q| if used(q) { batch.distance[1][q] } else { 0.0 });
+        let distance = |axis: usize, quad: usize| if used(quad) { batch.distance[axis][quad] } else { 0.0 };
+        let (mut dx, mut dy) = ([0.0; LANES], [0.0; LANES]);
+        for lane in 0..LANES {
+            (dx[lane], dy[lane]) = (distance(0, lane / 4), distance(1, lane / 4));
+        }
         let first = batch.quads[0].coefficients;
         let same = (0..BATCH_QUADS).all(|q| used(q) && batch.quads[q].coefficients == first);
         for number in 0..varyings {
             let of = |first: usize| coefficients.get(first + number).copied().unwrap_or_default();
-            let of_quads = if same {
-                [of(first); BATCH_QUADS]
+            let mut of_quads = [Coefficients::default(); BATCH_QUADS];
+            if same {
+                of_quads = [of(first); BATCH_QUADS];
             } else {
-                of_each_quad(|q| if used(q) { of(batch.quads[q].coefficients) } else { Coefficients::default() })
-            };
-            let steps = of_each_quad(|q| PixelSteps::new(of_quads[q].a, of_quads[q].b));
-            let first = of_each_quad(|q| of_quads[q].a * dx[q] + of_quads[q].b * dy[q]);
+                for (coefficients, quad) in of_quads.iter_mut().zip(&batch.quads).take(batch.count) {
+                    *coefficients = of(quad.coefficients);
+                }
+            }
             let mut varying = Varying::default();
-            let mut pixels = [[0.0; BATCH_QUADS]; 4];
-            for (element, pixels) in pixels.iter_mut().enumerate() {
-                *pixels = of_each_quad(|q| steps[q].from_first(first[q], element) as f32);
+            let (mut a, mut b) = ([0.0; LANES], [0.0; LANES]);
+            for lane in 0..LANES {
+                let quad = of_quads[lane / 4];
+                (a[lane], b[lane], varying.coefficients.0[lane]) = (quad.a, quad.b, quad.c);
             }
             for lane in 0..LANES {
-                varying.value.0[lane] = pixels[lane % 4][lane / 4].to_bits();
-                varying.coefficients.0[lane] = of_quads[lane / 4].c;
+                let first = a[lane] * dx[lane] + b[lane] * dy[lane];
+                let value = PixelSteps::new(a[lane], b[lane]).from_first(first, lane) as f32;
+                varying.value.0[lane] = value.to_bits();
             }
             largest = largest.zip(varying.value, |largest, value| largest.max(value & !SIGN));
             largest = largest.zip(varying.coefficients, |largest, value| largest.max(value & !SIGN));
@@ -322,16 +328,6 @@ impl SimdTask for Interpolation<'_> {
         // The highest bit is set from the limit on.
         batch.small_varyings = V::negative(&largest.map(|largest| largest + (SIGN - SMALL_VARYING))) == 0;
     }
-}
-
-/// `f` of each quad's number.
-#[inline(always)]
-fn of_each_quad<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; BATCH_QUADS] {
-    let mut result = [T::default(); BATCH_QUADS];
-    for (quad, element) in result.iter_mut().enumerate() {
-        *element = f(quad);
-    }
-    result
 }
 
 /// A write of a word of colour to one sample of the pixels, or to all.

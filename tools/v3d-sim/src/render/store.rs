@@ -19,13 +19,15 @@ pub use crate::fault::rendering::MoveError;
 use super::pixel::{self, To565};
 use super::pse::PixelRect;
 use super::surface::{Run, Surface, tiling_of};
-use super::tlb::{SAMPLES, Tlb};
+use super::tlb::{SAMPLES, Shape, Tlb, block_of};
 use crate::memory::{Memory, OutOfMemory};
+use crate::qpu::lanes::Lanes;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{
     DecimateMode, FrameBufferFormat, PixelFormat, StoreFullResolution, StoreGeneral, StoreMode, TileBufferSelect,
     TileRenderingMode,
 };
+use v3d_hw::tiling::Tiling;
 
 /// A store record.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -317,6 +319,11 @@ impl Stored {
             });
             return Ok(());
         }
+        let in_blocks = coding == ColorCoding::Rgba8888 && resolve == Resolve::Sample0;
+        if in_blocks && surface.tiling != Tiling::Raster {
+            self.blocks(surface, rect, &tlb.color, shape);
+            return Ok(());
+        }
         let samples = |pixel: usize| (0..4).map(move |sample| tlb.color[tlb.color_index(pixel, sample, 0)]);
         let mut rows = vec![0; (width * height) as usize];
         if resolve == Resolve::Sample0 {
@@ -366,6 +373,24 @@ impl Stored {
             }
             for row in rows[first..].chunks(width).take(run.rows as usize) {
                 self.bytes.extend_from_slice(bytemuck::cast_slice(&row[..pixels]));
+            }
+        });
+    }
+
+    /// Stores the pixels of a tile as words in an image of micro-tiles: a whole one is a block of the tile buffer.
+    fn blocks(&mut self, surface: Surface, rect: PixelRect, words: &[u32; SAMPLES], shape: Shape) {
+        surface.runs(rect, |Run { x, y, pixels, rows, address }| {
+            self.run(address, (rows * pixels * 4) as usize);
+            let (x, y) = (x - rect.x0 as u32, y - rect.y0 as u32);
+            if (pixels, rows, x % 4, y % 4) == (4, 4, 0, 0) {
+                let Lanes(block) = block_of(words, shape.block(x, y));
+                let order = [0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15];
+                self.bytes.extend_from_slice(bytemuck::bytes_of(&order.map(|i: usize| block[i].to_le())));
+                return;
+            }
+            for (row, column) in (0..rows).flat_map(|row| (0..pixels).map(move |column| (row, column))) {
+                let word = words[shape.pixel(x + column, y + row) % SAMPLES];
+                self.bytes.extend_from_slice(&word.to_le_bytes());
             }
         });
     }
