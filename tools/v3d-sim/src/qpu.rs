@@ -19,7 +19,7 @@
 //!   peripherals, obeys the signal and advances. An instruction that breaks a rule is reported, and executed as far as its behaviour is defined.
 //! - A [`datapath`] computes: [`Reference`] element by element as the guide defines it, [`Vectorized`] in the host's
 //!   vectors. Both serve the sequencer; `Vectorized` also executes marked instructions, micro-op by micro-op, without it (`block::execution`).
-//! - `translation` turns a hot block into x86-64 code with AVX2 or AVX-512. A micro-op that needs another unit is a call back to its interpretation.
+//! - `translation` turns a hot block into x86-64 code with AVX2 or AVX-512. Most micro-ops that need another unit are calls back to their interpretation.
 //!
 //! # Which engine runs when
 //! | call | engine |

@@ -501,11 +501,33 @@ mod tests {
 
     /// A swap of two registers: neither operation can be the first.
     #[test]
-    fn an_instruction_without_an_order_stays_whole() {
+    fn both_results_of_an_exchange_are_computed_before_either_is_written() {
         let mut instruction = DecodedInstruction::decode(0x1002_48a3_219c_017f);
         (instruction.add.op, instruction.mul.op) = (AddOp::Or, MulOp::V8min);
         (instruction.add.a, instruction.add.b, instruction.add.to) = (64, 64, Destination::Register(65));
         (instruction.mul.a, instruction.mul.b, instruction.mul.to) = (65, 65, Destination::Register(64));
+        let copy = |from, to| MicroOp::Operate { operation: Operation::Move, a: from, b: from, to };
+        let (add, mul) = (registers::RESULT_ADD, registers::RESULT_MUL);
+        let expected = [copy(64, add), copy(65, mul), copy(add, 65), copy(mul, 64)];
+        let mut micro_ops = Vec::new();
+        append(&mut micro_ops, &instruction, 7);
+        assert_eq!(micro_ops, expected);
+
+        // Elements without a result keep their value.
+        instruction.mul.condition = Condition::ZSet;
+        let conditional =
+            MicroOp::Conditional { operation: Operation::Move, a: 65, b: 65, to: mul, condition: Condition::ZSet };
+        micro_ops.clear();
+        append(&mut micro_ops, &instruction, 7);
+        assert_eq!(micro_ops, [copy(64, mul), expected[0], conditional, expected[2], expected[3]]);
+    }
+
+    /// Both results go to the same register, which the second operation reads: it gets the product, whichever comes first.
+    #[test]
+    fn results_in_the_same_register_stay_whole() {
+        let mut instruction = DecodedInstruction::decode(0x1002_48a3_219c_017f);
+        (instruction.add.a, instruction.add.to) = (65, Destination::Register(64));
+        (instruction.mul.a, instruction.mul.to) = (64, Destination::Register(64));
         let mut micro_ops = Vec::new();
         append(&mut micro_ops, &instruction, 7);
         assert_eq!(micro_ops, [MicroOp::Whole { at: 7 }]);
