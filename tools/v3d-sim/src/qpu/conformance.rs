@@ -224,7 +224,7 @@ fn program(suite: Suite, random: &mut Random) -> Vec<u64> {
     if suite == Suite::Endings {
         ending.iter_mut().for_each(|alu| access_tile_buffer(alu, random));
     }
-    words.extend(ending.iter().map(|alu| encoded(alu)));
+    words.extend(ending.iter().map(encoded));
     words
 }
 
