@@ -45,7 +45,8 @@ pub trait Io {
         &[]
     }
 
-    /// Whether all values and coefficients of [`Self::varyings_ahead`] are floats whose magnitude is less than [`SMALL_VARYING`]; may be false although they are.
+    /// Whether all values and coefficients of [`Self::varyings_ahead`] are floats whose magnitude is less than [`SMALL_VARYING`]. May be false although
+    /// they are.
     fn has_small_varyings(&self) -> bool {
         false
     }

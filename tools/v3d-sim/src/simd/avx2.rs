@@ -93,8 +93,8 @@ fn gather(words: &[AtomicU32], indices: &Lanes) -> Option<Lanes> {
         return None;
     }
     let start = words.as_ptr().cast::<i32>();
-    // SAFETY: all indices are at least 0 and less than the number of words. The words are atomic because other threads, of the guest too, may write them: each is
-    // read at once, since it is aligned, which is what a relaxed load is on this architecture.
+    // SAFETY: all indices are at least 0 and less than the number of words. The words are atomic because other threads, of the guest too, may write them:
+    // each is read at once, since it is aligned, which is what a relaxed load is on this architecture.
     Some(lanes(all.map(|half| unsafe { _mm256_i32gather_epi32::<4>(start, half) })))
 }
 

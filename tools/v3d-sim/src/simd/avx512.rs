@@ -161,8 +161,8 @@ fn gather(words: &[AtomicU32], indices: &Lanes) -> Option<Lanes> {
         return None;
     }
     let start = words.as_ptr().cast::<i32>();
-    // SAFETY: all indices are less than the number of words. The words are atomic because other threads, of the guest too, may write them: each is read at once,
-    // since it is aligned, which is what a relaxed load is on this architecture.
+    // SAFETY: all indices are less than the number of words. The words are atomic because other threads, of the guest too, may write them: each is read
+    // at once, since it is aligned, which is what a relaxed load is on this architecture.
     Some(lanes(unsafe { _mm512_i32gather_epi32::<4>(all, start) }))
 }
 
