@@ -22,20 +22,27 @@
 //! ```
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "programs")]
 mod animation;
 mod capture;
+#[cfg(feature = "programs")]
 mod example;
 mod model;
 mod names;
 mod picture;
 
+#[cfg(feature = "programs")]
 pub use animation::{AnimationError, Moment, animate};
 pub use capture::CaptureError;
+#[cfg(feature = "programs")]
 pub use example::{ExampleError, begin, finish, screen, show, show_picture};
 /// A key of the window.
+#[cfg(feature = "programs")]
 pub use minifb::Key;
 pub use model::Model;
-pub use picture::{Picture, PictureError, save_png};
+#[cfg(feature = "programs")]
+pub use picture::save_png;
+pub use picture::{Picture, PictureError};
 pub use v3d_sim::{Config, Fault};
 
 /// Makes the examples of the README documentation tests.

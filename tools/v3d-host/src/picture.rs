@@ -1,7 +1,10 @@
 //! Pictures that were drawn, as pixels and as PNG files.
 
+#[cfg(feature = "programs")]
 use std::fs::File;
+#[cfg(feature = "programs")]
 use std::io::BufWriter;
+#[cfg(feature = "programs")]
 use std::path::{Path, PathBuf};
 
 use renderer::{Device, Format, Target, Texture};
@@ -24,6 +27,7 @@ pub enum PictureError {
         format: Format,
     },
     /// The file cannot be written.
+    #[cfg(feature = "programs")]
     #[error("{}: {error}", path.display())]
     File {
         /// Its path.
@@ -75,6 +79,7 @@ impl Picture {
     ///
     /// # Errors
     /// When the file cannot be written.
+    #[cfg(feature = "programs")]
     pub fn save_png(&self, path: &Path) -> Result<(), PictureError> {
         let rgb: Vec<u8> = self.pixels.iter().flat_map(|&[red, green, blue, _]| [red, green, blue]).collect();
         let write = || {
@@ -94,6 +99,7 @@ impl Picture {
 ///
 /// # Errors
 /// As [`Picture::of_target`] and [`Picture::save_png`].
+#[cfg(feature = "programs")]
 pub fn save_png<P: Platform>(device: &Device<'_, P>, target: &Target, path: &Path) -> Result<(), PictureError> {
     Picture::of_target(device, target)?.save_png(path)
 }

@@ -31,6 +31,7 @@
 //! | [`fault`] | what is undefined or an error, unit by unit |
 //! | `simd` | SIMD dispatch, and vector operations for each SIMD level |
 //! | `qpu::float` | the QPU's floating point arithmetic |
+//! | `threads` | work on several host threads, with the feature of this name |
 //! | [`random`] | random numbers for suites and tests |
 //! | [`memory`] | guest memory as the GPU accesses it |
 //! | [`qpu::lanes`] | vectors of 16 elements, the contents of a QPU register |
@@ -59,6 +60,7 @@ pub mod random;
 pub mod render;
 pub(crate) mod simd;
 pub mod state;
+mod threads;
 pub mod timing;
 pub mod tmu;
 pub mod vpm;

@@ -56,10 +56,10 @@ use crate::fault::FaultLog;
 use crate::memory::Memory;
 use crate::qpu::{CodeCache, EngineKind};
 use crate::state::PipelineState;
+use crate::threads::map_all;
 use fep::SamplePositions;
 use load::Load;
 use pixel_trace::PixelTrace;
-use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 use store::{Clears, MoveError, Store};
 use surface::Surface;
@@ -430,11 +430,8 @@ impl Renderer {
         while rest.len() > 0 {
             let units: Vec<Unit> = rest.by_ref().take(part).collect();
             let first = results.len();
-            if self.config.parallel && units.len() > 1 {
-                results.par_extend(units.into_par_iter().map(execute));
-            } else {
-                results.extend(units.into_iter().map(execute));
-            }
+            let is_parallel = self.config.parallel && units.len() > 1;
+            results.extend(map_all(units, is_parallel, || (), |(), unit| execute(unit)));
             for result in &mut results[first..] {
                 context.counters.merge(std::mem::take(&mut result.counters));
             }

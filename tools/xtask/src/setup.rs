@@ -12,7 +12,7 @@ const HELP: &str = "\
 cargo xtask setup
 
 Installs what the other tasks need:
-  the Rust target aarch64-unknown-none, by rustup
+  the Rust targets aarch64-unknown-none and wasm32-unknown-unknown, by rustup
   qemu-system-aarch64, by apt-get, if run as root or if sudo needs no password
   fsck.vfat, with which `cargo xtask test` checks the SD card image, likewise
   if DISPLAY or WAYLAND_DISPLAY is set, QEMU's window support, likewise
@@ -41,6 +41,9 @@ const FSCK_PACKAGE: &str = "dosfstools";
 /// QEMU's display types that are windows.
 const WINDOWS: [&str; 3] = ["gtk", "sdl", "cocoa"];
 
+/// The Rust target of programs in web pages.
+pub(crate) const WEB_TARGET: &str = "wasm32-unknown-unknown";
+
 /// Runs the task.
 pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
     if crate::no_arguments(arguments, HELP)? {
@@ -48,6 +51,8 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
     }
     kernel_target()?;
     eprintln!("Rust target {KERNEL_TARGET}: installed");
+    rust_target(WEB_TARGET)?;
+    eprintln!("Rust target {WEB_TARGET}: installed");
     let version = qemu()?;
     eprintln!("{}: version {version}", qemu_program().display());
     if let Err(problem) = version.check_plugin() {

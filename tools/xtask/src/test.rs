@@ -56,7 +56,7 @@ const HOST_STEPS: &[(&str, HostStep)] = &[
     ("formatting", formatting),
     ("lints on the host", host_lints),
     ("lints on the target", target_lints),
-    ("types on Windows and macOS", other_hosts::check),
+    ("types on Windows, macOS and WebAssembly", other_hosts::check),
     ("documentation", documentation::build),
     ("host tests", host_tests),
     ("packages build alone", packages::build_alone),

@@ -28,8 +28,8 @@ use crate::memory::Memory;
 use crate::qpu::lanes::{ALL, Lanes, Mask};
 use crate::qpu::{CodeCache, Exit, INSTRUCTION_CYCLES, Launch, Qpu};
 use crate::state::{GlShader, NvShader, Shader};
+use crate::threads::map_all;
 use crate::timing::trace::Invocation;
-use rayon::prelude::*;
 use v3d_hw::qpu::LANES;
 use v3d_hw::registers::Thread;
 use v3d_hw::registers::performance::CounterSource;
@@ -138,21 +138,17 @@ impl Shading<'_> {
         indices: &[u32],
         reports: &mut Reports<'_>,
     ) -> Vec<ShadedBatch> {
-        let batches = indices.chunks(LANES);
         // Every batch has the same limit, so that their order does not matter.
-        let limit = (*reports.instructions / batches.len().max(1) as u64).max(1);
+        let limit = (*reports.instructions / indices.len().div_ceil(LANES).max(1) as u64).max(1);
         let shade = |worker: &mut VertexWorker, batch: &[u32]| {
             let (mut counters, mut faults, mut left) = (Counters::default(), FaultLog::default(), limit);
             let mut own = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut left };
             let shaded = self.shade(worker, shader, stage, batch, &mut own);
             (shaded, counters, faults, limit - left)
         };
-        let results: Vec<_> = if self.parallel && batches.len() >= PARALLEL_BATCHES {
-            indices.par_chunks(LANES).map_init(VertexWorker::default, shade).collect()
-        } else {
-            let mut worker = VertexWorker::default();
-            batches.map(|batch| shade(&mut worker, batch)).collect()
-        };
+        let batches: Vec<&[u32]> = indices.chunks(LANES).collect();
+        let is_parallel = self.parallel && batches.len() >= PARALLEL_BATCHES;
+        let results = map_all(batches, is_parallel, VertexWorker::default, shade);
         let mut shaded = Vec::with_capacity(results.len());
         for (batch, counters, faults, used) in results {
             reports.counters.merge(counters);

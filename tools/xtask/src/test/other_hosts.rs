@@ -1,6 +1,8 @@
-//! Type checks of the tools, examples and templates for Windows and macOS. Nothing is linked or run.
+//! Type checks for other hosts: of the tools, examples and templates for Windows and macOS, and of what a web page can use for WebAssembly. Nothing is linked or
+//! run.
 
-use crate::setup;
+use super::run_cargo;
+use crate::setup::{self, WEB_TARGET};
 use crate::workspace::{Workspace, cargo};
 use anyhow::{Context, Result, ensure};
 use std::process::{Command, Stdio};
@@ -11,6 +13,10 @@ const TARGETS: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
 /// What works on these hosts: everything except for the tasks of `cargo xtask` and QEMU's plugin.
 const PACKAGES: [&str; 7] =
     ["qpu", "shader-compiler", "v3d-sim", "v3d-host", "renderer", "guide-shaders", "scene-template"];
+
+/// What a web page runs, with the features that need neither files nor threads.
+const WEB_PACKAGES: [&str; 7] = ["v3d-hw", "v3d", "renderer", "qpu", "shader-compiler", "v3d-sim", "v3d-host"];
+const WEB_FEATURES: &str = "renderer/wgsl,v3d-sim/jobs";
 
 /// Programs in place of a C compiler and an archiver, which do nothing: one dependency has a window's code in Objective-C, and a type check needs none of it.
 const NO_C: [(&str, &str); 2] = [("CC", "true"), ("AR", "true")];
@@ -30,5 +36,10 @@ pub(super) fn check(workspace: &Workspace) -> Result<String> {
             .context("cargo cannot be started")?;
         ensure!(status.success(), "the type check for {target} failed");
     }
-    Ok(format!("{} packages for {}", PACKAGES.len(), TARGETS.join(" and ")))
+    setup::rust_target(WEB_TARGET)?;
+    let mut arguments = vec!["check", "--quiet", "--target", WEB_TARGET, "--lib", "--no-default-features"];
+    arguments.extend(["--features", WEB_FEATURES]);
+    arguments.extend(WEB_PACKAGES.iter().flat_map(|name| ["--package", name]));
+    run_cargo(workspace, &arguments)?;
+    Ok(format!("{} packages for {}, {} for {WEB_TARGET}", PACKAGES.len(), TARGETS.join(" and "), WEB_PACKAGES.len()))
 }
