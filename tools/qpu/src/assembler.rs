@@ -52,9 +52,9 @@ pub struct Options {
     /// Directories for `.include <file>`.
     #[cfg(feature = "std")]
     pub include_dirs: Vec<PathBuf>,
-    /// Predefined names, with their expressions.
+    /// Names that are predefined, each with the expression that it stands for.
     pub defines: Vec<(String, String)>,
-    /// Texts for `.include` that are not files; they are searched first.
+    /// Texts that `.include` finds by name, as if they were files; they are searched before directories.
     pub includes: Vec<Source>,
 }
 
@@ -73,7 +73,7 @@ pub struct Assembly {
     pub interface: Interface,
     /// Codes of warnings that the source suppresses (`.allow`).
     pub allowed: Vec<Code>,
-    /// Where the address of a label is used as a number, if it is.
+    /// The first use of a label's address as a number, if there is one.
     pub addresses_used: Option<Span>,
     /// The optimizer has moved and merged instructions, so that a word no longer corresponds to one source line.
     pub optimized: bool,
@@ -95,7 +95,7 @@ impl Assembly {
 
 /// Assembles sources, one after the other into one program.
 ///
-/// The error contains all diagnostics; warnings of a successful assembly are in [`Assembly::warnings`].
+/// The error contains all diagnostics of a failed assembly; the warnings of a successful one are in [`Assembly::warnings`].
 pub fn assemble(sources: &[Source], options: &Options) -> Result<Assembly, Diagnostics> {
     let mut assembler = Assembler::new(options);
     let mut pass = 0;
@@ -143,7 +143,7 @@ struct File {
     tokens: Rc<Tokens>,
 }
 
-/// Where in the tokens the assembler is.
+/// The read position: an index into the tokens of a file.
 #[derive(Clone, Debug)]
 struct Cursor {
     file: u32,
@@ -165,23 +165,23 @@ struct Assembler<'o> {
     conditions: Vec<line::IfState>,
     cursor: Cursor,
     slot: Slot,
-    /// Nesting of macros, includes and repetitions.
+    /// Current nesting depth of macros, includes and repetitions.
     depth: u32,
-    /// Nesting of expressions.
+    /// Current nesting depth of expressions.
     expression_depth: u32,
-    /// Rounds of repetitions so far.
+    /// Iterations of `.rep` and `.foreach` so far.
     rounds: u64,
     /// Calls of macros and functions so far.
     calls: u64,
-    /// Steps so far, in all passes.
+    /// Steps of [`budget`] so far, in all passes.
     steps: u64,
-    /// Names compared with misspelt ones so far.
+    /// Names compared so far with misspelt ones, to suggest a correction.
     compared: Cell<usize>,
     /// Bytes of all sources so far.
     source_bytes: u64,
     /// Errors so far.
     errors: usize,
-    /// A limit is reached: the rest is skipped.
+    /// A limit was exceeded: the remaining source is skipped.
     given_up: bool,
     /// Codes whose warnings are suppressed.
     allowed: Vec<Code>,
@@ -388,7 +388,7 @@ impl<'o> Assembler<'o> {
         self.report(Diagnostic::warning(code, span, message));
     }
 
-    /// A refusal of the slot, placed at the text from `first` to the token before the cursor.
+    /// Turns an error of the slot into a diagnostic whose span reaches from `first` to the token before the cursor.
     #[cold]
     fn refused(&self, refusal: Refusal, first: Token) -> Failure {
         Box::new(Diagnostic::error(refusal.code, self.span_from(first), refusal.message))
@@ -400,7 +400,7 @@ impl<'o> Assembler<'o> {
         last.map_or(first_span, |last| first_span.to(last.span(self.cursor.file)))
     }
 
-    /// Reports the warnings that the slot has about the part just read.
+    /// Reports the warnings that the slot has collected about the part that was just parsed.
     #[inline]
     fn slot_warnings(&mut self, first: Token) {
         if !self.slot.warnings.is_empty() {
@@ -429,7 +429,7 @@ impl<'o> Assembler<'o> {
         self.cursor.tokens.tokens.get(self.cursor.at + ahead).copied().unwrap_or(end)
     }
 
-    /// The next token; the end of the line is never passed.
+    /// The next token; at the end of a line it returns the end token again and again.
     #[inline]
     fn next(&mut self) -> Token {
         let token = self.peek();
@@ -455,7 +455,7 @@ impl<'o> Assembler<'o> {
         source.and_then(|file| file.source.text.get(token.start as usize..token.end as usize)).unwrap_or("")
     }
 
-    /// The token as it is named in a diagnostic.
+    /// The token in the words of a diagnostic.
     fn found(&self, token: Token) -> String {
         match token.kind {
             TokenKind::End => "the end of the line".to_owned(),

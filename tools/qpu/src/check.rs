@@ -1,8 +1,8 @@
 //! Checks programs against the rules of the hardware, along every path of execution.
 //!
-//! The QPU has no interlocks for most latencies: an early read returns an old value. The checker follows all paths,
-//! delay slots included, and says where a rule is broken on one of them. Rules about values (what was written, how many uniforms were read) are
-//! reported only if they are broken on *every* path to the place, so that there are no false positives.
+//! The QPU has no interlocks for most latencies: an instruction that reads too early gets the old value. The checker follows all paths through the program,
+//! delay slots included, and reports a rule that is broken on one of them. Rules about values (what was written, how many uniforms were read) are reported
+//! only if they are broken on *every* path to the instruction, so that there are no false positives.
 //!
 //! | file | rules |
 //! |---|---|
@@ -18,7 +18,7 @@
 //! | `doubtful` | rules on which sources disagree: reported only on request |
 //!
 //! # Sources
-//! [AG p.37] is the list of restrictions; the others are said at each code (`qpu explain CODE`).
+//! [AG p.37] is the list of restrictions; the sources of other rules stand with their codes (`qpu explain CODE`).
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -58,13 +58,13 @@ pub struct Finding {
     pub severity: Severity,
     /// Index of the word.
     pub at: usize,
-    /// Another word that belongs to it, with what it is.
+    /// Index of another word that is involved, with a label for it.
     pub related: Option<(usize, &'static str)>,
-    /// One sentence.
+    /// The message: one sentence.
     pub message: String,
 }
 
-/// Input of the rules.
+/// The program and its analyses, as the rules use them.
 struct Program<'p> {
     facts: &'p [Facts],
     flow: &'p Flow,
@@ -75,7 +75,7 @@ struct Program<'p> {
     threaded: bool,
 }
 
-/// What is found, each thing once.
+/// Findings without duplicates.
 #[derive(Default)]
 struct Findings {
     list: Vec<Finding>,
@@ -129,7 +129,8 @@ pub fn check(words: &[u64], info: &[WordInfo], interface: &Interface) -> Vec<Fin
     check_by(Rules::Sure, words, info, interface)
 }
 
-/// What a program that leaves its colour is checked with: `mov tlbc, r0`, `mov tlbc, r1` if its colour has two words, `thrend`, `nop`, `sbdone`.
+/// The instructions that are appended to a program that leaves its colour in registers, before it is checked: `mov tlbc, r0`, `mov tlbc, r1` if the colour
+/// has two words, `thrend`, `nop`, `sbdone`.
 const fn end_behind(output: Output) -> &'static [u64] {
     match output {
         Output::Own => &[],
@@ -169,7 +170,7 @@ pub fn check_by(rules: Rules, words: &[u64], info: &[WordInfo], interface: &Inte
         program.check_doubtful(&states, &mut findings);
     }
     for finding in &mut findings.list {
-        // The end is appended here: a finding at the end is reported at the program's last instruction.
+        // The appended end has no word of its own: a finding there is reported at the program's last instruction.
         finding.at = finding.at.min(words.len().saturating_sub(1));
     }
     findings.list.sort_by_key(|finding| (finding.at, finding.code));
@@ -190,12 +191,12 @@ pub fn check_assembly_by(rules: Rules, assembly: &Assembly) -> Diagnostics {
     diagnostics
 }
 
-/// Checks bare words; places are in their disassembly.
+/// Checks words without a source; places refer to their disassembly.
 pub fn check_words(words: &[u64], interface: &Interface) -> Diagnostics {
     check_words_by(Rules::Sure, words, interface)
 }
 
-/// Checks bare words by some of the rules.
+/// The same with a chosen set of rules.
 pub fn check_words_by(rules: Rules, words: &[u64], interface: &Interface) -> Diagnostics {
     let findings = check_by(rules, words, &[], interface);
     let text = disassemble(words, Style { offsets: true });

@@ -2,10 +2,10 @@
 
 use v3d_hw::qpu::Hazard;
 
-/// Defines [`Code`] from one table: number, name, title, explanation. The title of a rule about distances is the sentence of its [`Hazard`].
+/// Defines [`Code`] from one table: number, name, title, explanation. The title of a rule about a minimum distance is the sentence of its [`Hazard`].
 macro_rules! diagnostic_codes {
     ($( $number:literal $name:ident $title:tt $explanation:literal )*) => {
-        /// What a diagnostic is about.
+        /// The kind of a diagnostic.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code {
             $( #[doc = $explanation] $name = $number, )*
@@ -15,12 +15,12 @@ macro_rules! diagnostic_codes {
             /// All codes in the order of their numbers.
             pub const ALL: &'static [Self] = &[$( Self::$name, )*];
 
-            /// One line that says what is wrong in general.
+            /// The problem in one line.
             pub const fn title(self) -> &'static str {
                 match self { $( Self::$name => $title, )* }
             }
 
-            /// What lies behind it, and how to fix it.
+            /// The rule behind it, and how to fix it.
             pub const fn explanation(self) -> &'static str {
                 match self { $( Self::$name => $explanation, )* }
             }
@@ -34,7 +34,7 @@ impl Code {
         self as u16
     }
 
-    /// The code with a number; the text may have its `E` or not.
+    /// The code with a number; the `E` may be left out.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix(['E', 'e']).unwrap_or(text);
         let number: u16 = digits.parse().ok()?;
@@ -49,7 +49,7 @@ impl core::fmt::Display for Code {
 }
 
 diagnostic_codes! {
-    // Text and expressions.
+    // Syntax and expressions.
     1 UnexpectedText "unexpected text"
         "The line has something at this place that cannot stand there. Operands are separated by commas, \
         instructions of one word by semicolons, and a line ends with the line; `#` starts a comment."
@@ -138,7 +138,7 @@ diagnostic_codes! {
         "Each token, line and round of a repetition is a step, as often as it is gone through; an include is 1024. An assembly may take 32 Mi of them, some \
         seconds. A file that includes another twice, which includes a third twice, and so on, is soon beyond that."
 
-    // Instructions: which fields are taken.
+    // Instructions: conflicts between fields.
     50 AddAluTaken "the add ALU is in use already"
         "An instruction has one operation of the add ALU and one of the mul ALU. add, sub, shifts, logic, float add and conversions need the add ALU."
     51 MulAluTaken "the mul ALU is in use already"
@@ -256,7 +256,7 @@ diagnostic_codes! {
         "Uniforms, attributes, varyings and textures have a name each. Only an attribute and a varying can have the same: a \
         vertex shader passes the one on as the other."
 
-    // Rules of the hardware along the paths of execution.
+    // Rules of the hardware along paths of execution.
     200 ReadAfterWrite { Hazard::ReadAfterWrite.sentence() }
         "A value written to register file A or B arrives one instruction late: the next instruction must not read it \
         [AG p.37]. Put another instruction between, or pass the value in an accumulator, which has no such delay. \
@@ -420,7 +420,7 @@ diagnostic_codes! {
         "Both threads write parameters to the same FIFO [AG p.40]: those of the other thread would join this request. Write all of \
         them, s last, before the switch or behind it; the two instructions after its signal are before it."
 
-    // Rules that sources disagree about, reported on request.
+    // Rules on which sources disagree, reported on request.
     260 VpmReadSoon { Hazard::VpmReadAfterSetup.sentence() }
         "The guide wants three instructions from the set-up to the first read and says that an earlier one gives \
         undefined data [AG p.56]. Tests on boards found that it waits for the data [vc4asm], and shaders of Mesa and \

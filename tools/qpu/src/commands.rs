@@ -18,7 +18,7 @@ mod explain;
 #[cfg(feature = "model")]
 mod run;
 
-/// What `--help` ends with.
+/// Text at the end of `--help`.
 const EXAMPLES: &str = "\
 Examples:
   qpu asm shader.qasm -o shader.bin             words for a program; diagnostics name line and column
@@ -153,7 +153,7 @@ fn read_words(path: &Path) -> Result<Vec<u64>> {
     }
 }
 
-/// Words of a text; `None` if it has anything but numbers and comments in it.
+/// Parses words from text; `None` if it contains anything other than numbers and comments.
 fn words_of_text(text: &str) -> Option<Vec<u64>> {
     let mut words = Vec::new();
     let mut low = None;

@@ -30,7 +30,7 @@ pub struct Diagnostic {
     pub message: String,
     /// The place, where there is one.
     pub span: Option<Span>,
-    /// Other places that belong to it, with what they are.
+    /// Other places that are involved, each with a label.
     pub related: Vec<(Span, String)>,
     /// Why it matters or how to fix it.
     pub help: Option<String>,
@@ -48,14 +48,14 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..Self::error(code, span, message) }
     }
 
-    /// With another place.
+    /// Adds another place.
     #[must_use]
     pub fn related(mut self, span: Span, what: impl Into<String>) -> Self {
         self.related.push((span, what.into()));
         self
     }
 
-    /// With advice.
+    /// Adds advice.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -63,12 +63,12 @@ impl Diagnostic {
     }
 }
 
-/// Most diagnostics that are shown; of more, errors come before warnings.
+/// Maximum number of diagnostics that are rendered; beyond that, errors take precedence over warnings.
 pub const MAX_SHOWN: usize = 100;
 
 /// Diagnostics together with the sources that their places refer to.
 ///
-/// As text (`Display`) each has the source line with a caret under the place.
+/// `Display` prints each with its source line, and a caret under the place.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     /// The diagnostics in the order in which they were found.
@@ -89,14 +89,14 @@ impl Diagnostics {
         (errors, self.list.len() - errors)
     }
 
-    /// File, line and column of a place; line and column count from 1.
+    /// File, line and column of a place; lines and columns are counted from 1.
     pub fn place(&self, span: Span) -> Option<(&str, usize, usize)> {
         let source = self.sources.get(span.file as usize)?;
         let (line, column) = line_and_column(&source.text, span.start as usize);
         Some((&source.name, line, column))
     }
 
-    /// The diagnostics as text, coloured or not: the first [`MAX_SHOWN`] of them, and how many there are beside them.
+    /// The diagnostics as text, with or without colours: the first [`MAX_SHOWN`], and the number of those that are left out.
     pub fn render(&self, colored: bool) -> String {
         let renderer = if colored { Renderer::styled() } else { Renderer::plain() };
         let mut text = String::new();
@@ -171,8 +171,7 @@ impl Diagnostics {
     }
 }
 
-/// The lines that spans stand on, from the first to the last, as bytes of the text; a line more on either side, so that the renderer can show that
-/// there is one.
+/// The byte range from the first to the last line that a span is on, plus one line before and after, so that the renderer can show that there are more lines.
 fn lines(spans: impl Iterator<Item = Span>, text: &str) -> (usize, usize) {
     let (mut first, mut last) = (text.len(), 0);
     for span in spans {
@@ -188,7 +187,7 @@ fn lines(spans: impl Iterator<Item = Span>, text: &str) -> (usize, usize) {
     (start, end.max(start))
 }
 
-/// The bytes of a span, inside the text and on character boundaries.
+/// The bytes of a span, clamped to the text and to character boundaries.
 fn range(span: Span, text: &str) -> core::ops::Range<usize> {
     let inside = |byte: u32| {
         let mut byte = (byte as usize).min(text.len());

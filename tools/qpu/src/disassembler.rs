@@ -1,7 +1,7 @@
 //! Words to text that assembles to the same words.
 //!
-//! Branches to places inside the program get labels. Words that the language cannot express exactly are written as data, with the instruction that comes
-//! nearest as a comment; see `qpu_text` for what that means.
+//! Branches to places inside the program get labels. Words that the language cannot express exactly are written as data, with the closest instruction as a
+//! comment; `qpu_text` defines which words these are.
 
 use alloc::string::String;
 use alloc::vec;
@@ -19,7 +19,7 @@ pub struct Style {
     pub offsets: bool,
 }
 
-/// The text of a program: it assembles to the same words, whatever they are.
+/// The text of a program, which assembles to the same words, whatever they are.
 pub fn disassemble(words: &[u64], style: Style) -> String {
     let labels = labels(words);
     let mut next_label = 0;
@@ -41,7 +41,7 @@ pub fn disassemble(words: &[u64], style: Style) -> String {
         text.format(format_args!(":L{next_label}\n"));
     }
     text.bytes.truncate(text.length);
-    // Nothing but text was put there.
+    // The buffer contains only strings.
     String::from_utf8(text.bytes).unwrap_or_default()
 }
 
@@ -52,7 +52,7 @@ struct Text {
 }
 
 impl Text {
-    /// Capacity that is enough for any line.
+    /// Capacity for the longest line.
     #[inline]
     fn room(&mut self) -> &mut [u8] {
         const ENOUGH: usize = 2 * LINE_BYTES;
@@ -71,7 +71,7 @@ impl Text {
     }
 
     fn format(&mut self, arguments: fmt::Arguments<'_>) {
-        // Writing to memory does not fail.
+        // Writing to a buffer in memory cannot fail.
         let _ = self.write_fmt(arguments);
     }
 
@@ -91,7 +91,7 @@ impl Text {
             && let Ok(number) = labels.binary_search(&target)
             && let Some(space) = line[..length].iter().rposition(|&byte| byte == b' ')
         {
-            // The distance is the last operand.
+            // The distance is the last operand of the text.
             self.length += space + 1;
             self.format(format_args!("r:L{number}"));
         } else {
@@ -110,13 +110,13 @@ impl Write for Text {
     }
 }
 
-/// Whether a word is a branch, as most are not.
+/// Whether a word is a branch; a cheap test, since few words are.
 #[inline]
 fn is_branch(word: u64) -> bool {
     word >> 60 == u64::from(Signal::Branch.code())
 }
 
-/// The word that a relative branch goes to, if it is in the program or at its end.
+/// The index of the word that a relative branch goes to, if it is in the program or directly behind it.
 pub fn target(instruction: &Instruction, at: usize, length: usize) -> Option<usize> {
     let Instruction::Branch(branch) = instruction else { return None };
     if !branch.rel || branch.reg {

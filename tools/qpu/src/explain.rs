@@ -1,4 +1,4 @@
-//! Words of the language, instructions field by field, and programs instruction by instruction.
+//! Explanations of words of the language, of instructions field by field, and of programs instruction by instruction.
 
 mod comment;
 mod dictionary;
@@ -26,8 +26,8 @@ use v3d_hw::vpm::{
 pub use dictionary::{explain_word, list_words, nearest_word};
 pub use program::explain_program;
 
-/// Tables of a word: its bits below the names of their fields, then each field with bits, name, value and meaning; above them the word and its text. A
-/// constant that sets up the VPM or its DMA is taken apart too.
+/// Two tables for an instruction word: its bits under the names of their fields, and a row for each field with bits, name, value and meaning. The word and
+/// its text come first. A constant that sets up the VPM or its DMA is decoded as well.
 pub fn explain(word: u64) -> String {
     let instruction = Instruction::decode(word);
     let bits = u128::from(word);
@@ -58,7 +58,7 @@ pub fn explain(word: u64) -> String {
     text
 }
 
-/// The names of fields, and below each its bits in groups of four.
+/// The names of the fields, with the bits of each below in groups of four.
 fn bit_rows(text: &mut String, fields: &[&Field], bits: u128) {
     let (mut names, mut values) = (String::new(), String::new());
     for field in fields {
@@ -90,7 +90,7 @@ fn field_table(text: &mut String, fields: &[Field], bits: u128, meaning: impl Fn
     }
 }
 
-/// The constant of a load immediate, where its target is one of the VPM's set-up registers.
+/// Decodes the constant of a load immediate whose target is one of the VPM's set-up registers.
 fn explain_setup(text: &mut String, load: &LoadImmediate) {
     if load.kind != ImmediateKind::Word {
         return;
@@ -136,7 +136,7 @@ fn explain_setup(text: &mut String, load: &LoadImmediate) {
     }
 }
 
-/// What a field means in this instruction, where that is more than its own table says.
+/// The meaning of a field in this instruction, where it differs from the table of the field's values.
 fn meaning(instruction: &Instruction, name: &str, value: u64) -> Option<String> {
     let value = value as u8;
     let immediate = |instruction: &Instruction| match instruction {
@@ -185,7 +185,7 @@ fn meaning(instruction: &Instruction, name: &str, value: u64) -> Option<String> 
     })
 }
 
-/// What a field's value does, in words.
+/// What a field's value does, as a sentence.
 fn comment_on(instruction: &Instruction, name: &str, value: u8) -> Option<&'static str> {
     let [add, mul] = instruction.accesses().writes;
     match name {

@@ -1,16 +1,16 @@
 //! A shader's interface: uniforms, attributes, varyings, textures, threads.
 //!
-//! The hardware has none of these names: a shader reads a stream of uniforms, a number of varyings, rows of the VPM. The directives
-//! `.stage`, `.threads`, `.uniform`, `.attribute`, `.varying` and `.texture` write down what is meant, in the order in which the shader reads it, so
-//! that it can be checked and handed on to the code that feeds the shader. `.semaphore` says how often a program acquires and releases a semaphore, which
-//! code that starts several programs can add up.
+//! The hardware does not know these names: a shader reads a stream of uniforms, a number of varyings, and rows of the VPM. The directives `.stage`,
+//! `.threads`, `.uniform`, `.attribute`, `.varying` and `.texture` declare them in the order in which the shader reads them, so that the checker can compare
+//! both, and the code that feeds the shader can be generated. `.semaphore` declares how often a program acquires and releases a semaphore, for code that
+//! starts several programs.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::source::Span;
 
-/// Which part of the pipeline a program is for.
+/// The pipeline stage that a program is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// The source does not say.
@@ -122,7 +122,7 @@ impl Uniform {
     }
 }
 
-/// Type of an attribute's components in memory. A shader finds the words in the VPM as they stand in memory; their interpretation is up to the shader.
+/// Type of an attribute's components in memory. The words in the VPM have the same bits as those in memory; it is up to the shader to convert them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AttributeKind {
     /// 32-bit float.
@@ -184,16 +184,16 @@ impl AttributeKind {
     }
 }
 
-/// A vertex attribute: components that fill whole words of the VPM and of the vertex in memory, the first in the lowest bits.
+/// A vertex attribute: components that are packed into whole words, in the VPM as in the vertex in memory, the first in the lowest bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute {
     /// Name.
     pub name: String,
     /// Components.
     pub components: u32,
-    /// What a component is.
+    /// Type of a component.
     pub kind: AttributeKind,
-    /// Words before it.
+    /// Number of words before it.
     pub offset_words: u32,
     /// Where it is declared.
     pub span: Span,
@@ -213,22 +213,22 @@ pub struct Components {
     pub name: String,
     /// 32-bit components.
     pub components: u32,
-    /// Components before it.
+    /// Number of components before it.
     pub offset: u32,
     /// Where it is declared.
     pub span: Span,
 }
 
-/// What a fragment shader draws. Points and lines have varyings of their own, which the shader reads before those that are declared [mesa vc4_program.c]:
-/// x and y in a point, or the place along a line's width.
+/// The primitives that a fragment shader draws. Points and lines have implicit varyings, which the shader reads before the declared ones [mesa
+/// vc4_program.c]: x and y in a point, or the position across a line's width.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PrimitiveKind {
     /// Triangles.
     #[default]
     Triangles,
-    /// Lines: one varying more.
+    /// Lines: one implicit varying.
     Lines,
-    /// Points: two varyings more, from 0 to 1 to the right, and from 0 to 1 from the row with the highest address to the one with the lowest.
+    /// Points: two implicit varyings, each from 0 to 1: to the right, and from the row with the highest address to the one with the lowest.
     Points,
 }
 
@@ -237,7 +237,7 @@ impl PrimitiveKind {
     pub const NAMED: &'static [(&'static str, Self)] =
         &[("triangles", Self::Triangles), ("lines", Self::Lines), ("points", Self::Points)];
 
-    /// Varyings that stand before those of the vertices.
+    /// Number of implicit varyings, before the declared ones.
     pub const fn own_varyings(self) -> u32 {
         match self {
             Self::Triangles => 0,
@@ -247,7 +247,7 @@ impl PrimitiveKind {
     }
 }
 
-/// Form of a texture.
+/// Layout of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TextureKind {
     /// Looked up by s and t.
@@ -274,18 +274,18 @@ impl TextureKind {
 /// The parameter words of a texture in the stream of uniforms: each write of a coordinate takes one [AG p.39].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextureWords {
-    /// Form of the texture.
+    /// Layout of the texture.
     pub kind: TextureKind,
-    /// Lookups write a bias of the level of detail too, which takes one word more.
+    /// Lookups also write a bias of the level of detail, which takes another word.
     pub bias: bool,
-    /// Lookups, whose words follow each other.
+    /// Number of lookups; their words follow each other.
     pub lookups: u32,
     /// First word in the stream.
     pub offset_words: u32,
 }
 
 impl TextureWords {
-    /// Words of one lookup: parameters 0 and 1, and with a cube or a bias parameter 2, with both parameter 3. A child image has all four.
+    /// Words of one lookup: parameters 0 and 1; with a cube map or a bias also parameter 2; with both also parameter 3. A child image has all four.
     pub const fn lookup_words(self) -> u32 {
         let bias = self.bias as u32;
         match self.kind {
@@ -346,24 +346,24 @@ impl StreamItem<'_> {
 pub struct SemaphoreUse {
     /// Number, 0 to 15.
     pub number: u8,
-    /// Times that it is acquired: decremented, after waiting until it is not 0.
+    /// How often it is acquired: the program waits until it is not 0, and decrements it.
     pub acquires: u32,
-    /// Times that it is released: incremented.
+    /// How often it is released: incremented.
     pub releases: u32,
     /// Where it is declared.
     pub span: Span,
 }
 
-/// How a fragment shader ends. One that leaves a colour has no end of its own: what writes the tile buffer and ends it is put behind it later, and it is
-/// checked with the shortest that could. rb15 holds the fragment's depth as at its start.
+/// How a fragment shader ends. A program that leaves its colour in registers has no end: instructions that write the tile buffer and end the program are
+/// appended later, and the checker appends the shortest possible ones. rb15 must still hold the fragment's depth then.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Output {
-    /// It writes to the tile buffer and ends by itself.
+    /// The program writes to the tile buffer and ends itself.
     #[default]
     Own,
-    /// `.output color`: its colour stands in r0, red in the lowest byte.
+    /// `.output color`: it leaves the colour in r0, red in the lowest byte.
     Color,
-    /// `.output half_color`: its colour stands in r0 (red, green) and r1 (blue, alpha) as half floats, the first of two in the lower half.
+    /// `.output half_color`: it leaves the colour in r0 (red, green) and r1 (blue, alpha) as half floats, the first of two in the lower half.
     HalfColor,
 }
 
@@ -377,13 +377,13 @@ impl Output {
 pub struct Interface {
     /// Stage.
     pub stage: Stage,
-    /// Threads per QPU: 1 or 2; `None` if the source does not say.
+    /// Number of threads per QPU: 1 or 2; `None` if it is not declared.
     pub threads: Option<u8>,
     /// How a fragment shader ends.
     pub output: Output,
-    /// What a fragment shader draws, if it says so; else triangles.
+    /// The primitives that a fragment shader draws, if declared; otherwise triangles.
     pub primitive: Option<PrimitiveKind>,
-    /// A coordinate or vertex shader writes the size of a point in pixels behind 1/Wc.
+    /// A coordinate or vertex shader writes the size of a point in pixels after 1/Wc.
     pub point_size: bool,
     /// Uniforms in the order in which they are read.
     pub uniforms: Vec<Uniform>,
@@ -391,21 +391,21 @@ pub struct Interface {
     pub attributes: Vec<Attribute>,
     /// Varyings in the order in which they are read or written.
     pub varyings: Vec<Components>,
-    /// Textures in the order in which they are declared; [`Interface::stream`] has those with words between the uniforms.
+    /// Textures in the order of their declarations; [`Interface::stream`] contains those whose parameters are among the uniforms.
     pub textures: Vec<Texture>,
     /// Semaphores.
     pub semaphores: Vec<SemaphoreUse>,
 }
 
 impl Interface {
-    /// Words in the uniform stream, those of textures among them.
+    /// Number of words in the uniform stream, including texture parameters.
     pub fn uniform_words(&self) -> u32 {
         let uniforms = self.uniforms.last().map_or(0, |last| last.offset_words.saturating_add(last.words()));
         let textures = self.textures.iter().rev().find_map(|texture| texture.words);
         uniforms.max(textures.map_or(0, |last| last.offset_words.saturating_add(last.words())))
     }
 
-    /// What stands in the stream of uniforms, in the order in which it is read.
+    /// The entries of the uniform stream, in the order in which they are read.
     pub fn stream(&self) -> Vec<StreamItem<'_>> {
         let textures = self.textures.iter().filter_map(|texture| Some(StreamItem::Texture(texture, texture.words?)));
         let mut stream: Vec<_> = self.uniforms.iter().map(StreamItem::Uniform).chain(textures).collect();
@@ -423,14 +423,14 @@ impl Interface {
         self.varyings.last().map_or(0, |last| last.offset.saturating_add(last.components))
     }
 
-    /// Whether lookups by this TMU have two results: those of textures of 64 bits a texel. One TMU's textures are all of them or none.
+    /// Whether lookups by this TMU have two results, as with textures of 64 bits per texel. All textures of a TMU are alike in this.
     pub fn has_two_results(&self, unit: usize) -> bool {
         let is_64_bit =
             |texture: &Texture| texture.words.is_some_and(|words| words.kind == TextureKind::TwoDimensional64);
         self.textures.iter().any(|texture| usize::from(texture.unit) == unit && is_64_bit(texture))
     }
 
-    /// Varyings that a fragment shader reads: those that are declared, and before them those of the primitives.
+    /// Number of varyings that a fragment shader reads: the implicit ones of the primitive, and those that are declared.
     pub fn varyings_read(&self) -> u32 {
         self.varying_components() + self.primitive.unwrap_or_default().own_varyings()
     }

@@ -1,7 +1,7 @@
 //! Text to tokens.
 //!
-//! A file is cut into tokens once; macros and repetitions go over the same tokens again. What a word means depends on its place and is
-//! decided later. Numbers keep their text: a digit can also start a label (`1f`) or a suffix (`8a`).
+//! A file is split into tokens once; macros and repetitions process the same tokens again. The meaning of a word depends on its place and is determined
+//! later. Numbers keep their text, because a digit can also start a label (`1f`) or a suffix (`8a`).
 
 use alloc::vec::Vec;
 
@@ -9,14 +9,14 @@ use crate::language::Binary;
 use crate::source::Span;
 use crate::symbol::{Symbol, Symbols};
 
-/// TokenKind of a token.
+/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// A name.
     Word,
-    /// Something that starts with a digit.
+    /// A number, or another word that starts with a digit.
     Number,
-    /// An operator of two operands; some of them are also of one.
+    /// A binary operator; some of them are also unary.
     Operator(Binary),
     /// `!`
     Not,
@@ -40,7 +40,7 @@ pub(crate) enum TokenKind {
     Colon,
     /// End of the line.
     End,
-    /// A character or sign without a meaning.
+    /// A character that is not part of the language.
     Unknown,
 }
 
@@ -48,20 +48,20 @@ pub(crate) enum TokenKind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,
-    /// Number of the word; also of what starts with a digit, where it can be a suffix or label.
+    /// Symbol of a word; also of a word that starts with a digit where it can be a suffix or label.
     pub(crate) symbol: Symbol,
     pub(crate) start: u32,
     pub(crate) end: u32,
 }
 
 impl Token {
-    /// The place of the token.
+    /// The span of the token.
     pub(crate) fn span(&self, file: u32) -> Span {
         Span { file, start: self.start, end: self.end }
     }
 }
 
-/// A file cut into tokens.
+/// The tokens of a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tokens {
     /// All tokens; each line ends with [`TokenKind::End`].
@@ -70,7 +70,7 @@ pub(crate) struct Tokens {
     pub(crate) lines: Vec<u32>,
 }
 
-/// Characters that end a word.
+/// Whether a byte ends a word.
 const fn delimits(byte: u8) -> bool {
     matches!(
         byte,
@@ -102,7 +102,7 @@ const fn delimits(byte: u8) -> bool {
     )
 }
 
-/// The token that a byte is by itself.
+/// The token that a single byte is.
 const fn sign(byte: u8) -> Option<TokenKind> {
     Some(match byte {
         b'(' => TokenKind::Open,
@@ -123,7 +123,7 @@ const fn starts_word(byte: u8) -> bool {
     !delimits(byte) && !matches!(byte, 0..b' ' | b'"' | b'\'' | b'$' | b'@')
 }
 
-/// What is asked of each byte, by the byte.
+/// Properties of each byte, as a table.
 struct Bytes {
     delimits: [bool; 256],
     starts_word: [bool; 256],
@@ -142,12 +142,12 @@ static BYTES: Bytes = {
     bytes
 };
 
-/// How many of eight bytes, lowest first, are digits or small letters before the first that is neither. There may be more to a word, but rarely is.
+/// The length of the prefix of eight bytes, lowest first, that consists of digits and small letters. A word may be longer, but rarely is.
 #[inline]
 const fn plain_bytes(eight: u64) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x80 * ONES;
-    /// The high bit of each byte below 128 that is `limit` or more; sums do not reach the next byte.
+    /// The high bit of each byte that is `limit` or more, for bytes below 128: the additions do not carry into the next byte.
     #[inline]
     const fn at_least(bytes: u64, limit: u8) -> u64 {
         bytes + (0x80 - limit as u64) * ONES
@@ -158,7 +158,7 @@ const fn plain_bytes(eight: u64) -> usize {
     (!((digits | letters) & !eight) & HIGH).trailing_zeros() as usize / 8
 }
 
-/// Where the word that starts at `start` ends; the points of a number belong to it.
+/// The end of the word that starts at `start`; a number may contain points.
 #[inline]
 fn word_end(bytes: &[u8], start: usize, points: bool) -> usize {
     let mut at = start
@@ -171,10 +171,10 @@ fn word_end(bytes: &[u8], start: usize, points: bool) -> usize {
     at
 }
 
-/// Cuts `text` into tokens.
+/// Splits `text` into tokens.
 pub(crate) fn lex(text: &str, symbols: &mut Symbols) -> Tokens {
     let bytes = text.as_bytes();
-    // Places are 32 bits wide; the caller refuses longer texts.
+    // Offsets have 32 bits; the caller refuses longer texts.
     let mut out = Tokens { tokens: Vec::with_capacity(bytes.len() / 3), lines: Vec::with_capacity(bytes.len() / 16) };
     let mut at = 0;
     while at < bytes.len() {
@@ -184,7 +184,7 @@ pub(crate) fn lex(text: &str, symbols: &mut Symbols) -> Tokens {
     out
 }
 
-/// Cuts one line, gives back where the next one starts.
+/// Splits one line into tokens; returns the start of the next line.
 fn lex_line(text: &str, mut at: usize, symbols: &mut Symbols, tokens: &mut Vec<Token>) -> usize {
     let bytes = text.as_bytes();
     let byte_at = |at: usize| bytes.get(at).copied().unwrap_or(b'\n');
@@ -201,12 +201,12 @@ fn lex_line(text: &str, mut at: usize, symbols: &mut Symbols, tokens: &mut Vec<T
         } else if let Some(kind) = BYTES.sign[first as usize] {
             kind
         } else if first.is_ascii_digit() {
-            // A suffix has neither points nor an exponent.
+            // In a suffix, digits are followed by neither a point nor an exponent.
             at = match before {
                 TokenKind::Dot => word_end(bytes, start, false),
                 _ => exponent_end(bytes, start, word_end(bytes, start, true)),
             };
-            // Numbers are many and different; only suffixes and labels need a symbol.
+            // Only suffixes and labels need a symbol; interning all numbers would fill the table.
             if matches!(before, TokenKind::Dot | TokenKind::Colon) {
                 symbol = symbols.intern_at(text, start, at);
             }
@@ -227,7 +227,7 @@ fn lex_line(text: &str, mut at: usize, symbols: &mut Symbols, tokens: &mut Vec<T
         };
         before = kind;
         tokens.push(Token { kind, symbol, start: start as u32, end: at as u32 });
-        // One space follows most tokens.
+        // Fast path: a single space follows most tokens.
         at += usize::from(byte_at(at) == b' ');
     }
     let end = (at - 1).min(bytes.len());
@@ -236,7 +236,7 @@ fn lex_line(text: &str, mut at: usize, symbols: &mut Symbols, tokens: &mut Vec<T
     end + rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len()) + 1
 }
 
-/// The operator that a sign is.
+/// The operator that a sign denotes.
 fn operator(sign: &str) -> TokenKind {
     match Binary::from_sign(sign) {
         Some(operator) => TokenKind::Operator(operator),
@@ -245,7 +245,7 @@ fn operator(sign: &str) -> TokenKind {
     }
 }
 
-/// Where a number ends that might go on with the sign of an exponent at `end`.
+/// The end of a number, if the sign at `end` may belong to its exponent.
 fn exponent_end(bytes: &[u8], start: usize, end: usize) -> usize {
     let at = |at: usize| bytes.get(at).copied().unwrap_or(b'\n');
     let signed = matches!(bytes[end - 1], b'e' | b'E')
@@ -259,7 +259,7 @@ fn exponent_end(bytes: &[u8], start: usize, end: usize) -> usize {
     end + 1 + digits.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// Where the operator sign that starts at `start` ends.
+/// The end of the operator that starts at `start`.
 fn operator_end(bytes: &[u8], start: usize) -> usize {
     let at = |n: usize| bytes.get(start + n).copied().unwrap_or(b'\n');
     let length = match at(0) {

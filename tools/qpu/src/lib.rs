@@ -1,7 +1,7 @@
 //! QPU assembler, optimizer, disassembler and checker: library and command `qpu`.
 //!
-//! The assembler takes the language of [vc4asm] and adds directives that describe a shader's interface. It is made for use from a
-//! `build.rs`: [`assemble`] takes texts and gives words, or diagnostics that name file, line and column.
+//! The assembler accepts the language of [vc4asm] and adds directives that declare a shader's interface. It is intended for build scripts: [`assemble`] takes
+//! source texts and returns words, or diagnostics with file, line and column.
 //!
 //! ```
 //! use qpu::{Options, Source, assemble};
@@ -14,7 +14,7 @@
 //! # Sources
 //! [AG section 3] for the hardware; [vc4asm] (its documentation) for the language.
 //!
-//! The library needs an allocator, and `std` only for the feature of this name: sources and includes that are files.
+//! The library needs an allocator. The feature `std` adds sources and includes that are files.
 #![no_std]
 #![forbid(unsafe_code)]
 

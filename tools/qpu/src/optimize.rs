@@ -5,19 +5,19 @@
 //! instructions.
 //!
 //! # Correctness
-//! An instruction moves over another only if neither writes what the other reads or writes, and accesses to one kind of peripheral keep their
-//! order. The result is checked: a block whose new form breaks a rule that its old form kept is left unchanged.
+//! An instruction is moved over another only if neither writes what the other reads or writes, and accesses to one kind of peripheral keep their order. The
+//! result is checked: a block that would break a rule which the original block keeps is left unchanged.
 //!
-//! Programs that compute with addresses of labels, or have data between their code, are refused: they depend on the layout. Jump tables after a call, which
-//! an offset indexes, are left unchanged.
+//! Programs that compute with addresses of labels, or have data between their instructions, are refused, because they depend on the layout of the code. Jump
+//! tables after a call, which an offset indexes, are left unchanged.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `code_address` | which registers hold addresses of code, and what must stay because of them |
-//! | `effects` | what an instruction depends on and changes |
-//! | `merge` | two instructions in one |
+//! | `code_address` | which registers hold addresses of code, and which code must therefore not move |
+//! | `effects` | dependences between instructions |
+//! | `merge` | merging two instructions into one |
 //! | `refusal` | why a program cannot be optimized |
-//! | `schedule` | the order of a block |
+//! | `schedule` | list scheduling of a block |
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -41,10 +41,10 @@ use effects::Effects;
 pub use merge::merge;
 pub use refusal::{Reason, Refused};
 
-/// The instruction that does nothing.
+/// An instruction without effect.
 const NOP: u64 = 0x1000_09e7_009e_7000;
 
-/// Instructions before and after.
+/// Number of instructions before and after.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Before.
@@ -53,22 +53,22 @@ pub struct Report {
     pub after: usize,
 }
 
-/// A word with the place it came from.
+/// A word with its source location.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     word: u64,
     info: WordInfo,
-    /// Index in the original program of the word that this one starts with.
+    /// Index of this word in the original program; of the first, if it is merged from two.
     origin: usize,
 }
 
 /// A basic block.
 #[derive(Clone, Debug)]
 struct Block {
-    /// First word of the original.
+    /// Index of the block's first word in the original program.
     start: usize,
     lines: Vec<Line>,
-    /// A branch, program end or thread switch with its delay slots: the order in it is fixed.
+    /// A branch, program end or thread switch with its delay slots: its order is fixed.
     fixed: bool,
     /// Part of a jump table: no instruction may move into it or out of it.
     in_table: bool,
@@ -109,7 +109,7 @@ pub fn optimize(assembly: &Assembly) -> Result<(Assembly, Report), Refused> {
     Ok((Assembly { words, info, labels, globals, optimized: true, ..assembly.clone() }, report))
 }
 
-/// Whether a word reads the address NOP as an operand, or has a write address without an operation: both yield a previous value [vc4asm]. That is harmless
+/// Whether a word reads the address NOP as an operand, or has a write address without an operation: either yields a stale value [vc4asm]. That is harmless
 /// for an operation whose result is always 0.
 fn takes_left_over(word: u64) -> bool {
     let Instruction::Alu(alu) = Instruction::decode(word) else { return false };
@@ -129,11 +129,12 @@ struct Program<'a> {
     interface: &'a Interface,
     length: usize,
     blocks: Vec<Block>,
-    /// Branches of the original with their targets.
+    /// Branches of the original program, each with its target.
     targets: Vec<(usize, usize)>,
-    /// Findings of the checker for the original, which the result may keep.
+    /// Findings of the checker for the original program, which the result may have as well.
     findings: Vec<Finding>,
-    /// Number of rotations of an accumulator that was just written. With conditions the checker accepts them, but no new ones may appear.
+    /// Number of rotations of an accumulator that the previous instruction wrote. The checker accepts them under some conditions, but the result must not
+    /// have more of them.
     rotation_risks: usize,
 }
 
@@ -141,7 +142,7 @@ impl<'a> Program<'a> {
     fn of(words: &[u64], info: &[WordInfo], interface: &'a Interface) -> Result<Self, Refused> {
         let length = words.len();
         let facts: Vec<Facts> = words.iter().map(|&word| Facts::of(word)).collect();
-        // Places where a block must start.
+        // Leaders: the words at which a basic block starts.
         let mut starts = vec![false; length + 1];
         let mut fixed = vec![false; length];
         let mut targets = Vec::new();
@@ -166,7 +167,7 @@ impl<'a> Program<'a> {
             } as usize;
             if slots > 0 {
                 let end = (at + slots + 1).min(length);
-                // A second one in the delay slots belongs to the same block.
+                // A second branch in the delay slots belongs to the same block.
                 starts[at] |= !fixed[at];
                 starts[end] = true;
                 fixed[at..end].fill(true);
@@ -209,7 +210,7 @@ impl<'a> Program<'a> {
         })
     }
 
-    /// The program as it stands now: words, and the new place of each original block start.
+    /// The current program: its words, and the new index of each original block start.
     fn assemble(&self) -> (Vec<u64>, Vec<WordInfo>, Vec<usize>) {
         let mut words = Vec::new();
         let mut info = Vec::new();
@@ -217,7 +218,7 @@ impl<'a> Program<'a> {
         let mut branches = Vec::new();
         let mut next = 0;
         for block in &self.blocks {
-            // Addresses inside of a block map to the next block's start: nothing branches there.
+            // Addresses inside a block are not branch targets; they are mapped to the start of the next block.
             places[next..=block.start].fill(words.len());
             next = block.start + 1;
             for line in &block.lines {
@@ -238,7 +239,7 @@ impl<'a> Program<'a> {
         (words, info, places)
     }
 
-    /// Whether the program breaks no rule that the original kept.
+    /// Whether the program breaks no rule that the original program keeps.
     fn is_sound(&self) -> bool {
         let (words, info, _) = self.assemble();
         let found = check(&words, &info, self.interface);
@@ -259,14 +260,14 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Replaces a block by a faster valid schedule, if one is found.
+    /// Replaces a block by a faster schedule, if there is a valid one.
     fn reschedule(&mut self, at: usize) {
         let old = self.blocks[at].lines.clone();
         let mut best = old.clone();
         let nop = |line: &Line| Line { word: NOP, ..*line };
         for patient in [true, false] {
             let scheduled = schedule::schedule(&old, at == 0, patient);
-            // The following code may require a distance from the last instructions.
+            // The code that follows may require a distance from the last instructions of the block: try with nops after them.
             for rest in 0..4 {
                 let mut lines = scheduled.clone();
                 if let Some(last) = old.last() {
@@ -285,14 +286,14 @@ impl<'a> Program<'a> {
         self.blocks[at].lines = best;
     }
 
-    /// Moves instructions of a block into the delay slots of what follows. What is moved is chosen from the new order, and from the original lines: in
-    /// the new order, an instruction that must stay may share a word with one that need not.
+    /// Moves instructions of a block into the delay slots after it. Candidates are taken from the new schedule and from the original order: in the schedule,
+    /// an instruction that must stay before the branch may share a word with one that could be moved.
     fn fill_slots(&mut self, at: usize, original: &[Line]) {
         let Some(fixed) = self.slots_after(at) else { return };
         let free = fixed.iter().skip(1).take_while(|line| line.word == NOP).count();
         let mut best = (self.blocks[at].lines.clone(), fixed.clone());
         for lines in [best.0.clone(), original.to_vec()] {
-            // Two operations fit into a slot.
+            // A delay slot can hold two merged instructions.
             for count in 1..=lines.len().min(2 * free) {
                 let (stay, moved) = sink(&lines, count, fixed[0].word);
                 if moved.len() < count {
@@ -308,7 +309,7 @@ impl<'a> Program<'a> {
         (self.blocks[at].lines, self.blocks[at + 1].lines) = best;
     }
 
-    /// Accepts a schedule with filled slots, if it is faster than the best so far, and valid.
+    /// Accepts a schedule with filled delay slots, if it is valid, and faster than the best so far.
     fn try_slots(
         &mut self,
         at: usize,
@@ -321,7 +322,7 @@ impl<'a> Program<'a> {
         let mut slots = vec![fixed[0]];
         slots.extend_from_slice(moved);
         slots.extend_from_slice(&fixed[1 + moved.len()..]);
-        // The branch itself may require a distance from what remains.
+        // The branch may require a distance from the remaining instructions.
         for rest in 0..3 {
             let rest = core::iter::repeat_n(Line { word: NOP, ..fixed[0] }, rest);
             let candidate = (stay.iter().copied().chain(rest).collect(), slots.clone());
@@ -339,7 +340,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// The branch, end or switch after a block with its delay slots, if execution comes to it through the block only.
+    /// The branch, end or switch after a block with its delay slots, if the block is its only predecessor.
     fn slots_after(&self, at: usize) -> Option<Vec<Line>> {
         let next = self.blocks.get(at + 1).filter(|next| next.fixed && !next.in_table)?;
         let arrives = self.targets.iter().any(|&(_, target)| target == next.start);
@@ -351,7 +352,7 @@ impl<'a> Program<'a> {
     }
 }
 
-/// Takes up to `count` instructions out of a block that nothing behind them depends on, so that they can be executed after `control`.
+/// Removes up to `count` instructions on which nothing later in the block depends, so that they can be executed after `control`.
 fn sink(lines: &[Line], count: usize, control: u64) -> (Vec<Line>, Vec<Line>) {
     let mut stay: Vec<Line> = Vec::new();
     let mut moved: Vec<Line> = Vec::new();
@@ -369,7 +370,7 @@ fn sink(lines: &[Line], count: usize, control: u64) -> (Vec<Line>, Vec<Line>) {
     (stay, moved)
 }
 
-/// Whether all distances between it and the following code are kept.
+/// Whether all minimum distances to the code that follows are kept.
 fn keeps_distances<'l>(lines: impl Iterator<Item = &'l Line>) -> bool {
     let effects: Vec<Effects> = lines.map(|line| Effects::of(line.word)).collect();
     effects.iter().enumerate().all(|(at, first)| {
@@ -378,7 +379,7 @@ fn keeps_distances<'l>(lines: impl Iterator<Item = &'l Line>) -> bool {
     })
 }
 
-/// Number of rotations of an accumulator that the preceding instruction writes, under any conditions.
+/// Number of rotations of an accumulator that the previous instruction writes, under any conditions.
 fn rotation_risks(words: &[u64]) -> usize {
     let facts: Vec<Facts> = words.iter().map(|&word| Facts::of(word)).collect();
     let flow = Flow::of(&facts);

@@ -14,10 +14,10 @@ use crate::source::line_and_column;
 /// How words are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// Bytes, as they stand in memory: little-endian.
+    /// Bytes in the order in memory: little-endian.
     #[default]
     Bin,
-    /// One word a line as two hexadecimal halves, low half first, with a comma behind each.
+    /// One word per line as two hexadecimal halves, low half first, with a comma after each.
     Hex,
     /// A C array of `uint32_t`.
     C,
@@ -34,7 +34,7 @@ impl Format {
 }
 
 impl Assembly {
-    /// The program in a form; `name` is the name of the array.
+    /// The program in a format; `name` is the name of the array.
     pub fn output(&self, format: Format, name: &str) -> Vec<u8> {
         match format {
             Format::Bin => self.words.iter().flat_map(|word| word.to_le_bytes()).collect(),
@@ -84,7 +84,7 @@ impl Assembly {
         text
     }
 
-    /// Offset, word and the source line that made it, one line each; labels on lines of their own.
+    /// One line per word with its offset, value and source line; labels are on lines of their own.
     pub fn listing(&self) -> String {
         let mut text = String::new();
         let mut labels = self.labels.iter().peekable();
@@ -108,7 +108,7 @@ impl Assembly {
         Some((&source.name, line_and_column(&source.text, span.start as usize).0))
     }
 
-    /// The text beside a word: its source line, or, after the optimizer, its disassembly.
+    /// The text beside a word: its source line, or, if the program was optimized, its disassembly.
     fn line_text(&self, at: usize) -> Cow<'_, str> {
         match self.words.get(at) {
             Some(&word) if self.optimized => Cow::Owned(Text(word).to_string()),
@@ -116,7 +116,7 @@ impl Assembly {
         }
     }
 
-    /// The text that made a word.
+    /// The source line that a word was assembled from.
     pub fn source_line(&self, at: usize) -> &str {
         let text = self.info.get(at).and_then(|info| {
             let source = self.warnings.sources.get(info.span.file as usize)?;
@@ -126,7 +126,7 @@ impl Assembly {
     }
 }
 
-/// A name that C and Rust take.
+/// A valid identifier of C and Rust.
 fn identifier(name: &str) -> String {
     let mut identifier: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if !identifier.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {

@@ -3,9 +3,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The known name with the smallest edit distance to a word, if it is small enough for a typing error.
+/// The known name with the smallest edit distance to a word, if that is small enough for a typing error.
 pub(crate) fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    // Short names differ by few characters anyway.
+    // Short names differ in few characters anyway, so fewer are accepted as a typing error.
     let max_distance = match word.chars().count() {
         0 | 1 => return None,
         2..=3 => 1,

@@ -1,14 +1,14 @@
-//! One instruction word while its parts are put together.
+//! An instruction word under construction.
 //!
-//! The parts of a line come one after the other: an operation, its target, its sources, the next operation … Each takes fields of the
-//! word, chooses where there is a choice (ALU, register file, write swap, small immediate), and is refused where it would change what an earlier
-//! part means. A word is 64 bits of which nearly every field is shared by both ALUs [AG p.26-30]; that is what makes choices necessary.
+//! The parts of a line are added one after the other: an operation, its target, its sources, the next operation … Each part claims fields of the word, and
+//! decides where there is a choice (ALU, register file, write swap, small immediate). It is an error if it would change the meaning of an earlier part. Both
+//! ALUs share nearly all fields of the 64 bits [AG p.26-30]; that is why there are choices to make.
 //!
 //! # Choices
 //! - An operation that both ALUs have goes to the first free one; a move goes to the add ALU first.
-//! - A register that both files have is read through file A if that is free, and moves to file B if a later part needs file A.
-//! - The write swap bit follows from the first target that exists in one file only.
-//! - Operations move to the other ALU if a later part needs theirs, and it has an equivalent.
+//! - A register that is in both files is read through file A if that is free; if a later part needs file A, the read is moved to file B.
+//! - The write swap bit is determined by the first target that exists in one file only.
+//! - An operation that has an equivalent on the other ALU is moved there if a later part needs its ALU.
 //!
 //! # Sources
 //! [AG p.26-38]; the order of the choices is that of [vc4asm], so that the same source gives the same words.
@@ -43,7 +43,7 @@ mod unpack;
 pub(crate) use moves::Load;
 pub(crate) use operation::Op;
 
-/// Why a part is rejected.
+/// Why a part was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) code: Code,
@@ -51,7 +51,7 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal with a message of its own.
+    /// A refusal with a message that replaces the title of its code.
     #[cold]
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Box<Self> {
         Box::new(Self { code, message: message.into() })
@@ -83,47 +83,47 @@ impl Place {
     pub(crate) const TARGET: Self = Self(16);
     pub(crate) const OPERATION: Self = Self(32);
 
-    /// All of both.
+    /// The union.
     pub(crate) const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// What is in both.
+    /// The intersection.
     pub(crate) const fn common(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// Without what is in `other`.
+    /// The difference.
     pub(crate) const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Whether they have anything in common.
+    /// Whether the intersection is not empty.
     pub(crate) const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// The same with the ALUs exchanged.
+    /// The set with the ALUs exchanged.
     pub(crate) const fn other_alu(self) -> Self {
         if self.meets(Self::BOTH) { Self(self.0 ^ Self::BOTH.0) } else { self }
     }
 }
 
-/// An unpack mode with the numbers it is meant for.
+/// An unpack mode with the number type that it requires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UnpackMode {
     pub(crate) mode: u8,
     pub(crate) number: Number,
 }
 
-/// A pack mode with the numbers it is meant for; the mode is in register file A's numbering, for the mul ALU too.
+/// A pack mode with the number type that it requires; for both ALUs, modes are numbered as those of register file A.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PackMode {
     pub(crate) mode: u8,
     pub(crate) number: Number,
 }
 
-/// Kind of the word so far.
+/// The kind of instruction, as far as it is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// ALU instruction.
@@ -141,7 +141,7 @@ pub(crate) struct Slot {
     pub(crate) sig: Signal,
     pub(crate) unpack: UnpackMode,
     pub(crate) pm: bool,
-    /// The bit of the pack field that the mul ALU ignores is set.
+    /// The bit of the pack field that the mul ALU ignores.
     pub(crate) ignored_pack_bit: bool,
     pub(crate) pack: PackMode,
     pub(crate) cond_add: Condition,
@@ -163,10 +163,10 @@ pub(crate) struct Slot {
     pub(crate) cond_br: BranchCondition,
     pub(crate) relative: bool,
     pub(crate) register_target: bool,
-    /// The label that a branch goes to, with what is added to it.
+    /// The label that a branch goes to, and an addend.
     pub(crate) label: Option<(u32, i64)>,
 
-    /// The field that the current part belongs to.
+    /// The operation or operand that the current part belongs to.
     pub(crate) place: Place,
     used_pack: Place,
     used_unpack: Place,
@@ -174,9 +174,9 @@ pub(crate) struct Slot {
     pm_fixed: bool,
     alus_fixed: bool,
     files_fixed: bool,
-    /// A `nop` marks the add ALU as used.
+    /// A `nop` claims the add ALU.
     had_nop: bool,
-    /// `anop` or `mnop` was written: the word stays an ALU instruction.
+    /// `anop` or `mnop` was written: the word remains an ALU instruction.
     keep: bool,
     always_add: bool,
     always_mul: bool,
@@ -231,7 +231,7 @@ impl Default for Slot {
 }
 
 impl Slot {
-    /// Whether this is an ALU instruction so far.
+    /// Whether this is an ALU instruction, as far as it is decided.
     pub(crate) fn is_alu(&self) -> bool {
         self.form == Form::Alu
     }
@@ -240,7 +240,7 @@ impl Slot {
         self.place.meets(Place::MUL)
     }
 
-    /// Whether an ALU writes to a register of file A, where results are packed.
+    /// Whether an ALU writes to a register of file A, where results can be packed.
     fn writes_file_a(&self, mul: bool) -> bool {
         let (in_file_a, address) = if mul { (self.ws, self.waddr_mul) } else { (!self.ws, self.waddr_add) };
         in_file_a && is_register(address)
@@ -258,7 +258,7 @@ impl Slot {
         (self.sig == Signal::SmallImmediate).then_some(self.raddr_b)
     }
 
-    /// The value that an operand reads from the small immediate; rotations read as -16 to -1 [vc4asm].
+    /// The value of the small immediate; rotation codes read as -16 to -1 [vc4asm].
     fn small_immediate_value(&self) -> Option<u32> {
         self.small_immediate().map(immediate_value)
     }
@@ -275,7 +275,7 @@ impl Slot {
         if mul { self.op_mul.gives_floats() } else { self.op_add.gives_floats() }
     }
 
-    /// Starts an operation; returns its number of sources. `forced`: it asks for its ALU by name.
+    /// Starts an operation; returns its number of sources. `forced`: the mnemonic names the ALU.
     pub(crate) fn operation(&mut self, op: Op, forced: bool) -> Outcome<usize> {
         if !self.is_alu() {
             return Err(Code::NotWithLoadOrBranch.into());
@@ -316,13 +316,13 @@ impl Slot {
         self.used_rotation = self.used_rotation.without(Place::OPERATION.or(Place::SOURCES));
     }
 
-    /// A `nop` was written; one that names its ALU keeps the word an ALU instruction.
+    /// Adds a `nop`; one whose mnemonic names its ALU keeps the word an ALU instruction.
     pub(crate) fn note_nop(&mut self, forced: bool) {
         self.had_nop = true;
         self.keep |= forced;
     }
 
-    /// An operation with one source names a second.
+    /// Notes that an operation with one source names a second one.
     pub(crate) fn note_second_source(&mut self) {
         self.unary_second = true;
     }
@@ -355,7 +355,7 @@ impl Slot {
         Ok(())
     }
 
-    /// The operation sets the flags.
+    /// Sets the flag-setting bit for the operation.
     pub(crate) fn set_flags(&mut self) -> Outcome {
         if self.is_alu() && self.in_mul() && self.add_used() && !self.try_swap_alus() {
             return Err(Code::FlagsOfAdd.into());
@@ -401,10 +401,10 @@ impl Slot {
         self.pack_or_unpack(register.pack)
     }
 
-    /// The word as the fields stand.
+    /// Encodes the fields.
     fn encode(&self) -> Result<u64, FieldError> {
         let Self { pm, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul, .. } = *self;
-        // The mul ALU always saturates: bit 3 of its modes is set only if that was asked for.
+        // The mul ALU always saturates: bit 3 of the mode is set only if the source asks for it.
         let pack = match self.pm {
             true if self.ignored_pack_bit => self.pack.mode | PackMul::IGNORED,
             true => self.pack.mode & !PackMul::IGNORED,
@@ -468,7 +468,7 @@ impl Slot {
                 cond_br: self.cond_br,
                 rel: self.relative,
                 reg: self.register_target,
-                // Bit 45 is the lowest bit of the register and the flag-setting bit at once.
+                // Bit 45 is both the lowest bit of the register's number and the flag-setting bit.
                 raddr_a: self.raddr_a | u8::from(self.sf),
                 ws,
                 waddr_add,
@@ -481,7 +481,7 @@ impl Slot {
     }
 }
 
-/// The value that an operand reads from a small immediate code.
+/// The value of a small immediate code.
 pub(crate) fn immediate_value(code: u8) -> u32 {
     SmallImmediate::from_code(code).value().unwrap_or_else(|| i32::from(code as i8 - 64) as u32)
 }
@@ -496,7 +496,7 @@ impl PackSuffix {
         PackMode { mode: self.mode, number: self.number }
     }
 
-    /// A source has no saturation: `.8as` of a source is `.8a`.
+    /// A source does not saturate: `.8as` of a source is `.8a`.
     fn as_unpack(self) -> UnpackMode {
         UnpackMode { mode: self.mode & 7, number: self.number }
     }

@@ -1,6 +1,6 @@
-//! Source text and places in it.
+//! Source texts and spans.
 //!
-//! A place ([`Span`]) is a file number and a range of bytes; line and column are worked out only when a diagnostic is shown.
+//! A [`Span`] is a file number and a range of bytes; line and column are computed only when a diagnostic is rendered.
 
 #[cfg(feature = "std")]
 use alloc::format;
@@ -14,7 +14,7 @@ use std::io::Read;
 #[cfg(feature = "std")]
 use std::path::{Path, PathBuf};
 
-/// One source text handed to the assembler.
+/// A source text for the assembler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// Name for diagnostics, and the path that relative includes start from.
@@ -30,7 +30,7 @@ impl Source {
     }
 
     #[cfg(feature = "std")]
-    /// Reads a file of up to [`MAX_BYTES`]; the error is the system's, or says that it is longer.
+    /// Reads a file of up to [`MAX_BYTES`]; a longer file is an error.
     pub fn read(path: impl Into<PathBuf>) -> std::io::Result<Self> {
         let path = path.into();
         let text = String::from_utf8_lossy(&read_bytes(&path, MAX_BYTES)?).into_owned();
@@ -38,11 +38,11 @@ impl Source {
     }
 }
 
-/// Most bytes of a source, and of all sources of an assembly together.
+/// Maximum size in bytes of a source, and of all sources of an assembly together.
 pub const MAX_BYTES: u64 = 16 << 20;
 
 #[cfg(feature = "std")]
-/// Reads a file of up to so many bytes. A longer one is refused, by its size alone if that is known.
+/// Reads a file of up to `max_bytes`. A longer one is an error, without reading it if its size is known.
 pub fn read_bytes(path: &Path, max_bytes: u64) -> std::io::Result<Vec<u8>> {
     let too_long = || {
         let message = format!("the file is longer than {max_bytes} bytes, the most that is read");
@@ -53,7 +53,7 @@ pub fn read_bytes(path: &Path, max_bytes: u64) -> std::io::Result<Vec<u8>> {
         return Err(too_long());
     }
     let mut bytes = Vec::new();
-    // Pipes and devices do not tell their size.
+    // The size of pipes and devices is not known.
     file.take(max_bytes + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max_bytes { Err(too_long()) } else { Ok(bytes) }
 }

@@ -1,7 +1,7 @@
-//! Names as small numbers.
+//! Interned names.
 //!
-//! Each word of the source becomes a number once, when it is read; the language's own words have the lowest ones, so that what a word means
-//! to the language is an array access.
+//! Each word of the source is interned once, when it is read. The words of the language have the lowest numbers, so that the meaning of a word is an array
+//! access.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -11,10 +11,10 @@ use hashbrown::HashMap;
 use crate::language::{Directive, Mnemonic, Suffix, Unary, directive, mnemonic, register, suffix};
 use crate::value::Register;
 
-/// Number of a name.
+/// Number of an interned name.
 pub(crate) type Symbol = u32;
 
-/// What a word means to the language, by the place where it stands.
+/// The meanings of a word in the language, by the place at which it occurs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Meaning {
     pub(crate) mnemonic: Option<Mnemonic>,
@@ -24,17 +24,17 @@ pub(crate) struct Meaning {
     pub(crate) directive: Option<Directive>,
 }
 
-/// Names that the language does not know.
+/// The entry for names that are not words of the language.
 static NO_MEANING: Meaning = Meaning { mnemonic: None, register: None, operator: None, suffix: None, directive: None };
 
-/// A short multiplicative hash; names are a few bytes long and not chosen by an enemy.
+/// A short multiplicative hash; names are a few bytes long, and collisions are not provoked on purpose.
 #[derive(Default)]
 pub(crate) struct NameHasher(u64);
 
 impl Hasher for NameHasher {
     #[inline]
     fn finish(&self) -> u64 {
-        // The low bits of a product know the low bits of its factors only, and the table looks at them first.
+        // The low bits of a product depend only on the low bits of its factors, and the hash table uses the low bits first.
         self.0.rotate_left(26)
     }
 
@@ -45,7 +45,7 @@ impl Hasher for NameHasher {
         for word in words {
             mix(u64::from_le_bytes(*word));
         }
-        // Byte by byte is faster than a copy of a length that is not known: most names are shorter than 8.
+        // Most names are shorter than 8 bytes: reading them byte by byte is faster than a copy of variable length.
         let mut last = 0;
         for &byte in rest {
             last = last << 8 | u64::from(byte);
@@ -55,7 +55,7 @@ impl Hasher for NameHasher {
 
     #[inline]
     fn write_u8(&mut self, byte: u8) {
-        // The mark that ends a string, which the length of the chunks makes needless.
+        // The terminator of a string; the chunks include the length already, so it is not needed.
         self.0 ^= u64::from(byte) << 56;
     }
 
@@ -70,7 +70,7 @@ impl Hasher for NameHasher {
     }
 }
 
-/// The bytes of a name of up to seven, with their number in the highest byte.
+/// The bytes of a name of up to seven, with its length in the highest byte.
 #[inline]
 fn packed(text: &[u8], start: usize, end: usize) -> Option<u64> {
     let length = end - start;
@@ -78,17 +78,17 @@ fn packed(text: &[u8], start: usize, end: usize) -> Option<u64> {
         return None;
     }
     let bytes = match text.get(start..).and_then(<[u8]>::first_chunk) {
-        // One load, as far as the text goes on behind the name.
+        // One load, if the text has eight more bytes.
         Some(eight) => u64::from_le_bytes(*eight) & ((1 << (8 * length)) - 1),
         None => text[start..end].iter().rev().fold(0, |bytes, &byte| bytes << 8 | u64::from(byte)),
     };
     Some(bytes | (length as u64) << 56)
 }
 
-/// All names seen so far.
+/// All interned names.
 #[derive(Debug)]
 pub(crate) struct Symbols {
-    /// Names of up to seven bytes, packed: nearly all.
+    /// Names of up to seven bytes, packed; nearly all names are.
     short: HashMap<u64, Symbol, BuildHasherDefault<NameHasher>>,
     long: HashMap<Box<str>, Symbol, BuildHasherDefault<NameHasher>>,
     names: Vec<Box<str>>,
@@ -96,7 +96,7 @@ pub(crate) struct Symbols {
 }
 
 impl Symbols {
-    /// The language's own words.
+    /// The words of the language.
     pub(crate) fn new() -> Self {
         let mut symbols =
             Self { short: HashMap::default(), long: HashMap::default(), names: Vec::new(), meanings: Vec::new() };
@@ -140,7 +140,7 @@ impl Symbols {
         }
     }
 
-    /// The number of a name that is long or new.
+    /// Interns a name that is long or new.
     #[cold]
     fn intern_rare(&mut self, text: &str, start: usize, end: usize) -> Symbol {
         let name = text.get(start..end).unwrap_or_default();
@@ -156,7 +156,7 @@ impl Symbols {
         symbol
     }
 
-    /// How many names there are: their numbers are those below.
+    /// Number of interned names: the symbols are all numbers below it.
     pub(crate) fn count(&self) -> Symbol {
         self.names.len() as Symbol
     }
@@ -166,7 +166,7 @@ impl Symbols {
         self.names.get(symbol as usize).map_or("", |name| name)
     }
 
-    /// What the language means by it.
+    /// Its meaning in the language.
     #[inline]
     pub(crate) fn meaning(&self, symbol: Symbol) -> &Meaning {
         self.meanings.get(symbol as usize).unwrap_or(&NO_MEANING)

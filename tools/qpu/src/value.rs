@@ -4,7 +4,7 @@ use v3d_hw::qpu::WriteTarget;
 
 use crate::code::Code;
 
-/// What an expression can be.
+/// The value of an expression.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     /// A 64-bit integer.
@@ -47,18 +47,18 @@ pub struct PerElement {
     pub sign: Sign,
 }
 
-/// How the elements of a per-element constant are meant.
+/// The range of the elements of a per-element constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// -2 to 1; there was a negative one.
+    /// -2 to 1: at least one is negative.
     Signed,
     /// All are 0 or 1.
     Either,
-    /// 0 to 3; there was one above 1.
+    /// 0 to 3: at least one is above 1.
     Unsigned,
 }
 
-/// What may be done with a register, and where it lies.
+/// The files that a register is in, and how it can be accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access(pub u8);
 
@@ -78,7 +78,7 @@ impl Access {
     /// A semaphore to be acquired.
     pub const ACQUIRE: Self = Self(32);
 
-    /// Both sets together.
+    /// The union of both sets.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
@@ -88,7 +88,7 @@ impl Access {
         self.0 & other.0 == other.0
     }
 
-    /// Whether this is a semaphore.
+    /// Whether it is a semaphore.
     pub const fn semaphore(self) -> bool {
         self.0 & (Self::RELEASE.0 | Self::ACQUIRE.0) != 0
     }
@@ -99,7 +99,7 @@ impl Access {
     }
 }
 
-/// The rotation that belongs to a register operand.
+/// The rotation of a register operand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rotation {
     /// None.
@@ -109,12 +109,12 @@ pub enum Rotation {
     Up(u8),
     /// Upwards by r5.
     UpByR5,
-    /// Downwards by r5; this has a meaning for sources only.
+    /// Downwards by r5, which is possible for sources only.
     DownByR5,
 }
 
 impl Rotation {
-    /// As a number: 0 to 15 upwards, 16 upwards by r5, -16 downwards by r5.
+    /// The rotation as a number: 0 to 15 upwards, 16 upwards by r5, -16 downwards by r5.
     pub const fn number(self) -> i8 {
         match self {
             Self::None => 0,
@@ -124,7 +124,7 @@ impl Rotation {
         }
     }
 
-    /// The rotation with a number.
+    /// The rotation for a number.
     pub const fn from_number(number: i8) -> Self {
         match number {
             0 => Self::None,
@@ -137,7 +137,7 @@ impl Rotation {
         }
     }
 
-    /// Rotated further by `amount` elements; refused after a rotation by r5.
+    /// Rotates further by `amount` elements; an error after a rotation by r5.
     pub fn plus(self, amount: i64) -> Result<Self, Code> {
         let now = match self {
             Self::None => 0,
@@ -154,7 +154,7 @@ impl Rotation {
 /// Whether a pack or unpack works on integers or floats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Number {
-    /// As the instruction has it.
+    /// Determined by the instruction.
     #[default]
     Any,
     /// Integers.
@@ -163,10 +163,10 @@ pub enum Number {
     Float,
 }
 
-/// Whether a suffix was written as pack, as unpack, or may be either.
+/// Whether a suffix is a pack, an unpack, or either.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
-    /// A target packs, a source unpacks.
+    /// Determined by the place: a pack at a target, an unpack at a source.
     #[default]
     ByPlace,
     /// Pack.
@@ -178,7 +178,7 @@ pub enum Direction {
 /// A pack or unpack suffix: `.16a`, `.8abcdsf`, `.unpack8d` …
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PackSuffix {
-    /// Code as the pack field has it for register file A [AG p.31]; bit 3 is saturation. 0 is no suffix.
+    /// Mode as in the pack field for register file A [AG p.31]; bit 3 is saturation. 0 means no suffix.
     pub mode: u8,
     /// Integers or floats.
     pub number: Number,
@@ -198,7 +198,7 @@ impl PackSuffix {
 pub struct Register {
     /// Address, 0 to 63; the number for semaphores.
     pub address: u8,
-    /// Where it lies and what may be done with it.
+    /// The files that it is in, and how it can be accessed.
     pub access: Access,
     /// Rotation.
     pub rotation: Rotation,
@@ -213,10 +213,10 @@ impl Register {
         Self { address, access, rotation: Rotation::None, pack }
     }
 
-    /// The register that reads nothing and writes nothing: `-`.
+    /// The operand `-`: nothing is read or written.
     pub const NOP: Self = Self::new(NOP, Access::AB.and(Access::READ).and(Access::WRITE));
 
-    /// What is common to both, part by part: this is how macros look at the parts of a register.
+    /// The properties that both have, component by component, as macros compare registers.
     #[must_use]
     pub fn common(self, other: Self) -> Self {
         Self {
@@ -227,7 +227,7 @@ impl Register {
         }
     }
 
-    /// Address changed by `by`.
+    /// The register whose address is `by` higher.
     pub fn offset(self, by: i64) -> Result<Self, Code> {
         let limit = if self.access.semaphore() { 15 } else { 63 };
         match i64::from(self.address).checked_add(by) {
@@ -236,7 +236,7 @@ impl Register {
         }
     }
 
-    /// Whether this is r5 as it is read, without rotation or suffix.
+    /// Whether this is r5 as a source, without rotation or suffix.
     pub fn is_r5(self) -> bool {
         self == Self::new(WriteTarget::R5PerQuad.address(), Access::AB)
     }

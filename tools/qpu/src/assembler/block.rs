@@ -20,11 +20,11 @@ use crate::value::Value;
 
 /// Deepest nesting of macros, repetitions and includes.
 pub(super) const MAX_NESTING: u32 = 100;
-/// Most rounds of all repetitions together.
+/// Maximum number of iterations of all repetitions together.
 const MAX_ROUNDS: u64 = 1 << 24;
 
 impl Assembler<'_> {
-    /// The directives that are executed even in skipped lines.
+    /// Directives that are executed even in skipped lines: those of conditional assembly.
     pub(super) fn conditional(&mut self, directive: Directive, token: Token) -> Res<bool> {
         let span = token.span(self.cursor.file);
         let enclosing = self.conditions.len() < 2 || self.conditions[self.conditions.len() - 2].active;
@@ -34,7 +34,7 @@ impl Assembler<'_> {
                 let mut state = IfState { active: false, open: false, span };
                 if active {
                     let holds = if directive == Directive::If { self.condition() } else { self.is_set() };
-                    // The block's lines must be found even if its condition is wrong.
+                    // The matching `.endif` must be found even if the condition has an error.
                     state.active = matches!(holds, Ok(true));
                     state.open = matches!(holds, Ok(false));
                     self.conditions.push(state);
@@ -90,7 +90,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// `.assert`, `.if`: a condition from the cursor on.
+    /// Evaluates the condition of `.assert` or `.if`, from the cursor on.
     pub(super) fn assertion(&mut self, token: Token) -> Res {
         if !self.condition()? {
             let span = self.span_from(token);
@@ -111,7 +111,7 @@ impl Assembler<'_> {
         Ok(self.names.constant(name.symbol).is_some() || self.names.function(name.symbol).is_some())
     }
 
-    /// The line of the directive that ends the block opened at `line`.
+    /// The line of the directive that closes the block that line `line` opens.
     fn block_end(&mut self, line: usize, end: usize, open: Token) -> Res<usize> {
         let ends = |directive: Directive| match directive {
             Directive::EndMacro => Some(Directive::Macro),
@@ -174,7 +174,7 @@ impl Assembler<'_> {
         Ok(last + 1)
     }
 
-    /// Calls a macro: its name is read, its arguments follow.
+    /// Calls a macro. The cursor is behind its name, at the arguments.
     pub(super) fn call_macro(&mut self, code_macro: &Macro, name: Token) -> Res {
         let mut arguments = Vec::with_capacity(code_macro.arguments.len());
         if self.peek().kind != TokenKind::End {
@@ -199,7 +199,7 @@ impl Assembler<'_> {
         result
     }
 
-    /// Executes the lines of a macro; each `.if` in it must end in it.
+    /// Executes the lines of a macro; each `.if` in the body must be closed in the body.
     fn run_body(&mut self, code_macro: &Macro) -> Res {
         let conditions = self.conditions.len();
         let result = self.run_lines(code_macro.file, &code_macro.tokens, code_macro.lines.clone());
@@ -305,7 +305,7 @@ impl Assembler<'_> {
         let mut result = Ok(());
         for round in 0..rounds {
             let value = values.get(round as usize).copied().unwrap_or(Value::Int(round as i64));
-            // Not final: it is set anew in each round.
+            // Not final: each iteration assigns a new value.
             let _ = self.names.set(name.symbol, value, span, true, false);
             self.spend(STEPS_OF_ROUND);
             result = self.check_steps(open).and_then(|()| self.run_body(&body));

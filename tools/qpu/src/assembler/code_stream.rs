@@ -11,24 +11,24 @@ use crate::source::Span;
 /// Origin and kind of a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WordInfo {
-    /// The line that made it.
+    /// The source line that emitted it.
     pub span: Span,
     /// It is data, not an instruction.
     pub data: bool,
-    /// A label stands before it.
+    /// A label is defined at this word.
     pub target: bool,
-    /// The source says that it is meant to stand in a delay slot (`.slots`).
+    /// The source marks it as intended for a delay slot (`.slots`).
     pub in_slot: bool,
 }
 
-/// Instructions that `.slots` is about.
+/// Number of instructions that `.slots` marks.
 const SLOTS: u32 = 3;
 
 /// A branch whose target is a label.
 #[derive(Clone, Copy, Debug)]
 struct Fixup {
     word: usize,
-    /// The branch that the distance counts from: the same word, but for copies.
+    /// The branch that the distance is relative to: the same word, except for copies made by `.clone`.
     base: usize,
     label: u32,
     addend: i64,
@@ -42,16 +42,16 @@ pub(super) struct CodeStream {
     words: Vec<u64>,
     info: Vec<WordInfo>,
     fixups: Vec<Fixup>,
-    /// Instructions that ended with a semicolon, which the next line may be merged into.
+    /// Instructions whose line ended with a semicolon, so that the next line may be merged into them.
     joinable: Vec<(usize, Slot)>,
-    /// Bits of a data word that are filled.
+    /// Number of bits that are filled in the last data word.
     bit_offset: u32,
-    /// A label stands before the next word.
+    /// A label was defined since the last word.
     pending_target: bool,
-    /// Words after the place where `.back` inserts.
+    /// Number of words after the insertion point of `.back`.
     back: usize,
     back_span: Option<Span>,
-    /// Instructions to come that are meant to stand in delay slots.
+    /// Number of following instructions that `.slots` marks as intended for delay slots.
     slots: u32,
 }
 
@@ -110,7 +110,7 @@ impl CodeStream {
         }
     }
 
-    /// The next three instructions are meant to be executed before the branch takes effect that is the last instruction; refused if it is none.
+    /// Marks the next three instructions as intended for the delay slots of the last instruction; returns whether that is a branch.
     pub(super) fn mark_slots(&mut self) -> bool {
         let last = self.position().checked_sub(1).and_then(|last| self.word(last));
         let branch = last.is_some_and(|(word, info)| word >> 60 == 15 && !info.data);
@@ -126,13 +126,13 @@ impl CodeStream {
         in_slot
     }
 
-    /// Keeps an instruction open for joining.
+    /// Keeps an instruction open, so that the next line can be merged into it.
     pub(super) fn keep_open(&mut self, at: usize, slot: Slot) {
         self.joinable.retain(|(other, _)| *other != at && other + 16 > at);
         self.joinable.push((at, slot));
     }
 
-    /// The instruction before the next word, if it is open for joining.
+    /// The last instruction, if it is open for merging.
     pub(super) fn open(&self) -> Option<(usize, &Slot)> {
         let before = self.position().checked_sub(1)?;
         if self.pending_target || self.bit_offset != 0 {
@@ -141,7 +141,7 @@ impl CodeStream {
         self.joinable.iter().find(|(at, _)| *at == before).map(|(at, slot)| (*at, slot))
     }
 
-    /// Replaces an instruction by one that has more in it.
+    /// Replaces an instruction by one with further operations merged into it.
     pub(super) fn replace(&mut self, at: usize, word: u64) {
         if let Some(old) = self.words.get_mut(at) {
             *old = word;
@@ -149,7 +149,7 @@ impl CodeStream {
         self.joinable.retain(|(other, _)| *other != at);
     }
 
-    /// Adds an unattached word that is no instruction of the source: padding.
+    /// Adds a padding word, to which no instruction of the source corresponds.
     pub(super) fn pad(&mut self, word: u64, span: Span) {
         self.insert(word, WordInfo { span, data: true, ..WordInfo::default() });
     }
@@ -174,7 +174,7 @@ impl CodeStream {
         }
     }
 
-    /// Skips to the next multiple of `bits` inside the current word, counted from `offset`.
+    /// Skips to the next multiple of `bits` inside the current word, relative to `offset`.
     pub(super) fn skip_bits(&mut self, bits: u32) {
         self.bit_offset += bits;
         if self.bit_offset >= 64 {
@@ -201,7 +201,7 @@ impl CodeStream {
         }
     }
 
-    /// Starts inserting `count` words before the end; says whether that crosses a branch target.
+    /// Starts inserting `count` words before the end; returns whether the insertion point is before a branch target.
     pub(super) fn start_back(&mut self, count: usize, span: Span) -> Option<bool> {
         if count > self.words.len() || self.back != 0 || self.bit_offset != 0 {
             return None;
@@ -221,7 +221,7 @@ impl CodeStream {
         self.back_span
     }
 
-    /// Patches the targets of branches; returns those that are out of range.
+    /// Patches the targets of branches; returns the branches whose target is out of range.
     pub(super) fn resolve_branches(&mut self, labels: &Labels) -> Vec<(Span, String)> {
         let mut errors = Vec::new();
         for fixup in &self.fixups {

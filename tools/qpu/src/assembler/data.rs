@@ -14,7 +14,7 @@ use crate::value::Value;
 const NOP_WORD: u64 = 0x1000_09e7_009e_7000;
 
 impl Assembler<'_> {
-    /// `.int 1, 2, 3` and its like.
+    /// `.int 1, 2, 3` and the other data directives.
     pub(super) fn data(&mut self, datum: Datum) -> Res {
         let mut warned = false;
         loop {
@@ -110,7 +110,7 @@ impl Assembler<'_> {
     }
 }
 
-/// A half float: denormals become zero, as the QPU has none; too large becomes infinity; the mantissa is cut off.
+/// Conversion to a half float: denormals become zero, as the QPU has none; overflow becomes infinity; the mantissa is truncated.
 fn half(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = (bits >> 16 & 0x8000) as u16;

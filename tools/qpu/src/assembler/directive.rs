@@ -14,7 +14,7 @@ use crate::lexer::{Token, TokenKind};
 use crate::value::Value;
 
 impl Assembler<'_> {
-    /// A directive, after its dot; returns the line to go on with.
+    /// Executes the directive whose dot was read; returns the line at which execution continues.
     pub(super) fn directive_line(&mut self, line: usize, end: usize) -> Res<usize> {
         let token = self.next();
         let directive = (token.kind == TokenKind::Word).then(|| self.symbols.meaning(token.symbol).directive).flatten();
@@ -142,7 +142,7 @@ impl Assembler<'_> {
         }
         for n in 0..count {
             let at = usize::try_from(address / 8 + n).unwrap_or(usize::MAX);
-            // Instructions further down are there in the next pass only.
+            // The words of instructions further down are known in the next pass only.
             let (word, info) = match self.code.word(at) {
                 Some(found) => found,
                 None => match self.labels.previous_word(at) {
@@ -191,7 +191,7 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    /// `.allow E0123, …`: warnings with these codes are not wanted from here on.
+    /// `.allow E0123, …`: suppresses warnings with these codes from here on.
     fn allow(&mut self) -> Res {
         loop {
             let token = self.next();

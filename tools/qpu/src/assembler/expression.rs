@@ -21,14 +21,14 @@ use crate::value::{Access, PerElement, Register, Rotation, Sign, Value};
 
 /// Deepest nesting of an expression.
 const MAX_DEPTH: u32 = 200;
-/// Most calls of macros, functions and repetitions in an assembly.
+/// Maximum number of calls of macros, functions and repetitions in an assembly.
 const MAX_CALLS: u64 = 1 << 20;
 
 impl Assembler<'_> {
-    /// An expression; `places` says which suffixes registers may have.
+    /// Parses and evaluates an expression; `places` says which register suffixes are allowed.
     #[inline]
     pub(super) fn expression(&mut self, places: u8) -> Res<Value> {
-        // Most operands are one word.
+        // Fast path: most operands are a single word.
         let token = self.peek();
         if token.kind == TokenKind::Word
             && matches!(self.peek_ahead(1).kind, TokenKind::Comma | TokenKind::End | TokenKind::Semicolon)
@@ -94,7 +94,7 @@ impl Assembler<'_> {
         let operator = match token.kind {
             TokenKind::Operator(Binary::Add) => Unary::Plus,
             TokenKind::Operator(Binary::Subtract) => {
-                // A lone `-` is the register that is none.
+                // A `-` without an operand is the register that is neither read nor written.
                 let next = self.peek().kind;
                 if matches!(
                     next,
@@ -123,7 +123,7 @@ impl Assembler<'_> {
         self.apply_unary(operator, operand, token)
     }
 
-    /// The function that a word is here: `exp` and `log` are registers too, unless an operand follows.
+    /// The function that a word denotes at this place: `exp` and `log` are registers too, unless an operand follows.
     fn operator_word(&self, token: Token) -> Option<Unary> {
         let meaning = self.symbols.meaning(token.symbol);
         let operator = meaning.operator?;
@@ -251,7 +251,7 @@ impl Assembler<'_> {
         let span = at.span(self.cursor.file);
         self.names.enter_at(ScopeKind::Call, span, "called here");
         for (&name, &value) in names.iter().zip(values) {
-            // Two arguments of one name: the last one counts.
+            // If two parameters have the same name, the last argument counts.
             let _ = self.names.set(name, value, span, true, false);
         }
         Ok(self.cursor.clone())
@@ -287,7 +287,7 @@ impl Assembler<'_> {
         Ok(Value::Label { id: self.labels.refer(symbol, forward, span), addend: 0 })
     }
 
-    /// `:[address, access, rotation, pack]`: a register by its parts, for macros that ask what kind of operand they got.
+    /// `:[address, access, rotation, pack]`: a register by its components, for macros that examine which kind of operand they were given.
     fn raw_register(&mut self, bracket: Token) -> Res<Value> {
         let mut parts = [0; 4];
         let mut count = 0;
@@ -398,7 +398,7 @@ impl Assembler<'_> {
         Ok(value)
     }
 
-    /// A suffix that belongs to the instruction.
+    /// A suffix that changes the instruction, such as a condition or a pack mode.
     fn slot_suffix(&mut self, action: Action, token: Token) -> Res {
         let outcome = match action {
             Action::Condition(condition) => self.slot.condition(condition),

@@ -15,7 +15,7 @@ use crate::symbol::Symbol;
 use v3d_hw::qpu::AddOp;
 
 impl Assembler<'_> {
-    /// With the name that is nearest to an unknown one among those that are `known`, or with the file that has it.
+    /// Adds a suggestion: the `known` name with the smallest edit distance to an unknown one, or the include file that defines it.
     #[cold]
     pub(super) fn hinted(&self, diagnostic: Diagnostic, word: &str, known: impl Fn(Symbol) -> bool) -> Box<Diagnostic> {
         if !self.may_compare(self.symbols.count() as usize) {
@@ -43,7 +43,7 @@ impl Assembler<'_> {
         own || meaning.register.is_some() || meaning.operator.is_some()
     }
 
-    /// Name and arguments, as a definition has them: `name(a, b)`, or `name a, b` of a macro.
+    /// A name with its parameters in the form of its definition: `name(a, b)`, or `name a, b` for a macro.
     pub(super) fn signature(&self, name: &str, arguments: &[Symbol], function: bool) -> String {
         let arguments: Vec<&str> = arguments.iter().map(|&argument| self.symbols.name(argument)).collect();
         let arguments = arguments.join(", ");
@@ -54,7 +54,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// How an instruction is written that starts with a mnemonic.
+    /// The form of the instruction that a mnemonic begins: its operands in order.
     pub(super) fn form(&self, mnemonic: Token) -> Option<String> {
         let name = self.text(mnemonic);
         Some(match self.symbols.meaning(mnemonic.symbol).mnemonic? {
@@ -75,7 +75,7 @@ impl Assembler<'_> {
         })
     }
 
-    /// With how the instruction is written, unless more is said already.
+    /// Adds the form of the instruction, unless the diagnostic has a help text already.
     #[cold]
     pub(super) fn with_form(&self, diagnostic: Diagnostic, mnemonic: Token) -> Box<Diagnostic> {
         let form = self.form(mnemonic).filter(|_| diagnostic.help.is_none());

@@ -1,4 +1,4 @@
-//! What `.include` names: a text of the options, a file, or the file that comes with the assembler.
+//! Resolves the name in `.include`: a text among the options, a file, or the include file that is built in.
 
 use alloc::string::String;
 #[cfg(feature = "std")]
@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use super::Assembler;
 use crate::source::Source;
 
-/// The include file that comes with the assembler: set-up words of the VPM and its DMA.
+/// The built-in include file: set-up words of the VPM and its DMA.
 pub(super) const STANDARD_INCLUDE: &str = "vc4.qinc";
 pub(super) const STANDARD_INCLUDE_TEXT: &str = include_str!("../../include/vc4.qinc");
 
 impl Assembler<'_> {
-    /// The number of what is named in an include, or why there is nothing of this name.
+    /// The file number of an included name, or why no such file was found.
     pub(super) fn included(&mut self, name: &str, in_dirs: bool) -> Result<u32, String> {
         match self.options.includes.iter().find(|source| source.name == name) {
             Some(source) => Ok(self.file_number(source)),

@@ -17,8 +17,8 @@ use crate::slot::{Op, Outcome, Place, Slot};
 use crate::source::Span;
 use crate::value::{Register, Value};
 
-/// Accesses of which vc4asm puts no two into one instruction when it joins lines: to closely coupled peripherals, and to what belongs to pixels. A colour
-/// that is read and those that are written are one.
+/// The kinds of peripheral access of which vc4asm never puts two into one instruction when it joins lines: accesses to closely coupled peripherals, and to
+/// values of pixels. Reading and writing colours counts as one kind.
 fn accesses_to_join(slot: &Slot) -> u32 {
     let counts = |row: AccessRow| row.is_coupled || row.peripheral == Some(Peripheral::Pixels);
     let target = |address| WriteTarget::of(File::A, address);
@@ -33,7 +33,7 @@ fn accesses_to_join(slot: &Slot) -> u32 {
 }
 
 impl Assembler<'_> {
-    /// The instructions of a line, from the cursor on; `joins` after a leading semicolon.
+    /// Parses the instructions of a line, from the cursor on; `joins`: the line began with a semicolon, which joins it to the line before.
     pub(super) fn instruction_line(&mut self, joins: bool, span: Span) -> Res {
         if self.code.bit_offset() != 0 {
             let token = self.peek();
@@ -71,7 +71,7 @@ impl Assembler<'_> {
         self.slot.finish().or_else(|error| self.error(Code::NumberOutOfRange, self.peek(), error.to_string()))
     }
 
-    /// Tries to put the line into the instruction before; says whether it fits.
+    /// Tries to merge the line into the previous instruction; returns whether it fits.
     fn join(&mut self) -> bool {
         let Some((at, slot)) = self.code.open() else { return false };
         self.slot = slot.clone();
@@ -94,7 +94,7 @@ impl Assembler<'_> {
         false
     }
 
-    /// Instructions up to the end of the line; says whether a semicolon ends it.
+    /// Parses instructions up to the end of the line; returns whether the line ends with a semicolon.
     fn instructions(&mut self) -> Res<bool> {
         loop {
             let first = self.peek();
@@ -154,7 +154,7 @@ impl Assembler<'_> {
         self.slot_do(first, Slot::end_operation)
     }
 
-    /// Does something with the slot; what it refuses or warns of stands at the text from `first` on.
+    /// Applies an action to the slot; its error or warnings are reported at the text from `first` on.
     fn slot_do<T>(&mut self, first: Token, action: impl FnOnce(&mut Slot) -> Outcome<T>) -> Res<T> {
         let outcome = action(&mut self.slot);
         self.slot_warnings(first);
@@ -177,7 +177,7 @@ impl Assembler<'_> {
             if !matches!(self.peek().kind, TokenKind::Semicolon | TokenKind::End) {
                 self.target()?;
             }
-            // A nop may name the sources that its multiplexers select, for words that have to come out to the bit.
+            // A nop may name the sources that its multiplexers select, so that existing words can be reproduced bit for bit.
             if self.take(TokenKind::Comma) {
                 self.enter_place(Place::SOURCE_A);
                 self.source()?;
@@ -287,7 +287,7 @@ impl Assembler<'_> {
         self.slot_do(first, |slot| slot.branch_target(value))
     }
 
-    /// Number of operands up to the next semicolon, from the cursor on.
+    /// Number of operands from the cursor to the next semicolon.
     fn operands_left(&self) -> usize {
         let mut nesting = 0i32;
         let mut operands = 1;

@@ -125,7 +125,7 @@ impl Assembler<'_> {
     }
 
     fn texture_words(&mut self) -> Res<TextureWords> {
-        // `2d` is a number to the lexer.
+        // The lexer takes `2d` for a number.
         let token = self.next();
         let Some(&(_, kind)) = TextureKind::NAMED.iter().find(|(name, _)| *name == self.text(token)) else {
             let message = format!("{} is no kind of texture: 2d, 2d64, cube or child", self.found(token));
@@ -195,7 +195,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// A name that the interface does not have yet. A vertex shader may pass an attribute on as a varying of the same name.
+    /// Parses a name, which must be new to the interface. As an exception, an attribute and a varying of a vertex shader may have the same name.
     fn interface_name(&mut self, directive: Directive) -> Res<(String, Span)> {
         let token = self.identifier("a name")?;
         let span = token.span(self.cursor.file);

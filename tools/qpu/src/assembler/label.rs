@@ -1,6 +1,6 @@
 //! Labels.
 //!
-//! Labels that start with a digit can be defined many times: `:1` is the one before (or, if there is none yet, the next), `:1f` the next.
+//! Labels that start with a digit can be defined many times: `:1` is the last definition (or the next, if there is none yet), `:1f` the next.
 
 use alloc::vec::Vec;
 use core::hash::BuildHasherDefault;
@@ -14,7 +14,7 @@ struct Label {
     name: Symbol,
     /// Byte offset in this pass.
     address: Option<u32>,
-    /// Byte offset in the pass before.
+    /// Byte offset in the previous pass.
     predicted: Option<u32>,
     defined: Span,
     used: Option<Span>,
@@ -25,12 +25,12 @@ struct Label {
 pub(super) struct Labels {
     labels: Vec<Label>,
     by_name: HashMap<Symbol, u32, BuildHasherDefault<NameHasher>>,
-    /// Labels met in this pass; the same ones come in the same order in each pass.
+    /// Number of labels seen in this pass; every pass sees the same ones in the same order.
     met: usize,
     needs_addresses: Option<Span>,
-    /// Where the address of a label first became a number.
+    /// The first place where the address of a label was used as a number.
     addresses_used: Option<Span>,
-    /// Words further down were needed, by `.clone`.
+    /// The first place where words further down were needed, by `.clone`.
     needs_words: Option<Span>,
     previous_words: Vec<u64>,
 }
@@ -62,7 +62,7 @@ impl Labels {
         id as u32
     }
 
-    /// The label that a name means here.
+    /// The label that a name refers to at this place.
     pub(super) fn refer(&mut self, name: Symbol, forward: bool, span: Span) -> u32 {
         let known = self.by_name.get(&name).copied();
         let id = match known {
@@ -73,7 +73,7 @@ impl Labels {
         id
     }
 
-    /// Defines a label; a second definition of one that does not start with a digit is refused with the place of the first.
+    /// Defines a label. Redefining one that does not start with a digit is an error, which is the place of the first definition.
     pub(super) fn define(&mut self, name: Symbol, repeatable: bool, address: u32, span: Span) -> Result<u32, Span> {
         let id = match self.by_name.get(&name).copied() {
             Some(id) if self.labels[id as usize].address.is_none() => id,
@@ -86,7 +86,7 @@ impl Labels {
         Ok(id)
     }
 
-    /// The address of a label where a number is needed at once.
+    /// The address of a label where a number is needed immediately; from the previous pass if it is defined further down.
     pub(super) fn address_now(&mut self, id: u32, span: Span) -> i64 {
         self.addresses_used.get_or_insert(span);
         let Some(label) = self.labels.get(id as usize) else { return 0 };
@@ -99,12 +99,12 @@ impl Labels {
         )
     }
 
-    /// Where a number was made of an address.
+    /// The first use of a label's address as a number.
     pub(super) fn addresses_used(&self) -> Option<Span> {
         self.addresses_used
     }
 
-    /// The address of a label at the end of the pass.
+    /// The address of a label, after the pass.
     pub(super) fn final_address(&self, id: u32) -> Option<i64> {
         self.labels.get(id as usize)?.address.map(i64::from)
     }
@@ -123,24 +123,24 @@ impl Labels {
             .is_some_and(|label| label.address.is_some())
     }
 
-    /// Whether addresses were needed before they were known, and differ from what was assumed.
+    /// Whether a later label's address was used, and differs from the one of the previous pass.
     pub(super) fn another_pass(&self) -> bool {
         self.needs_words.is_some()
             || self.needs_addresses.is_some()
                 && self.labels.iter().take(self.met).any(|label| label.address != label.predicted)
     }
 
-    /// Something further down is needed that only the next pass knows.
+    /// Requests another pass, for words further down that are not assembled yet.
     pub(super) fn need_another_pass(&mut self, span: Span) {
         self.needs_words.get_or_insert(span);
     }
 
-    /// A word of the pass before.
+    /// A word of the previous pass.
     pub(super) fn previous_word(&self, at: usize) -> Option<u64> {
         self.previous_words.get(at).copied()
     }
 
-    /// Whether the next pass needs the words of this one.
+    /// Whether the next pass needs the words of this pass.
     pub(super) fn words_needed(&self) -> bool {
         self.needs_words.is_some() || !self.previous_words.is_empty()
     }
@@ -151,7 +151,7 @@ impl Labels {
         self.previous_words.extend_from_slice(words);
     }
 
-    /// Where an address was needed too early.
+    /// Where the address of a later label was used.
     pub(super) fn unsettled_span(&self) -> Option<Span> {
         self.needs_addresses.or(self.needs_words)
     }
@@ -164,7 +164,7 @@ impl Labels {
         all.into_iter()
     }
 
-    /// All labels at or above an address move by `bytes`: code was inserted before them.
+    /// Moves all labels at or above an address by `bytes`, after code was inserted before them.
     pub(super) fn shift(&mut self, from: u32, bytes: u32) {
         for label in self.labels.iter_mut().take(self.met) {
             if let Some(address) = &mut label.address

@@ -15,21 +15,21 @@ use crate::value::Value;
 /// The state of an `.if`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IfState {
-    /// Lines are executed at the moment, not skipped.
+    /// Lines are executed, not skipped.
     pub(super) active: bool,
-    /// No branch was taken yet, and one may be.
+    /// No branch has been taken yet, so `.elseif` and `.else` may be.
     pub(super) open: bool,
     /// The `.if`.
     pub(super) span: Span,
 }
 
 impl Assembler<'_> {
-    /// Whether lines are executed at the moment, not skipped.
+    /// Whether lines are currently executed, not skipped.
     pub(super) fn active(&self) -> bool {
         self.conditions.last().is_none_or(|state| state.active)
     }
 
-    /// Executes a range of lines; failures are reported and the next line goes on.
+    /// Executes a range of lines. An error is reported, and execution continues with the next line.
     pub(super) fn run_lines(&mut self, file: u32, tokens: &Rc<Tokens>, lines: Range<usize>) -> Res {
         let outer = core::mem::replace(&mut self.cursor, Cursor { file, tokens: Rc::clone(tokens), at: 0 });
         let mut line = lines.start;
@@ -50,7 +50,7 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    /// Executes one line, and the block that starts with it; returns the line to go on with.
+    /// Executes one line, and the block that it opens; returns the line at which execution continues.
     fn run_line(&mut self, line: usize, end: usize) -> Res<usize> {
         if !self.active() {
             if let Some((directive, at)) = self.directive_of(line) {
@@ -105,12 +105,12 @@ impl Assembler<'_> {
     fn line_span(&self, first: Token, line: usize) -> Span {
         let Tokens { tokens, lines } = &*self.cursor.tokens;
         let end = lines.get(line + 1).map_or(tokens.len(), |&next| next as usize);
-        // Before the end of the line, which is a token too.
+        // The last token of a line is its end, which is not part of the text.
         let last = end.checked_sub(2).and_then(|last| tokens.get(last)).unwrap_or(&first);
         first.span(self.cursor.file).to(last.span(self.cursor.file))
     }
 
-    /// The directive at the start of a line, behind labels, and the index of its name.
+    /// The directive at the start of a line, after any labels, and the token index of its name.
     pub(super) fn directive_of(&self, line: usize) -> Option<(Directive, usize)> {
         let tokens = &self.cursor.tokens;
         let start = *tokens.lines.get(line)? as usize;
@@ -139,11 +139,11 @@ impl Assembler<'_> {
         }
     }
 
-    /// `:`, `:name` or `::name`, after the first colon.
+    /// A label definition, `:`, `:name` or `::name`; the first colon was read.
     fn label_definition(&mut self) -> Res {
         let colon_end = self.cursor.tokens.tokens.get(self.cursor.at - 1).map_or(0, |colon| colon.end);
         let token = self.peek();
-        // A bare colon is a nameless label: nothing joins over it.
+        // A colon without a name is an anonymous label: it prevents instructions from being joined over it.
         if token.kind == TokenKind::End || token.start != colon_end {
             self.code.mark_target();
             return Ok(());

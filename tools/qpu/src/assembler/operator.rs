@@ -1,4 +1,4 @@
-//! What operators do with values.
+//! Evaluation of operators.
 
 use alloc::format;
 use core::cmp::Ordering;
@@ -9,7 +9,7 @@ use crate::language::{Binary, Unary};
 use crate::lexer::Token;
 use crate::value::{PerElement, Rotation, Sign, Value};
 
-/// Two numbers of one kind.
+/// Two operands converted to one numeric type.
 enum Numbers {
     Int(i64, i64),
     Float(f64, f64),
@@ -117,7 +117,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// The address of a label where a number is needed at once.
+    /// The address of a label where a number is needed immediately.
     pub(super) fn label_value(&mut self, value: Value, token: Token) -> i64 {
         match value {
             Value::Label { id, addend } => {
@@ -154,14 +154,14 @@ impl Assembler<'_> {
             Binary::LessEqual => is(&[Ordering::Less, Ordering::Equal]),
             Binary::Greater => is(&[Ordering::Greater]),
             Binary::GreaterEqual => is(&[Ordering::Greater, Ordering::Equal]),
-            // The full comparison tells "neither" from the others.
+            // The result distinguishes unordered operands (NaN) from less, equal and greater.
             _ => return ordering.map_or(-0x8000_0000, |ordering| ordering as i64),
         };
         i64::from(answer)
     }
 }
 
-/// An order over values of different kinds, and over registers.
+/// A sort key that orders values of different types, and registers.
 fn rank(value: Value) -> (u8, i64, i64, i64, i64) {
     match value {
         Value::Int(_) | Value::Float(_) => (0, 0, 0, 0, 0),
@@ -178,7 +178,7 @@ fn rank(value: Value) -> (u8, i64, i64, i64, i64) {
 
 fn negated(constant: PerElement) -> Option<PerElement> {
     let (high, low) = (constant.bits >> 16, constant.bits & 0xffff);
-    // -2 and 2, 3 have no negative.
+    // -2, 2 and 3 cannot be negated within their range.
     let signed_minimum = high & !low;
     let impossible = match constant.sign {
         Sign::Signed | Sign::Either => signed_minimum,
@@ -280,7 +280,7 @@ fn math(function: Unary, x: f64) -> f64 {
     }
 }
 
-/// The complementary error function: a series near zero, a continued fraction beyond.
+/// The complementary error function: a power series near zero, a continued fraction for large arguments.
 fn erfc(x: f64) -> f64 {
     if x < 0.0 {
         return 2.0 - erfc(-x);

@@ -1,7 +1,7 @@
-//! Names: constants, functions, macros, and the contexts that they live in.
+//! Scopes of names: constants, functions and macros.
 //!
-//! Contexts are dynamic: the body of a macro sees the names of its caller, a file those of the file that includes it. A name set by `.set` lives in the
-//! outermost context, one set by `.lset` in the innermost.
+//! Scoping is dynamic: the body of a macro sees the names of its caller, a file those of the file that includes it. `.set` defines a name in the outermost
+//! scope, `.lset` in the innermost.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use crate::source::Span;
 use crate::symbol::Symbol;
 use crate::value::Value;
 
-/// What opened a context.
+/// What opened a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScopeKind {
     /// A file.
@@ -27,11 +27,11 @@ pub(super) enum ScopeKind {
 struct Scope {
     kind: ScopeKind,
     defined: Vec<Symbol>,
-    /// Where it was opened, and the words for that.
+    /// The call or include that opened it, with a description for diagnostics.
     site: Option<(Span, &'static str)>,
 }
 
-/// A value with the context it belongs to.
+/// A value with the scope that it was defined in.
 #[derive(Clone, Copy, Debug)]
 struct Constant {
     depth: u32,
@@ -59,10 +59,10 @@ pub(super) struct Macro {
     pub(super) span: Span,
 }
 
-/// What stands under one name.
+/// All definitions of one name.
 #[derive(Debug, Default)]
 struct Entry {
-    /// Innermost last.
+    /// Constants of this name, the innermost scope last.
     constants: Vec<Constant>,
     function: Option<Rc<Function>>,
     body_function: Option<Rc<Macro>>,
@@ -85,17 +85,17 @@ impl Names {
         &mut self.entries[index]
     }
 
-    /// Opens a context.
+    /// Opens a scope.
     pub(super) fn enter(&mut self, kind: ScopeKind) {
         self.scopes.push(Scope { kind, defined: Vec::new(), site: None });
     }
 
-    /// Opens a context that diagnostics mention.
+    /// Opens a scope whose call site diagnostics mention.
     pub(super) fn enter_at(&mut self, kind: ScopeKind, span: Span, what: &'static str) {
         self.scopes.push(Scope { kind, defined: Vec::new(), site: Some((span, what)) });
     }
 
-    /// Closes the innermost context with all names in it.
+    /// Closes the innermost scope and removes its names.
     pub(super) fn leave(&mut self) {
         let Some(scope) = self.scopes.pop() else { return };
         let depth = self.scopes.len() as u32 + 1;
@@ -112,7 +112,7 @@ impl Names {
         self.scopes.last().and_then(|scope| scope.site).map_or(Span::default(), |(span, _)| span)
     }
 
-    /// Places of calls and includes, innermost first.
+    /// Call sites of macros and includes, innermost first.
     pub(super) fn call_sites(&self) -> impl Iterator<Item = (Span, &'static str)> + '_ {
         self.scopes.iter().rev().filter(|scope| scope.kind != ScopeKind::Block).filter_map(|scope| scope.site)
     }
@@ -123,7 +123,7 @@ impl Names {
         self.entries.get(symbol as usize)?.constants.last().map(|constant| constant.value)
     }
 
-    /// Sets a constant in the outermost or the innermost context. A final one that is there already is an error: its place.
+    /// Sets a constant in the outermost or the innermost scope. Redefining a final constant is an error, which is the place of the first definition.
     pub(super) fn set(
         &mut self,
         symbol: Symbol,
@@ -149,7 +149,7 @@ impl Names {
         Ok(())
     }
 
-    /// Removes a constant from the outermost or innermost context; says whether it was there.
+    /// Removes a constant from the outermost or innermost scope; returns whether it was defined.
     pub(super) fn unset(&mut self, symbol: Symbol, local: bool) -> bool {
         let depth = if local { self.scopes.len() as u32 } else { 0 };
         let entry = self.entry(symbol);
@@ -180,7 +180,7 @@ impl Names {
         self.entries.get(symbol as usize)?.body_function.clone()
     }
 
-    /// Defines a function of several lines; returns the place of an earlier one.
+    /// Defines a function of several lines; returns the place of a previous definition.
     pub(super) fn set_body_function(&mut self, symbol: Symbol, function: Macro) -> Option<Span> {
         self.entry(symbol).body_function.replace(Rc::new(function)).map(|old| old.span)
     }
@@ -189,7 +189,7 @@ impl Names {
         self.entries.get(symbol as usize)?.code_macro.clone()
     }
 
-    /// Defines a macro; returns the place of an earlier one.
+    /// Defines a macro; returns the place of a previous definition.
     pub(super) fn set_macro(&mut self, symbol: Symbol, code_macro: Macro) -> Option<Span> {
         self.entry(symbol).code_macro.replace(Rc::new(code_macro)).map(|old| old.span)
     }

@@ -1,4 +1,4 @@
-//! How many of something there are, over all paths to an instruction.
+//! Intervals of counts, over all paths to an instruction.
 
 /// The smallest and the greatest number over all paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub(super) struct Count {
     pub(super) max: u16,
 }
 
-/// Maximum count, so that the analysis of loops terminates.
+/// Counts saturate here, so that the analysis of loops terminates.
 const MAX_COUNTED: u16 = 4096;
 
 /// No upper bound is known.

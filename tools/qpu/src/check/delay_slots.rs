@@ -1,8 +1,8 @@
-//! Delay slots that look forgotten, as if the branch were meant to take effect at once.
+//! Instructions in delay slots that were probably meant to come before or after the branch.
 //!
-//! Nothing here breaks a rule of the hardware, and instructions in delay slots are good practice. What is reported makes no sense if intended: an end
-//! of the program that comes before the second iteration of a loop, a counter that is set anew in each iteration, a result that is thrown away, a branch to
-//! what was executed just now. `.slots` in the source says that it is meant all the same.
+//! Nothing here breaks a rule of the hardware, and useful instructions in delay slots are good practice. What is reported makes no sense if it is intended: a
+//! program end that is reached before the second iteration of a loop, a loop counter that is reset in each iteration, a result that is never read, a branch
+//! to an instruction in its own delay slots. `.slots` in the source marks the instructions as intended.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -19,7 +19,7 @@ use crate::diagnostic::Severity;
 
 /// Instructions that are executed after a branch before it takes effect [AG p.34].
 const SLOTS: usize = BRANCH_DELAY_SLOTS as usize;
-/// Number of instructions after a delay slot that are searched for a second write of a result.
+/// Number of instructions after a delay slot that are searched for another write of the same register.
 const FAR: u32 = 12;
 
 /// Whether an instruction reads a register.
@@ -56,7 +56,7 @@ impl Program<'_> {
         }
     }
 
-    /// Whether the source says that a word is meant to stand in a delay slot.
+    /// Whether the source marks a word as intended for a delay slot.
     fn is_meant(&self, at: usize) -> bool {
         self.info.get(at).is_some_and(|info| info.in_slot)
     }
@@ -68,7 +68,7 @@ impl Program<'_> {
         (target < self.facts.len()).then_some(target)
     }
 
-    /// A branch over fewer than three instructions executes them, and some of them again.
+    /// A branch over fewer than three instructions executes them in its delay slots, and then some of them again.
     fn branch_to_own_slots(&self, branch: usize, findings: &mut Findings) {
         let Some(target) = self.target(branch).filter(|target| (branch + 1..=branch + SLOTS).contains(target)) else {
             return;
@@ -80,11 +80,11 @@ impl Program<'_> {
         }
     }
 
-    /// The counter of a loop that is set anew in each iteration.
+    /// A loop counter that a delay slot resets in each iteration.
     fn counter(&self, branch: usize, findings: &mut Findings) {
         let conditional = self.facts[branch].branch.is_some_and(|branch| !branch.always);
         let Some(start) = self.target(branch).filter(|&target| conditional && target <= branch) else { return };
-        // The instruction whose flags the branch looks at, if it is the loop's own.
+        // The instruction in the loop that sets the flags for the branch, if there is one.
         let before = (start..branch).rev().take_while(|&at| self.facts[at].branch.is_none());
         let Some(decides) = before.into_iter().find(|&at| self.facts[at].sets_flags()) else { return };
         let counters: Vec<Register> = self.facts[decides]
@@ -103,7 +103,7 @@ impl Program<'_> {
         }
     }
 
-    /// A result in a delay slot that is replaced on all paths before it is read.
+    /// A result of a delay slot that is overwritten on all paths before it is read.
     fn undone(&self, node: Node, at: usize, branch: usize, findings: &mut Findings) {
         for (register, _) in self.facts[at].registers_written() {
             if self.is_dead(node, register, FAR) {
@@ -113,7 +113,7 @@ impl Program<'_> {
         }
     }
 
-    /// Whether all paths from behind a node replace what is in a register before they read it, within so many steps.
+    /// Whether a register is dead after a node: overwritten on all paths before it is read, within `steps` instructions.
     fn is_dead(&self, node: Node, register: Register, steps: u32) -> bool {
         let successors = self.flow.successors(node);
         let mut any = false;

@@ -1,4 +1,4 @@
-//! Rules that one source has and another contradicts, or that programs break which run on boards.
+//! Rules on which sources contradict each other, or which working programs break on boards.
 //!
 //! They are applied only on request ([`super::Rules::All`]), and give warnings.
 
@@ -66,7 +66,7 @@ impl Program<'_> {
         }
     }
 
-    /// A register that is written by the mul ALU with a rotation, and read by the next instruction but one.
+    /// A register that the mul ALU writes with a rotation, and that the second instruction after it reads.
     fn rotated_result(&self, node: Node, at: usize, facts: &Facts, findings: &mut Findings) {
         let mul = &facts.accesses.writes[1];
         let register = Register::written(mul).filter(|_| mul.happens() && facts.accesses.rotation.is_some());
@@ -110,7 +110,7 @@ impl Program<'_> {
     }
 }
 
-/// Both ALUs write one peripheral, each in the elements that the other leaves out.
+/// Both ALUs write the same peripheral with complementary conditions.
 fn both_conditions(at: usize, facts: &Facts, findings: &mut Findings) {
     let [add, mul] = &facts.accesses.writes;
     let both = add.happens() && mul.happens() && add.target == mul.target;

@@ -38,20 +38,20 @@ impl core::fmt::Display for Register {
     }
 }
 
-/// What is known of an instruction by itself.
+/// Properties of one instruction, independent of its neighbours.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
-    /// Written as data; it is still an instruction where execution reaches it.
+    /// The source wrote it as data; it is still an instruction if execution reaches it.
     pub data: bool,
     /// What it reads, writes and triggers.
     pub accesses: Accesses,
-    /// Where it goes, if it is a branch.
+    /// The branch, if it is one.
     pub branch: Option<BranchFact>,
-    /// A reserved code is in it.
+    /// A field has a reserved value.
     pub reserved: bool,
-    /// The word that it loads into all elements.
+    /// The constant, if it loads the same one into all elements.
     pub immediate: Option<u32>,
-    /// Registers that the result depends on, a subset of [`Accesses::registers_read`]: without those of an operation that is always zero (`xor x, x`).
+    /// Registers that the result depends on, a subset of [`Accesses::registers_read`]: operands of operations that are always zero (`xor x, x`) are left out.
     pub registers_needed: u64,
     /// Accumulators r0 to r5 that the result depends on.
     pub accumulators_needed: u8,
@@ -60,13 +60,13 @@ pub struct Facts {
 /// A branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BranchFact {
-    /// Always taken.
+    /// It is taken unconditionally.
     pub always: bool,
-    /// Distance in words from the instruction after the delay slots; `None` if it is not known.
+    /// Distance in words from the instruction after the delay slots to the target; `None` if it is not a constant.
     pub distance: Option<i64>,
-    /// The address of the instruction after the delay slots is kept: a call.
+    /// It stores the address of the instruction after the delay slots: a call.
     pub links: bool,
-    /// The register of file A that is added to the target.
+    /// The register of file A that is added to the target address.
     pub register: Option<u8>,
     /// Bit 45 is set, which is both the lowest bit of the register's number and the bit that sets flags [brcm HW-2780].
     pub sets_flags: bool,
@@ -119,19 +119,19 @@ impl Facts {
         self.accesses.signal
     }
 
-    /// Whether something is read through either file, used or not.
+    /// Whether one of the two register files is read at an address, even if no operation uses the value.
     #[inline]
     pub fn reads(&self, source: ReadSource) -> bool {
         self.accesses.reads(source)
     }
 
-    /// Whether something is written, perhaps.
+    /// Whether it writes a target, perhaps under a condition.
     #[inline]
     pub fn writes_to(&self, target: WriteTarget) -> bool {
         self.accesses.writes_to(target)
     }
 
-    /// Registers of both files whose values are used, with the elements in which they are.
+    /// Registers of both files whose values it uses, with the elements that it uses.
     #[inline]
     pub fn registers_read(&self) -> impl Iterator<Item = (Register, Condition)> {
         self.accesses.read().filter_map(|read| match read.source {
@@ -142,7 +142,7 @@ impl Facts {
         })
     }
 
-    /// Registers and accumulators r0 to r3 that are written, with the elements.
+    /// Registers of the files and accumulators r0 to r3 that it writes, with the elements.
     #[inline]
     pub fn registers_written(&self) -> impl Iterator<Item = (Register, Condition)> {
         self.accesses.written().filter_map(|write| Some((Register::written(write)?, write.condition)))
@@ -154,7 +154,7 @@ impl Facts {
         self.accesses.registers_read() & writer.accesses.registers_written() != 0
     }
 
-    /// Whether the result depends on no registers but these, in the numbering of [`Accesses::registers_read`], and no accumulators but these of r0 to r5.
+    /// Whether the result depends on these registers only, in the numbering of [`Accesses::registers_read`], and on these accumulators of r0 to r5 only.
     #[inline]
     pub fn needs_only(&self, registers: u64, accumulators: u8) -> bool {
         self.registers_needed & !registers == 0 && self.accumulators_needed & !accumulators == 0
@@ -166,43 +166,43 @@ impl Facts {
         self.accesses.flags == Some(FlagSource::Mul)
     }
 
-    /// Whether flags are set, in whatever elements.
+    /// Whether it sets flags, in any element.
     #[inline]
     pub fn sets_flags(&self) -> bool {
         self.accesses.flags.is_some() || self.branch.is_some_and(|branch| branch.sets_flags)
     }
 
-    /// Whether an accumulator is read: r0 to r5 by its number.
+    /// Whether it reads an accumulator, r0 to r5 by number.
     #[inline]
     pub fn reads_accumulator(&self, number: u8) -> bool {
         self.accesses.accumulators_read() >> number & 1 != 0
     }
 
-    /// Whether the SFU is started.
+    /// Whether it starts an operation of the SFU.
     #[inline]
     pub fn writes_sfu(&self) -> bool {
         self.accesses.writes_any(address_sets::SFU)
     }
 
-    /// Whether a parameter of a TMU is written.
+    /// Whether it writes a parameter of a TMU.
     #[inline]
     pub fn writes_tmu(&self) -> bool {
         self.accesses.writes_any(address_sets::TMU)
     }
 
-    /// Whether a lookup of a TMU is started.
+    /// Whether it starts a lookup of a TMU.
     #[inline]
     pub fn starts_lookup(&self, unit: u8) -> bool {
         self.writes_to(WriteTarget::Tmu { unit, coordinate: TmuCoordinate::S })
     }
 
-    /// Whether the scoreboard is waited for. The stencil set-up does not wait [mesa vc4_qpu_schedule.c].
+    /// Whether it waits for the scoreboard. The stencil set-up does not wait [mesa vc4_qpu_schedule.c].
     #[inline]
     pub fn locks_scoreboard(&self) -> bool {
         self.accesses.accesses_samples() || self.signal() == Signal::ScoreboardWait
     }
 
-    /// Whether a block of VPM reads is set up, as far as the word is known; loads by DMA are set up at the same address.
+    /// Whether it sets up a block of VPM reads, or may do so, if the word is not a constant: DMA loads are set up at the same address.
     #[inline]
     pub fn sets_up_vpm_read(&self) -> bool {
         let reads = |word| matches!(ReadSetupWord::decode(word), ReadSetupWord::Read(_));
@@ -210,7 +210,7 @@ impl Facts {
     }
 }
 
-/// The instruction without the operations that give zero whatever their operands are.
+/// The instruction without the operations whose result is zero for any operands.
 fn without_zeros(alu: &Alu) -> Instruction {
     let [add, mul] = alu.cancels();
     let op_add = if add { AddOp::Nop } else { alu.op_add };

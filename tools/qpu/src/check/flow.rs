@@ -1,18 +1,18 @@
-//! Which instruction follows which.
+//! The control-flow graph of a program.
 //!
-//! A branch takes effect after three more instructions, a program end after two. The same instruction can therefore have different successors,
-//! depending on what is pending when it is reached: a [`Node`] is an instruction together with that.
+//! A branch takes effect after three more instructions, a program end after two. The same instruction can therefore have different successors, depending on
+//! which branch or end is pending when it is executed. A [`Node`] of the graph is an instruction together with what is pending.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::facts::Facts;
 
-/// An instruction with what is pending when it is executed.
+/// A node of the graph: an instruction with what is pending when it is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Node(u32);
 
-/// What is pending.
+/// A branch or program end that has not taken effect yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pending {
     /// Nothing.
@@ -27,7 +27,7 @@ pub enum Pending {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Successors {
     nodes: [Option<Node>; 2],
-    /// Execution leaves the program here.
+    /// Execution runs past the end of the program.
     pub falls_off: bool,
 }
 
@@ -38,7 +38,7 @@ impl Successors {
     }
 }
 
-/// The flow of a program.
+/// The control-flow graph of a program.
 ///
 /// Nodes are numbered: one for each word with nothing pending, then three for each branch, then two for each signal that ends the program.
 #[derive(Clone, Debug)]
@@ -48,16 +48,16 @@ pub struct Flow {
     /// Words that are branches, and words that end the program, in order.
     branches: Vec<u32>,
     ends: Vec<u32>,
-    /// By the number of the node.
+    /// Indexed by node.
     successors: Vec<Successors>,
-    /// Nodes that are reached, in order.
+    /// Reachable nodes, in order.
     reached: Vec<Node>,
-    /// Places where execution starts: the first instruction, and those after calls.
+    /// Entry points: the first instruction, and the instructions after calls.
     entries: Vec<Node>,
 }
 
 impl Flow {
-    /// Finds all paths.
+    /// Builds the graph.
     pub fn of(facts: &[Facts]) -> Self {
         let length = facts.len();
         let (mut branches, mut ends) = (Vec::new(), Vec::new());
@@ -101,7 +101,7 @@ impl Flow {
         flow
     }
 
-    /// The first node with this branch or end pending: the instruction after that word.
+    /// The node of the first delay slot of a branch or end.
     fn first_slot(&self, word: usize, is_branch: bool) -> Node {
         let rank = |words: &[u32]| words.partition_point(|&other| (other as usize) < word);
         Node(match is_branch {
@@ -133,7 +133,7 @@ impl Flow {
     fn find(&self, facts: &[Facts], node: Node) -> (Successors, Option<Node>) {
         let at = self.at(node);
         let fact = &facts[at];
-        // The next slot of what is pending has the next number.
+        // The next delay slot is the next node.
         let next_slot = Node(node.0 + 1);
         let next = match self.pending(node) {
             Pending::End(_, 2) => return (Successors::default(), None),
@@ -152,8 +152,8 @@ impl Flow {
     fn behind_slots(&self, facts: &[Facts], branch: usize) -> (Successors, Option<Node>) {
         let Some(what) = facts[branch].branch else { return (Successors::default(), None) };
         let (last, behind) = (branch + 3, branch + 4);
-        // A second branch in the last delay slot is pending behind it. Its delay slots are followed where they are those behind it in the program, not
-        // where they are behind the first branch's target.
+        // A second branch in the last delay slot is pending afterwards. Its delay slots are taken to be the instructions that follow it in memory; the case
+        // that they are at the target of the first branch is not followed.
         let is_second = facts[last].branch.is_some();
         let node_behind = if is_second { self.first_slot(last, true) } else { Node(behind as u32) };
         let found_behind = (behind < self.length).then_some(node_behind);
@@ -171,12 +171,12 @@ impl Flow {
         (successors, call)
     }
 
-    /// All nodes that are reached.
+    /// All reachable nodes.
     pub fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
         self.reached.iter().copied()
     }
 
-    /// Number of a node, for tables.
+    /// Index of a node in tables.
     pub fn index(&self, node: Node) -> usize {
         node.0 as usize
     }
@@ -191,13 +191,13 @@ impl Flow {
         self.successors[node.0 as usize]
     }
 
-    /// Where execution starts: the first is the program's start, the others are returns from calls.
+    /// Entry points: the first is the start of the program, the others are returns from calls.
     pub fn entries(&self) -> &[Node] {
         &self.entries
     }
 
-    /// Calls `visit` for everything that can be executed within `steps` instructions after `node`, with the distance; a path is left when `visit`
-    /// answers `false`.
+    /// Calls `visit` for every node that can be executed within `steps` instructions after `node`, with its distance. A path is not followed further if
+    /// `visit` returns `false`.
     pub fn ahead(&self, node: Node, steps: u32, visit: &mut impl FnMut(Node, u32) -> bool) {
         self.ahead_from(node, 1, steps, visit);
     }

@@ -25,7 +25,7 @@ impl Program<'_> {
                 self.check_instruction(at, facts, findings);
             }
         }
-        // The first of a run of unreachable instructions.
+        // Only the first of consecutive unreachable instructions is reported.
         let one_way_in = self.flow.entries().len() == 1 && !self.has_unknown_targets();
         let mut before = true;
         for (at, facts) in self.facts.iter().enumerate() {
@@ -37,14 +37,14 @@ impl Program<'_> {
         }
     }
 
-    /// Whether a branch goes to where a register says.
+    /// Whether the program has a branch whose target is in a register.
     fn has_unknown_targets(&self) -> bool {
         self.facts.iter().any(|facts| facts.branch.is_some_and(|branch| branch.distance.is_none()))
     }
 
     fn check_instruction(&self, at: usize, facts: &Facts, findings: &mut Findings) {
         let accesses = &facts.accesses;
-        // A word that was written as a number is not checked for intent.
+        // Reserved values are accepted in a word that the source wrote as a number.
         if facts.reserved && !facts.data {
             findings.error(Code::ReservedCode, at, "the instruction has a reserved code in it");
         }
@@ -82,14 +82,14 @@ fn unmapped_reads(at: usize, facts: &Facts, findings: &mut Findings) {
     }
 }
 
-/// Writes to units and r5.
+/// Writes to peripherals and r5.
 fn peripheral_writes(at: usize, facts: &Facts, findings: &mut Findings) {
     let [add, mul] = &facts.accesses.writes;
     let both = add.target == mul.target && add.happens() && mul.happens();
     let opposite = both && add.condition.excludes(mul.condition);
     for write in facts.accesses.written() {
         if write.is_conditional() && write.target.ignores_condition() && !opposite {
-            // Broadcom's tessellator writes vectors in parts.
+            // Broadcom's tessellator writes VPM vectors under conditions, a part at a time.
             let is_vector = write.target == WriteTarget::VpmWrite;
             let severity = if is_vector { Severity::Warning } else { Severity::Error };
             let message = "a conditional write to a peripheral register".to_owned();
@@ -112,7 +112,7 @@ fn peripheral_writes(at: usize, facts: &Facts, findings: &mut Findings) {
     }
 }
 
-/// Registers that belong to the other of two threads.
+/// Uses of registers that belong to the other thread.
 fn other_threads_registers(at: usize, facts: &Facts, findings: &mut Findings) {
     let registers = || facts.registers_read().chain(facts.registers_written()).map(|(register, _)| register);
     for file in [File::A, File::B] {
@@ -123,7 +123,7 @@ fn other_threads_registers(at: usize, facts: &Facts, findings: &mut Findings) {
     }
 }
 
-/// Units that programs of a stage do not have.
+/// Uses of units that a program of this stage cannot access.
 fn other_stages_units(at: usize, facts: &Facts, stage: Stages, findings: &mut Findings) {
     let accesses = &facts.accesses;
     let read = accesses.read().map(|read| read.source.row());
@@ -144,7 +144,7 @@ fn other_stages_units(at: usize, facts: &Facts, stage: Stages, findings: &mut Fi
     }
 }
 
-/// The hardware's name for a stage, if the source says which it is.
+/// The stage in the terms of `v3d-hw`, if the source declares it.
 fn stages_of(stage: Stage) -> Option<Stages> {
     match stage {
         Stage::Fragment => Some(Stages::FRAGMENT),

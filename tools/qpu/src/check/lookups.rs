@@ -1,8 +1,8 @@
 //! Rules about lookups of the TMUs, over all paths.
 //!
-//! The FIFO between a QPU and a TMU does not know threads [AG p.40]. Each result must therefore be loaded between the first and the second thread
-//! switch after its request: before and after, the other thread's results may precede it in the FIFO. The parameters of a request use the same FIFO, so
-//! that no switch may come between them.
+//! The FIFO between a QPU and a TMU is shared by the QPU's two threads [AG p.40]. Each result must therefore be loaded between the first and the second
+//! thread switch after its request: outside of that, results of the other thread may precede it in the FIFO. The parameters of a request use the same FIFO,
+//! so no switch may come between them.
 
 use alloc::format;
 
@@ -14,7 +14,7 @@ use super::{Findings, Program};
 use crate::code::Code;
 use crate::diagnostic::Severity;
 
-/// Label of a parameter's place in findings at another instruction.
+/// Label for the place of a parameter, in findings at another instruction.
 const PARAMETER: &str = "a parameter is written here";
 
 impl Program<'_> {
@@ -39,7 +39,7 @@ impl Program<'_> {
         }
     }
 
-    /// The instruction behind which the other thread continues; `state` is what is known when it is done.
+    /// Applies the rules at an instruction after which the other thread continues; `state` is the state after it.
     fn switch(&self, at: usize, state: &State, findings: &mut Findings) {
         for unit in 0..2 {
             if state.requests_before_switch[unit].min > 0 {
@@ -69,7 +69,7 @@ impl Program<'_> {
                 let message = format!("the requests to TMU {unit} under way take {slots} slots of {room}");
                 findings.error(Code::TmuFifoFull, at, message);
             }
-            // s alone is a lookup of memory, which has no texture.
+            // A write of s alone is a direct memory lookup, which uses no texture.
             let texture = state.parameters[usize::from(unit)] == HELD;
             let textures = &self.interface.textures;
             if texture && !textures.is_empty() && textures.iter().all(|texture| texture.unit != unit) {

@@ -1,7 +1,7 @@
-//! Semaphores: what a program does to them, against what its interface says.
+//! Semaphores: a program's accesses, compared with its interface.
 //!
-//! A semaphore is shared by all QPUs, and one program does not show whether another releases what it acquires. Therefore only what the source declares
-//! by `.semaphore` is checked: the accesses on a path from start to end.
+//! A semaphore is shared by all QPUs, and a single program does not show whether another one releases what it acquires. Therefore only what the source
+//! declares by `.semaphore` is checked: the number of accesses on each path from start to end.
 
 use alloc::format;
 use alloc::vec;
@@ -13,7 +13,7 @@ use super::{Findings, Program};
 use crate::code::Code;
 use crate::interface::SemaphoreUse;
 
-/// Number of joins at one place after which counts are widened to unbounded.
+/// Number of joins at a node after which counts are widened to unbounded.
 const WIDEN_AFTER: u8 = 8;
 
 /// Accesses on all paths to a place: acquires, releases.
@@ -61,7 +61,7 @@ impl Program<'_> {
         }
     }
 
-    /// Accesses to a semaphore before each node, where it is reached.
+    /// Accesses to a semaphore before each reachable node.
     fn accesses(&self, number: u8) -> Vec<Option<Accesses>> {
         let mut accesses: Vec<Option<Accesses>> = vec![None; self.flow.table_len()];
         let mut joins = vec![0u8; self.flow.table_len()];

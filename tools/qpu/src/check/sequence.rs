@@ -48,7 +48,7 @@ impl Program<'_> {
         self.start(findings);
     }
 
-    /// Reports instructions after `node` that are the second of a hazard, and closer than it allows.
+    /// Reports instructions after `node` that are the second instruction of a hazard, at less than its minimum distance.
     fn within(
         &self,
         node: Node,
@@ -76,13 +76,13 @@ impl Program<'_> {
             }
             for (register, written) in facts.registers_written() {
                 let Register::InFile(..) = register else { continue };
-                // If the first instruction sets flags, the two conditions are not comparable.
+                // If the instruction between them sets flags, the two conditions are not comparable.
                 let meets = |read: Condition| facts.sets_flags() || !written.excludes(read);
                 let clash = |(other, read): (Register, Condition)| other == register && meets(read);
                 if !self.facts[next_at].registers_read().any(clash) {
                     continue;
                 }
-                // The guide makes no exception for a branch between the two, but tuned programs that run on boards have it.
+                // The guide makes no exception for a branch between the two instructions, but optimized programs that run on boards rely on one.
                 let (severity, over) = match self.flow.pending(node) {
                     Pending::Branch(..) if next_at != at + 1 => (Severity::Warning, ", over a branch"),
                     _ => (Severity::Error, ""),
@@ -109,14 +109,14 @@ impl Program<'_> {
                 if reader.accesses.rotated & 1 << number == 0 {
                     continue;
                 }
-                // A condition, here or there, may leave out the elements that come from another quad; a rotation by less than a quad into r5 uses
-                // only what stays in the quad.
+                // A condition on either instruction may exclude the elements that come from another quad; and a rotation into r5 by less than four elements
+                // uses only values of the same quad.
                 let mul = &reader.accesses.writes[1];
                 let into_r5 = matches!(rotation, SmallImmediate::Rotate(13..)) && mul.target.is_r5();
                 let conditional = condition != Condition::Always || mul.condition != Condition::Always;
                 if by_r5 || reader.mul_sets_flags() || !into_r5 && !conditional {
                     let message = format!("{register} is rotated right after it is written");
-                    // Broadcom's tessellator does it where the elements that come from another quad do not matter.
+                    // Broadcom's tessellator does this where the elements that come from another quad are not used.
                     findings.add(
                         Severity::Warning,
                         Code::RotationAfterWrite,
@@ -137,7 +137,7 @@ impl Program<'_> {
         self.within(node, Hazard::SfuResult, Code::R4BeforeSfu, what, findings, |next| next.reads_accumulator(4));
     }
 
-    /// The first instruction of a fragment shader, and the second, as far as it accesses the tile.
+    /// Accesses to the tile buffer by the first two instructions of a fragment shader.
     fn start(&self, findings: &mut Findings) {
         if !matches!(self.interface.stage, Stage::Fragment | Stage::Unknown) {
             return;

@@ -1,4 +1,4 @@
-//! The data-flow state when an instruction is reached, over all paths that lead to it.
+//! The abstract state before an instruction, over all paths that lead to it.
 
 use v3d_hw::qpu::accesses::accumulators;
 use v3d_hw::qpu::{ReadSource, Signal, WriteTarget, address_sets};
@@ -9,20 +9,20 @@ use super::facts::Facts;
 use super::queue::Queue;
 use crate::interface::Interface;
 
-/// A set of the states that something can be in.
+/// A set of the possible states of a unit.
 pub(super) type States = u8;
 
 /// Bits of [`State::mutex`] and [`State::scoreboard`].
 pub(super) const FREE: States = 1;
 pub(super) const HELD: States = 2;
-/// A bit of [`State::mutex`]: it is not known whether the caller holds it.
+/// A bit of [`State::mutex`]: unknown, as after a call.
 pub(super) const UNKNOWN: States = 4;
 /// Bits of [`State::switched`].
 pub(super) const NOT_YET: States = 1;
 pub(super) const NOT_LAST: States = 2;
 pub(super) const LAST: States = 4;
 
-/// What is known.
+/// The abstract state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct State {
     /// Registers that are written on some path: bits 0 to 31 file A, 32 to 63 file B.
@@ -30,30 +30,30 @@ pub(super) struct State {
     /// Accumulators r0 to r5.
     pub(super) accumulators: u8,
     pub(super) flags: bool,
-    /// Accumulators that were lost over a thread switch on some path, and not written since.
+    /// Accumulators whose value was lost at a thread switch on some path, and that were not written since.
     pub(super) lost: u8,
     pub(super) lost_flags: bool,
-    /// Instructions until a thread switch takes effect, plus one; 0 for none.
+    /// Number of instructions until a thread switch takes effect, plus one; 0 if none is pending.
     pub(super) switch_in: u8,
-    /// TMU requests under way; their size is the slots that they take in the request FIFO.
+    /// Outstanding TMU requests; their size is the number of slots that they occupy in the request FIFO.
     pub(super) requests: [Queue; 2],
-    /// Requests under way that were made before the last thread switch.
+    /// Outstanding requests that were made before the last thread switch.
     pub(super) requests_before_switch: [Count; 2],
     /// Where the last parameter other than `s` was written, if it is the same place on all paths.
     pub(super) parameter_at: [Option<usize>; 2],
     /// Parameters written for the next request, `s` not among them.
     pub(super) coordinates: [Count; 2],
-    /// Whether parameters other than s were written for the next request: no (1), yes (2).
+    /// Whether parameters other than s have been written for the next request: no (1), yes (2).
     pub(super) parameters: [States; 2],
     pub(super) uniforms: Count,
     pub(super) varyings: Count,
     pub(super) vpm_reads: Count,
-    /// Blocks of VPM reads that are set up; their size is the vectors still to be read.
+    /// Blocks of VPM reads that are set up; their size is the number of vectors that remain to be read.
     pub(super) vpm_blocks: Queue,
-    /// Vectors set up and not yet read.
+    /// Number of vectors that are set up and not yet read.
     pub(super) vpm_vectors: Count,
     pub(super) mutex: States,
-    /// Scoreboard: before (1) or after (2) its unlocking.
+    /// The scoreboard: not yet unlocked (1) or unlocked (2).
     pub(super) scoreboard: States,
     pub(super) switched: States,
     /// A VPM read was set up on some path.
@@ -96,7 +96,7 @@ impl State {
         }
     }
 
-    /// After a call: nothing is known, so everything may be.
+    /// After a call nothing is known: every field has its most general value.
     pub(super) fn unknown() -> Self {
         Self {
             registers: u64::MAX,
@@ -164,12 +164,12 @@ impl State {
         self.switch_in == 2
     }
 
-    /// After an instruction of a program with this interface.
+    /// The state after an instruction of a program with this interface.
     pub(super) fn after(&self, at: usize, facts: &Facts, interface: &Interface) -> Self {
         let mut state = self.before_switch(at, facts, interface);
         if state.switch_in > 0 {
             state.switch_in -= 1;
-            // The signalling instruction and two more belong to the old thread.
+            // The signalling instruction and the two after it still belong to the current thread.
             if state.switch_in == 1 {
                 state.switch_threads();
             }
@@ -189,7 +189,7 @@ impl State {
             self.requests.map(|requests| Count { min: u16::from(requests.min()), max: requests.max() });
     }
 
-    /// After an instruction, before the other thread continues behind it if it does.
+    /// The state after an instruction, before the thread switch that may follow it.
     pub(super) fn before_switch(&self, at: usize, facts: &Facts, interface: &Interface) -> Self {
         let accesses = &facts.accesses;
         let mut state = *self;
@@ -205,7 +205,7 @@ impl State {
             Signal::LoadTmu1 => state.load(1),
             Signal::ScoreboardUnlock => state.scoreboard = HELD,
             Signal::ThreadSwitch => {
-                // After the last switch, none is pending as the last.
+                // After `lthrsw`, no other switch may be pending.
                 state.switched =
                     state.switched & LAST | if state.switched & (NOT_YET | NOT_LAST) == 0 { 0 } else { NOT_LAST };
                 state.switch_in = 4;
@@ -224,20 +224,20 @@ impl State {
         state
     }
 
-    /// Whether an instruction takes a uniform on every path: reads it, or writes a parameter of a lookup that is not s alone.
+    /// Whether an instruction consumes a uniform on every path: it reads one, or writes a TMU parameter that is not a lone s.
     pub(super) fn takes_uniform(&self, facts: &Facts) -> bool {
         let lookup = |unit: u8| facts.starts_lookup(unit) && self.parameters[usize::from(unit)] == HELD;
         facts.accesses.takes_uniform() || lookup(0) || lookup(1)
     }
 
-    /// A TMU's oldest result is loaded.
+    /// Loads the oldest result of a TMU.
     fn load(&mut self, unit: usize) {
         self.requests[unit] = self.requests[unit].pop();
         self.requests_before_switch[unit] = self.requests_before_switch[unit].minus_one();
     }
 
     fn read_units(&mut self, facts: &Facts) {
-        // Both files give the same element of a stream if both read it.
+        // If both files read a stream, they get the same element.
         if facts.reads(ReadSource::Uniform) {
             self.uniforms = self.uniforms.add(1, 1);
         }
@@ -265,7 +265,7 @@ impl State {
                     let unit = usize::from(unit);
                     self.tmu_used = true;
                     if write.target.starts_lookup() {
-                        // s alone is a direct lookup, which reads no uniform.
+                        // A lone s is a direct lookup, which consumes no uniform.
                         let min = u16::from(self.parameters[unit] == HELD);
                         let max = u16::from(self.parameters[unit] != FREE);
                         self.uniforms = self.uniforms.add(min, max);
@@ -287,15 +287,15 @@ impl State {
         }
     }
 
-    /// Slots of the request FIFO that the request takes whose `s` comes next [AG p.39].
+    /// Number of slots of the request FIFO that the request takes which the next write of `s` starts [AG p.39].
     pub(super) fn request_slots(&self, unit: usize) -> u32 {
         u32::from(self.coordinates[unit].min.min(3)) + 1
     }
 
-    /// A word is written to the register that sets up VPM reads and DMA loads.
+    /// A write to the register that sets up VPM reads and DMA loads.
     fn set_up_vpm_read(&mut self, word: Option<u32>) {
         match word.map(ReadSetupWord::decode) {
-            // A third one is ignored [AG p.56].
+            // A third read set-up is ignored [AG p.56].
             Some(ReadSetupWord::Read(_)) if self.vpm_blocks.min() >= 2 => {}
             Some(ReadSetupWord::Read(setup)) => {
                 let vectors = if setup.count == 0 { 16 } else { u16::from(setup.count) };

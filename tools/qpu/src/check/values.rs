@@ -1,4 +1,4 @@
-//! Rules about the data-flow state when an instruction is reached.
+//! Rules about the abstract state before an instruction.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -17,7 +17,7 @@ use crate::code::Code;
 use crate::diagnostic::Severity;
 use crate::interface::Stage;
 
-/// Number of joins at one place after which counts are widened to unbounded.
+/// Number of joins at a node after which counts are widened to unbounded.
 const WIDEN_AFTER: u8 = 8;
 
 impl Program<'_> {
@@ -34,7 +34,7 @@ impl Program<'_> {
         }
     }
 
-    /// The state before each node: what is known over all paths.
+    /// The abstract state before each node, over all paths.
     pub(super) fn states(&self) -> Vec<Option<State>> {
         let mut states: Vec<Option<State>> = vec![None; self.flow.table_len()];
         let mut joins = vec![0u8; self.flow.table_len()];
@@ -124,8 +124,7 @@ impl Program<'_> {
         }
     }
 
-    /// Severity of a missing last thread switch: Broadcom's shaders of OpenVG never say which is, and switch equally often in all
-    /// programs that share a QPU.
+    /// Severity of a missing `lthrsw`: Broadcom's shaders of OpenVG never mark the last switch, and all programs that share a QPU switch equally often.
     fn without_last_switch(&self) -> Severity {
         let says = self.facts.iter().any(|facts| facts.signal() == Signal::LastThreadSwitch);
         if says { Severity::Error } else { Severity::Warning }

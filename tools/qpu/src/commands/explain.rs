@@ -24,7 +24,7 @@ pub(crate) struct Explain {
     high: Option<String>,
 }
 
-/// A number with 0x before it, or without if it has all the digits of a word or of half a word.
+/// Parses a number with the prefix 0x; without a prefix it must have exactly 8 or 16 digits.
 fn hexadecimal(text: &str) -> Option<u64> {
     let text = text.trim_end_matches(',');
     let digits = match text.strip_prefix("0x").or(text.strip_prefix("0X")) {

@@ -1,7 +1,7 @@
 //! `qpu run`
 //!
-//! The program stands at the end of memory or where `--code` says, the uniforms of each QPU behind it; all other memory is zero but for what
-//! `--memory` loads. Places in the program are told as offsets from its start, by traces and faults alike.
+//! The program is placed at the end of memory, or at the address given by `--code`, followed by the uniforms of each QPU. All other memory is zero, except
+//! for files loaded by `--memory`. Traces and faults report addresses as offsets from the start of the program.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -27,11 +27,11 @@ mod machine;
 
 use machine::{Machine, Watched};
 
-/// Alignment of the program: uniforms behind it stand at multiples of a part of it.
+/// Alignment of the program; the lists of uniforms behind it have a smaller alignment, which divides this one.
 const PAGE: u32 = 0x1000;
 /// Alignment of each list of uniforms.
 const LINE: u32 = 64;
-/// QPUs that can run a program: as many as the largest V3D of this family can have.
+/// Maximum number of QPUs: that of the largest V3D of this family.
 const MAX_QPUS: u8 = 16;
 
 /// Runs a user program in the model.
@@ -147,7 +147,7 @@ impl Run {
         Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Puts the program and the uniforms of all QPUs into memory.
+    /// Writes the program and the uniforms of all QPUs to memory.
     fn load(&self, assembly: &Assembly, image: &mut Image<'_>) -> Result<Vec<Launch>> {
         let lists = self.uniforms.len();
         ensure!(
@@ -220,7 +220,7 @@ impl Run {
     }
 }
 
-/// Memory as it is filled before the start.
+/// Initial contents of memory.
 struct Image<'m> {
     memory: Memory<'m>,
     /// Memory map: first address, end address, name.
@@ -228,7 +228,7 @@ struct Image<'m> {
 }
 
 impl Image<'_> {
-    /// Writes something that nothing else may overlap.
+    /// Writes bytes to memory; overlapping an earlier part is an error.
     fn put(&mut self, name: &str, address: u32, bytes: &[u8]) -> Result<()> {
         let (start, end) = (u64::from(address), u64::from(address) + bytes.len() as u64);
         if let Some((from, to, other)) = self.parts.iter().find(|&&(from, to, _)| start < to && from < end) {
@@ -243,12 +243,12 @@ impl Image<'_> {
     }
 }
 
-/// A place in the program.
+/// An address as offset from the start of the program.
 fn place(pc: BusAddr, code: BusAddr) -> String {
     format!("{:#07x}", pc.0.wrapping_sub(code.0))
 }
 
-/// Prints the faults. Faults of an instruction that differ only in numbers, as those of the rows of a DMA, are printed once.
+/// Prints the faults. Faults of one instruction that differ only in numbers, such as those of the rows of a DMA, are printed once.
 fn faults(text: &mut String, log: &FaultLog, code: BusAddr) {
     let kind = |fault: &Fault| match fault {
         Fault::Qpu(fault) => (Some(fault.pc), without_numbers(&fault.error.to_string())),
@@ -282,13 +282,13 @@ fn faults(text: &mut String, log: &FaultLog, code: BusAddr) {
     }
 }
 
-/// A sentence with all numbers left out.
+/// A message with all numbers removed.
 fn without_numbers(sentence: &str) -> String {
     let number = |word: &&str| !word.starts_with(|first: char| first.is_ascii_digit());
     sentence.split(' ').filter(number).collect::<Vec<_>>().join(" ")
 }
 
-/// Cycles and stalls, for programs that have ended.
+/// Cycles and stalls, for programs that ran to their end.
 fn estimated(text: &mut String, estimate: &Estimate) {
     let _ = writeln!(text, "{} cycles until the last one ended, as estimated", estimate.elapsed);
     let waits = Stall::ALL.into_iter().filter(|&stall| estimate.stalls.get(stall) > 0);

@@ -1,8 +1,8 @@
-//! What the values of fields do, in words: the comments behind their meanings.
+//! Explanations of field values: the comments in the tables of `qpu explain`.
 
 use v3d_hw::qpu::{AddOp, Condition, MulOp, Mux, PackMul, ReadSource, Signal, Unpack, WriteTarget};
 
-/// What a signal makes the QPU do beside the two operations [AG p.29].
+/// The effect of a signal, in addition to the two operations [AG p.29].
 pub(super) fn signal(signal: Signal) -> &'static str {
     match signal {
         Signal::Breakpoint => "the QPU stops here until the host goes on",
@@ -26,7 +26,7 @@ pub(super) fn signal(signal: Signal) -> &'static str {
     }
 }
 
-/// In which of the 16 elements a result is written [AG p.28].
+/// The elements in which a result is written [AG p.28].
 pub(super) fn condition(condition: Condition) -> &'static str {
     match condition {
         Condition::Never => "the result goes nowhere",
@@ -85,7 +85,7 @@ pub(super) fn mul_operation(operation: MulOp) -> &'static str {
     }
 }
 
-/// Where an operand comes from, if its name does not say so.
+/// The source of an operand, if its name does not tell.
 pub(super) fn operand(mux: Mux, is_immediate: bool) -> Option<&'static str> {
     match mux {
         Mux::A => Some("what raddr_a reads"),
@@ -109,7 +109,7 @@ pub(super) fn unpack(unpack: Unpack) -> &'static str {
     }
 }
 
-/// What the mul ALU's pack makes of a float [AG p.32].
+/// The conversion that the mul ALU's pack applies to a float [AG p.32].
 pub(super) fn pack_mul(pack: PackMul) -> &'static str {
     match pack {
         PackMul::None => "all 32 bits as they are",
@@ -119,7 +119,7 @@ pub(super) fn pack_mul(pack: PackMul) -> &'static str {
     }
 }
 
-/// What happens when a peripheral is read, beside that it gives a value [AG p.37].
+/// Side effects of reading a peripheral [AG p.37].
 pub(super) fn read(source: ReadSource) -> Option<&'static str> {
     Some(match source {
         ReadSource::Uniform => "takes the next word of the uniforms, the same for all elements",
@@ -141,7 +141,7 @@ pub(super) fn read(source: ReadSource) -> Option<&'static str> {
     })
 }
 
-/// What happens when a peripheral is written [AG p.37-38].
+/// The effect of writing a peripheral [AG p.37-38].
 pub(super) fn write(target: WriteTarget) -> Option<&'static str> {
     use v3d_hw::qpu::address_map::TmuCoordinate;
     Some(match target {

@@ -1,8 +1,8 @@
 //! The dictionary of the language: what each mnemonic, register, suffix, directive, function and operator means.
 //!
-//! The texts stand in one table for each kind of word. What the hardware's tables already say of a word (operands and flags of an operation, addresses of a
-//! register) is not repeated in them, but printed from those tables. Tests hold the tables against the language: each word has an entry, each entry's words
-//! exist, and each example assembles.
+//! There is one table for each kind of word. What the hardware's tables already contain (operands and flags of an operation, addresses of a register) is
+//! printed from those tables, and not repeated in the texts here. Tests compare the tables with the language: each word has an entry, each word of an entry
+//! exists, and each example assembles.
 
 mod directives;
 mod instructions;
@@ -19,7 +19,7 @@ use core::fmt::Write;
 use crate::code::Code;
 use crate::similar;
 
-/// What a word is.
+/// The kind of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum WordKind {
     /// An operation of an ALU, a move, a load, a branch or a semaphore access.
@@ -50,7 +50,7 @@ impl WordKind {
         Self::Operator,
     ];
 
-    /// The kind in words.
+    /// The name of the kind.
     const fn name(self) -> &'static str {
         match self {
             Self::Instruction => "instruction",
@@ -64,17 +64,17 @@ impl WordKind {
     }
 }
 
-/// An entry: words of one meaning.
+/// An entry: words with one meaning.
 pub(super) struct Entry {
-    /// The words; the first is the usual one, the others are other spellings.
+    /// The words: the usual spelling first, then others.
     names: &'static [&'static str],
-    /// How it is written.
+    /// Its syntax.
     form: &'static str,
-    /// What it means, with the rules that programs most often break, and the source.
+    /// Its meaning, with the rules that are most often broken, and the source.
     meaning: &'static str,
-    /// A source that assembles and has the word in it.
+    /// A source that uses the word, and assembles.
     example: &'static str,
-    /// Diagnostics about it.
+    /// Codes of diagnostics about it.
     codes: &'static [Code],
 }
 
@@ -91,7 +91,7 @@ fn table(kind: WordKind) -> &'static [Entry] {
     }
 }
 
-/// What a word means, in each of its meanings; `None` if the language does not have it. Suffixes and directives may be given with or without their dot.
+/// The meanings of a word; `None` if the language does not have it. The dot of suffixes and directives may be left out.
 pub fn explain_word(word: &str) -> Option<String> {
     let bare = word.strip_prefix('.').unwrap_or(word);
     let dotted = bare.len() < word.len();
@@ -109,7 +109,7 @@ pub fn explain_word(word: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// What the hardware's tables say of a word.
+/// What the hardware's tables contain about a word.
 fn facts(kind: WordKind, word: &str) -> Option<String> {
     match kind {
         WordKind::Instruction => instructions::facts(word),
@@ -118,7 +118,7 @@ fn facts(kind: WordKind, word: &str) -> Option<String> {
     }
 }
 
-/// The entry of a word that is one of a numbered or composed family, such as `ra5`, `srel3` or `.16as`, with what is particular to this one.
+/// The entry of a word of a numbered or composed family, such as `ra5`, `srel3` or `.16as`, with what is specific to this word.
 fn family(kind: WordKind, word: &str) -> Option<(&'static Entry, Option<String>)> {
     match kind {
         WordKind::Register => registers::family(word),
@@ -153,7 +153,7 @@ fn print(text: &mut String, kind: WordKind, word: &str, entry: &Entry, facts: Op
     }
 }
 
-/// All words by kind, a paragraph each.
+/// All words, one paragraph for each kind.
 pub fn list_words() -> String {
     let mut text = String::new();
     for kind in WordKind::ALL {
@@ -174,7 +174,7 @@ pub fn list_words() -> String {
     text
 }
 
-/// The word of the language that is nearest to a word that is none.
+/// The word of the language with the smallest edit distance to an unknown one.
 pub fn nearest_word(word: &str) -> Option<&'static str> {
     let names =
         WordKind::ALL.into_iter().flat_map(|kind| table(kind).iter().flat_map(|entry| entry.names.iter().copied()));

@@ -1,4 +1,4 @@
-//! Whole programs: a listing, each instruction field by field, and which word of each stream it takes or gives.
+//! Explanations of whole programs: a listing, and for each instruction its fields and its position in each stream that it reads or writes.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -14,10 +14,10 @@ use v3d_hw::vpm::{ElementSize, Location, ReadSetupWord, WriteSetupWord};
 use super::explain;
 use crate::interface::{Interface, Stage, StreamItem};
 
-/// Explains a program: its words, and each instruction with what it takes from the streams of uniforms, varyings and the VPM, and gives to the VPM.
+/// Explains a program: its words, and for each instruction what it reads from the streams of uniforms, varyings and the VPM, and writes to the VPM.
 ///
-/// What a word of a stream is called, the interface knows; an empty one knows nothing. Words of the streams are counted as a straight run from the first
-/// instruction takes them: behind a branch the counts end.
+/// The interface gives the names of the words in a stream; they have none if it is empty. Positions in the streams are counted in program order, as long as
+/// there is no branch.
 pub fn explain_program(words: &[u64], interface: &Interface) -> String {
     let mut text = String::new();
     let stage = Stage::NAMED.iter().find(|(_, stage)| *stage == interface.stage);
@@ -41,15 +41,15 @@ pub fn explain_program(words: &[u64], interface: &Interface) -> String {
     text
 }
 
-/// How far a program has read and written its streams. `None`: that is not known any more.
+/// The positions in the streams so far; `None` where a branch has made them unknown.
 struct Streams<'i> {
     interface: &'i Interface,
     uniforms: Option<u32>,
     varyings: Option<u32>,
-    /// Row of the VPM that the next read or write touches.
+    /// Row of the VPM that the next read or write accesses.
     vpm_read: Option<u32>,
     vpm_write: Option<u32>,
-    /// Coordinates of the lookups under way, by TMU.
+    /// Number of coordinates written for the next lookup, by TMU.
     coordinates: [u32; 2],
 }
 
@@ -58,12 +58,12 @@ impl<'i> Streams<'i> {
         Self { interface, uniforms: Some(0), varyings: Some(0), vpm_read: None, vpm_write: None, coordinates: [0; 2] }
     }
 
-    /// What an instruction takes and gives, in sentences.
+    /// What an instruction reads and writes, in sentences.
     fn pass(&mut self, instruction: &Instruction) -> Vec<String> {
         let mut lines = Vec::new();
         let accesses = instruction.accesses();
         let mut read: Vec<ReadSource> = accesses.read().map(|read| read.source).collect();
-        // Both files see the same word when both read a stream.
+        // If both files read a stream, both get the same word.
         read.dedup();
         lines.extend(read.into_iter().filter_map(|source| self.read(source)));
         for write in &accesses.writes {
@@ -106,7 +106,7 @@ impl<'i> Streams<'i> {
                 None
             }
             WriteTarget::VpmVcdRdSetup => {
-                // Set-ups of the DMA leave the reads as they are.
+                // Set-up words of the DMA do not change the position of reads.
                 match constant.map(ReadSetupWord::decode) {
                     Some(ReadSetupWord::Read(setup)) => {
                         self.vpm_read = first_row(setup.address, setup.horizontal, setup.size, setup.stride);
@@ -169,7 +169,7 @@ impl<'i> Streams<'i> {
         found.map(|varying| component(&varying.name, number - varying.offset, varying.components))
     }
 
-    /// What a row that a coordinate or vertex shader writes is for [AG p.60-61].
+    /// The meaning of a row in the output of a coordinate or vertex shader [AG p.60-61].
     fn shaded_vertex(&self, row: u32) -> Option<String> {
         const CLIP: [&str; 4] = ["Xc", "Yc", "Zc", "Wc"];
         const SCREEN: [&str; 3] = ["Ys:Xs", "Zs", "1/Wc"];
@@ -193,7 +193,7 @@ impl<'i> Streams<'i> {
     }
 }
 
-/// The row that a set-up begins with, if it goes row by row through whole ones.
+/// The first row of a set-up, if it accesses whole rows one after the other.
 fn first_row(address: u8, horizontal: bool, size: ElementSize, stride: u8) -> Option<u32> {
     let Location { y, .. } = Location::unpack(address, horizontal, size)?;
     (horizontal && size == ElementSize::Bits32 && stride == 1).then_some(u32::from(y))
@@ -209,7 +209,7 @@ fn behind(name: Option<String>) -> String {
     name.map_or(String::new(), |name| format!(": {name}"))
 }
 
-/// `matrix[3]`, or the name alone of what is one word.
+/// `matrix[3]`, or only the name if the value has one word.
 fn component(name: &str, number: u32, of: u32) -> String {
     if of == 1 { name.to_owned() } else { format!("{name}[{number}]") }
 }

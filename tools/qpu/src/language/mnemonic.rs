@@ -2,10 +2,10 @@
 
 use v3d_hw::qpu::{AddOp, ImmediateKind, MulOp, Signal};
 
-/// Which ALU a mnemonic asks for.
+/// Which ALU a mnemonic may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// Whichever is free, in the order that belongs to the mnemonic.
+    /// The first free one, in the mnemonic's order of preference.
     Free,
     /// The add ALU.
     Add,
@@ -20,7 +20,7 @@ pub enum Mnemonic {
     Add(AddOp, Choice),
     /// An operation of the mul ALU.
     Mul(MulOp, Choice),
-    /// A move, in the way that needs least.
+    /// A move, encoded in the form that needs the fewest fields.
     Move(Choice),
     /// A load immediate.
     Load(ImmediateKind),
@@ -74,7 +74,7 @@ impl Mnemonic {
         ("ldaltlb", Self::Signal(Signal::LoadAlpha)),
     ];
 
-    /// All names. The first of several is the one that counts.
+    /// All names. If a name occurs more than once, the first one counts.
     pub fn named() -> impl Iterator<Item = (&'static str, Self)> {
         let signals = Signal::ALL.iter().filter(|signal| {
             !matches!(signal, Signal::None | Signal::SmallImmediate | Signal::LoadImmediate | Signal::Branch)

@@ -1,6 +1,6 @@
 //! Operators of expressions.
 
-/// Operators before their operand.
+/// Unary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are those of the functions")]
 pub enum Unary {
@@ -64,7 +64,7 @@ impl Unary {
     ];
 }
 
-/// Operators between two operands.
+/// Binary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say what they do")]
 pub enum Binary {
@@ -102,7 +102,7 @@ pub enum Binary {
 }
 
 impl Binary {
-    /// How tightly the operator binds; all of them group from the left.
+    /// Precedence: operators with a higher one bind tighter; all are left-associative.
     pub const fn precedence(self) -> u8 {
         match self {
             Self::Power => 12,
@@ -127,7 +127,7 @@ impl Binary {
         }
     }
 
-    /// The operator of a sign; `None` if there is no such operator.
+    /// The operator that a sign denotes, if there is one.
     pub fn from_sign(sign: &str) -> Option<Self> {
         Some(match sign {
             "**" => Self::Power,

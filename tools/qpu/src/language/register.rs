@@ -1,7 +1,7 @@
 //! Names of registers.
 //!
-//! `ra0` … `ra63` and `rb0` … `rb63` name an address of one file; the other names leave the choice of the file to the assembler
-//! where the hardware has the same behind both.
+//! `ra0` … `ra63` and `rb0` … `rb63` denote an address of one file; with other names the assembler chooses the file, if the hardware has the same register in
+//! both.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -123,7 +123,7 @@ pub const NAMED: &[(&str, u8, Access)] = &[
     ("tmu1_b", tmu(1, TmuCoordinate::B), WRITE),
 ];
 
-/// All register names with what they stand for.
+/// All register names and the registers that they denote.
 pub fn all() -> impl Iterator<Item = (String, Register)> {
     let named = NAMED.iter().map(|&(name, address, access)| (name.to_owned(), Register::new(address, access)));
     let read_write = Access::READ.and(Access::WRITE);

@@ -9,7 +9,7 @@ use v3d_hw::qpu::{BranchCondition, Condition};
 
 use crate::value::{Direction, Number, PackSuffix};
 
-/// Where a suffix may stand.
+/// The places at which a suffix is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places(pub u8);
 
@@ -20,7 +20,7 @@ impl Places {
     pub const TARGET: u8 = 2;
     /// After a source operand.
     pub const SOURCE: u8 = 4;
-    /// After a register in an expression that is no operand.
+    /// After a register in an expression that is not an operand.
     pub const EXPRESSION: u8 = 8;
 }
 
@@ -37,9 +37,9 @@ pub enum Action {
     Pack(PackSuffix),
     /// Rotates: takes an operand.
     Rotate,
-    /// Sets `pm`, although nothing is packed or unpacked.
+    /// Sets `pm` without packing or unpacking anything.
     SelectMulPack {
-        /// Sets also the bit of the pack field that is ignored then.
+        /// Also sets the bit of the pack field that the mul ALU ignores.
         ignored_bit: bool,
     },
 }
@@ -47,13 +47,13 @@ pub enum Action {
 /// A suffix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suffix {
-    /// What it does.
+    /// Its effect.
     pub action: Action,
-    /// Where it may stand.
+    /// The places at which it is allowed.
     pub places: Places,
 }
 
-/// Names of the pack modes, with what they may be: code, name, integer form, float form.
+/// Names of the pack modes, with the number types that each can have: code, name, integer form, float form.
 const MODES: &[(u8, &str)] = &[
     (0, "32"),
     (1, "16a"),
@@ -87,7 +87,7 @@ const CLAMPED: &[(u8, &str, Number)] = &[
     (11, "8ddupeclamp", Number::Any),
 ];
 
-/// Conditions with the words for them.
+/// Names of conditions.
 const CONDITIONS: &[(&str, Condition)] = &[
     ("z", Condition::ZSet),
     ("zs", Condition::ZSet),
@@ -102,7 +102,7 @@ const CONDITIONS: &[(&str, Condition)] = &[
     ("cc", Condition::CClear),
 ];
 
-/// All suffixes. The first of several with the same name is the one that counts.
+/// All suffixes. If a name occurs more than once, the first one counts.
 pub fn all() -> Vec<(String, Suffix)> {
     const OPERAND: u8 = Places::EXPRESSION | Places::SOURCE | Places::TARGET;
     const PACKED: u8 = Places::EXPRESSION | Places::TARGET;
@@ -132,7 +132,7 @@ pub fn all() -> Vec<(String, Suffix)> {
             let sixteen = matches!(mode & 7, 1 | 2);
             let replicated = mode & 7 == 3;
             let saturated = mode >= 8;
-            // Floats: halves and, in the mul ALU, bytes, which always saturate; unpacked bytes become floats.
+            // On floats: 16-bit modes and, in the mul ALU, 8-bit modes, which always saturate. Unpacked bytes become floats.
             let float_pack = number != Number::Float || (sixteen && !saturated) || (saturated && mode & 7 >= 3);
             let float_unpack = number != Number::Float || (mode != 8 && !replicated);
             if mode == 0 && number != Number::Any {
@@ -141,7 +141,7 @@ pub fn all() -> Vec<(String, Suffix)> {
             let number = if mode == 8 { Number::Int } else { number };
             let suffix = |direction| Action::Pack(PackSuffix { mode, number, direction });
             if number == Number::Float && !float_pack {
-                // `.8af` is an unpack, wherever it stands.
+                // `.8af` is an unpack, even at a target.
                 if float_unpack && !saturated {
                     add(format!("{name}f"), suffix(Direction::Unpack), OPERAND);
                     add(format!("unpack{name}f"), suffix(Direction::Unpack), UNPACKED | Places::MNEMONIC);
@@ -168,7 +168,7 @@ pub fn all() -> Vec<(String, Suffix)> {
         add(name.to_owned(), action, PACKED);
         add(format!("pack{name}"), action, PACKED | Places::MNEMONIC);
     }
-    // Byte 3 to all bytes, as unpack; the vendor's word for it also packs.
+    // Unpacking can replicate byte 3; the vendor's word for it also packs.
     let replicate = |direction| Action::Pack(PackSuffix { mode: 3, number: Number::Any, direction });
     add("8dr".to_owned(), replicate(Direction::Unpack), UNPACKED);
     add("unpack8dr".to_owned(), replicate(Direction::Unpack), UNPACKED | Places::MNEMONIC);

@@ -1,8 +1,8 @@
-//! Which registers hold addresses of code, and what must not move because of them.
+//! Which registers hold addresses of code, and which code must not move because of them.
 //!
-//! If a branch target register is only ever written by calls, the branch is a return, which stays correct when code moves. If an offset is added to the return
+//! If a branch target register is written by calls only, the branch is a return, which remains correct when code moves. If an offset is added to the return
 //! address of a forward call, the code between the call and its target is treated as a jump table that the offset indexes, as in GPU_FFT: the table, and
-//! branches by an offset within it, are left unchanged. Any other computation with such a register depends on distances in the code, which the optimizer
+//! branches by an offset within it, are left unchanged. Any other arithmetic on such a register depends on distances in the code, which the optimizer
 //! changes.
 
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use crate::check::facts::Register;
 /// Registers of file A, of file B, then r0 to r3.
 const REGISTERS: usize = 68;
 
-/// Words that must keep their distances; the error is the word of an instruction that makes a target unknown.
+/// Words whose distances must not change; the error is the index of an instruction that makes a branch target unknown.
 pub(super) fn tables(words: &[u64]) -> Result<Vec<Range<usize>>, usize> {
     let mut holds = [false; REGISTERS];
     let mut bases = [false; REGISTERS];
@@ -27,7 +27,7 @@ pub(super) fn tables(words: &[u64]) -> Result<Vec<Range<usize>>, usize> {
             holds[usize::from(branch.raddr_a & 31)] = true;
         }
     }
-    // A value that is moved into such a register is a code address too, and so is the base that an offset is added to.
+    // A value that is moved into such a register is a code address as well, and so is the base that an offset is added to.
     loop {
         let mut more = false;
         for (at, &word) in words.iter().enumerate() {
@@ -56,7 +56,7 @@ pub(super) fn tables(words: &[u64]) -> Result<Vec<Range<usize>>, usize> {
             tables.push(jumped_over(word, at, words.len()).ok_or(at)?);
         }
     }
-    // A branch by an offset after a call goes to the code that the call jumps over, too.
+    // A branch by an offset after a call goes into the code that the call jumps over.
     for (at, &word) in words.iter().enumerate() {
         let relative = matches!(Instruction::decode(word), Instruction::Branch(branch) if branch.reg && branch.rel);
         if relative && !tables.iter().any(|table| table.contains(&at)) {
@@ -68,7 +68,7 @@ pub(super) fn tables(words: &[u64]) -> Result<Vec<Range<usize>>, usize> {
     Ok(tables)
 }
 
-/// The registers that an instruction other than a branch writes, with its operation and the ALU, if it has an operation.
+/// The registers that an instruction other than a branch writes, each with its operation, if it has one, and the ALU.
 fn results(word: u64) -> impl Iterator<Item = (Option<(Alu, bool)>, usize)> {
     let instruction = Instruction::decode(word);
     let alu = if let Instruction::Alu(alu) = instruction { Some(alu) } else { None };
@@ -98,7 +98,7 @@ fn jumped_over(word: u64, at: usize, length: usize) -> Option<Range<usize>> {
     (start + words <= length).then_some(start..start + words)
 }
 
-/// A register's place among [`REGISTERS`].
+/// Index of a register among [`REGISTERS`].
 fn place(register: Register) -> usize {
     match register {
         Register::InFile(File::A, number) => usize::from(number),
@@ -107,7 +107,7 @@ fn place(register: Register) -> usize {
     }
 }
 
-/// The register that an operation moves, if it is nothing but a move of a register.
+/// The source register of an operation, if the operation is a plain move.
 fn moved(alu: &Alu, mul: bool) -> Option<usize> {
     let (moves, mux) = if mul {
         (alu.op_mul == MulOp::V8min && alu.mul_a == alu.mul_b, alu.mul_a)

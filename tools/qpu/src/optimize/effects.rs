@@ -8,24 +8,24 @@ use crate::check::facts::Facts;
 /// Registers as bits: file A, file B (32 each), then r0 to r5 and the flags.
 type Set = u128;
 
-/// Place of r0 among the bits.
+/// Bit of r0.
 const ACCUMULATORS: u32 = 64;
 
 const fn accumulator(number: u8) -> Set {
     1 << (ACCUMULATORS + number as u32)
 }
 
-/// Units whose accesses keep their order, as bits.
+/// Units whose accesses keep their order, as a bit set.
 const UNIFORMS: u8 = 1;
 const VARYINGS: u8 = 2;
-/// VPM, its DMA and the TMUs: all of them access memory.
+/// VPM, its DMA and the TMUs, all of which access memory.
 const MEMORY: u8 = 4;
 const TILE: u8 = 8;
 const SFU: u8 = 16;
-/// Other QPUs and the host can see what was done before.
+/// A barrier: other QPUs or the host may observe the order.
 const EVERYTHING: u8 = 255;
 
-/// The order that accesses to a unit keep.
+/// The units with which accesses to a peripheral keep their order.
 const fn order(unit: Peripheral) -> u8 {
     match unit {
         Peripheral::Uniforms => UNIFORMS,
@@ -70,13 +70,13 @@ impl Effects {
         }
     }
 
-    /// Whether it does nothing at all.
+    /// Whether it has no effect at all.
     pub(super) fn is_nothing(&self) -> bool {
         let signal = !matches!(self.facts.signal(), Signal::None | Signal::SmallImmediate | Signal::LoadImmediate);
         self.writes == 0 && self.units == 0 && !signal
     }
 
-    /// Instructions that must lie between `self` and a later one, at least: `None` if they can change places, 0 if they can be one.
+    /// Minimum number of instructions from `self` to a later one; `None` if their order does not matter, 0 if they can be merged into one.
     pub(super) fn distance_to(&self, later: &Self) -> Option<usize> {
         let mut distance = None;
         let mut at_least = |steps: u32| distance = distance.max(Some(steps as usize));
@@ -85,7 +85,7 @@ impl Effects {
             let files: Set = (1 << 64) - 1;
             at_least(1);
             if produced & files != 0 {
-                // A rotated result arrives one instruction later than others [pyvc].
+                // A rotated result arrives one instruction later than other results [pyvc].
                 let rotates = self.facts.accesses.rotation.is_some();
                 let hazard = if rotates { Hazard::ReadAfterRotatedWrite } else { Hazard::ReadAfterWrite };
                 at_least(hazard.distance());
@@ -134,13 +134,13 @@ impl Effects {
         distance
     }
 
-    /// Whether it waits for the scoreboard, as the first two instructions of a program must not.
+    /// Whether it waits for the scoreboard, which the first two instructions of a program must not do.
     pub(super) fn waits_for_scoreboard(&self) -> bool {
         self.facts.signal() == Signal::ScoreboardWait || self.facts.accesses.accesses_tile_buffer()
     }
 }
 
-/// Whether an instruction from before a branch, end or switch can be executed after it, in a delay slot.
+/// Whether an instruction before a branch, end or switch can be executed after it, in a delay slot.
 pub(super) fn may_follow(word: u64, control: u64) -> bool {
     let (moved, control) = (Effects::of(word), Effects::of(control));
     let clash = moved.writes & (control.reads | control.writes) | moved.reads & control.writes;

@@ -14,20 +14,20 @@ fn reads(alu: &Alu, mux: Mux) -> bool {
     alu.operands().contains(&Some(mux))
 }
 
-/// The one instruction that does what both words do, if there is one. They must not depend on each other.
+/// An instruction that does what both words do, if there is one. The two must be independent.
 pub(super) fn merge_words(first: u64, second: u64) -> Option<u64> {
     let merged = merge(&Instruction::decode(first), &Instruction::decode(second))?;
     merged.encode().ok()
 }
 
-/// The one instruction that does what both do, if there is one. They must not depend on each other.
+/// An instruction that does what both do, if there is one. The two must be independent.
 pub fn merge(first: &Instruction, second: &Instruction) -> Option<Instruction> {
     let (Instruction::Alu(a), Instruction::Alu(b)) = (first, second) else { return None };
     let candidates = [(a, b), (b, a)];
     candidates.into_iter().find_map(|(a, b)| {
         let merged = match (uses(a), uses(b)) {
             ((_, false), (false, _)) => join(a, b),
-            // A move can be done by either ALU.
+            // Either ALU can do a move.
             ((_, false), (true, false)) => join(a, &moved_to_mul(b)?),
             ((false, true), (false, true)) => join(&moved_to_add(a)?, b),
             _ => None,
@@ -80,7 +80,7 @@ fn moved_to_add(alu: &Alu) -> Option<Alu> {
     })
 }
 
-/// The add side of `a` with the mul side of `b`.
+/// The add operation of `a` with the mul operation of `b`.
 fn join(a: &Alu, b: &Alu) -> Option<Alu> {
     let sig = match (a.sig, b.sig) {
         (sig, Signal::None) | (Signal::None, sig) => sig,
@@ -88,7 +88,7 @@ fn join(a: &Alu, b: &Alu) -> Option<Alu> {
         _ => return None,
     };
     let sf = match (a.sf, b.sf) {
-        // The flags are the add ALU's if it does anything.
+        // The flags come from the add ALU if it has an operation.
         (_, true) if a.op_add != AddOp::Nop => return None,
         (a, b) => a || b,
     };
@@ -97,7 +97,7 @@ fn join(a: &Alu, b: &Alu) -> Option<Alu> {
         (a, b) if a == b && is_register(a) => a,
         _ => return None,
     };
-    // What is in the file B field: an address or a small immediate.
+    // Contents of the field of file B: an address or a small immediate.
     let is_value = |alu: &Alu| alu.small_immediate().is_some_and(|immediate| immediate.value().is_some());
     let (imm_a, imm_b) = (a.sig == Signal::SmallImmediate, b.sig == Signal::SmallImmediate);
     let raddr_b = match (imm_a, imm_b) {
@@ -112,7 +112,7 @@ fn join(a: &Alu, b: &Alu) -> Option<Alu> {
             _ => return None,
         },
     };
-    // Reading the NOP address returns the port's previous value, which the other instruction would change.
+    // Reading the address NOP returns the port's previous value, which the other instruction's read would replace.
     let stale = |alu: &Alu, mux: Mux, address: u8| reads(alu, mux) && address == NOP;
     if stale(a, Mux::A, a.raddr_a) || stale(b, Mux::A, b.raddr_a) {
         return None;
@@ -141,12 +141,12 @@ fn join(a: &Alu, b: &Alu) -> Option<Alu> {
         if unpacks && reads(other, if owner.pm { Mux::R4 } else { Mux::A }) {
             return None;
         }
-        // An operation on floats changes what file A unpacks to for the other.
+        // An operation on floats changes the unpack of file A, for the other operation too.
         if unpacks && !owner.pm {
             return None;
         }
         let other_pack = if owner.pm {
-            // The mul ALU's pack takes the mul result.
+            // With `pm`, the pack applies to the result of the mul ALU.
             packs(a) && owner.pack != 0
         } else {
             let other_writes_a = if packs(a) { ws } else { !ws };
@@ -179,11 +179,11 @@ fn join(a: &Alu, b: &Alu) -> Option<Alu> {
     })
 }
 
-/// Whether the two may share an instruction: peripherals are accessed one at a time.
+/// Whether the accesses of both may be in one instruction: only one peripheral can be accessed in an instruction.
 fn allowed(merged: &Accesses, first: &Accesses, second: &Accesses) -> bool {
     let special = |accesses: &Accesses| {
         let writes = accesses.writes_any(address_sets::UNITS_WRITTEN);
-        // Uniforms and varyings can be read beside anything.
+        // Uniforms and varyings can be read together with any access.
         let is_unit = |read: &Read| {
             let row = read.source.row();
             row.peripheral.is_some() && !matches!(row.stream, Some(Stream::Uniforms | Stream::Varyings))

@@ -17,11 +17,11 @@ pub enum Reason {
     Data,
     /// Addresses of labels are used as numbers.
     Addresses,
-    /// A branch goes to a place that is not known: an absolute or computed address, or outside of the program.
+    /// The target of a branch is unknown: an absolute or computed address, or outside of the program.
     UnknownTarget,
     /// A branch target register is written by something other than a call.
     ComputedTarget,
-    /// An instruction reads the previous value of a port or of the mul ALU, through the address NOP.
+    /// An instruction reads the stale value of a register file port or of the mul ALU, through the address NOP.
     LeftOver,
 }
 
@@ -40,21 +40,21 @@ impl fmt::Display for Reason {
 /// Why a program cannot be optimized, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// The word that is the reason, if it is one.
+    /// Index of the word that is the reason, if there is one.
     pub word: Option<usize>,
-    /// Its place in the sources.
+    /// Source location of that word.
     pub span: Option<Span>,
 }
 
 impl Refused {
-    /// A refusal because of a word.
+    /// A refusal caused by a word.
     pub(super) const fn at(reason: Reason, word: usize) -> Self {
         Self { reason, word: Some(word), span: None }
     }
 
-    /// As a warning with its place.
+    /// The refusal as a warning with its place.
     pub fn diagnostics(&self, assembly: &Assembly) -> Diagnostics {
         let list = vec![Diagnostic {
             code: Code::NotOptimized,

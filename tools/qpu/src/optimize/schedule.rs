@@ -1,7 +1,7 @@
 //! Schedules a basic block.
 //!
-//! A list scheduler: of all ready instructions, the one with the longest critical path is placed first, together with another that fits into the same word.
-//! A variant of it prefers instructions that do not wait for a TMU.
+//! A list scheduler: of all ready instructions, it places the one with the longest critical path, together with another that can be merged into the same
+//! word. A variant prefers instructions that do not wait for a TMU.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -12,32 +12,32 @@ use super::merge::merge_words;
 use super::{Line, NOP};
 use crate::check::facts::Facts;
 
-/// Longest block that is scheduled; the time is quadratic in it.
+/// Longest block that is scheduled; scheduling takes quadratic time.
 const MAX_LENGTH: usize = 1024;
 
-/// Instructions from a TMU request to its result, if the TMU's cache has it [vc4cl].
+/// Latency of a TMU request in instructions, on a cache hit [vc4cl].
 const TMU_LATENCY: usize = 9;
 
 /// An instruction with its dependences.
 struct Task {
     line: Line,
     effects: Effects,
-    /// Earlier instructions with the distance that must be kept.
+    /// Predecessors in the dependence graph, with the minimum distance to each.
     needs: Vec<(usize, usize)>,
-    /// The request whose result it loads.
+    /// The TMU request whose result it loads.
     request: Option<usize>,
     /// Length of the critical path from it to the end of the block.
     urgency: usize,
 }
 
 impl Task {
-    /// Whether it does not wait for a TMU.
+    /// Whether it can be executed without waiting for a TMU.
     fn comes_at_once(&self, placed: &[Option<usize>], now: usize) -> bool {
         self.request.and_then(|request| placed[request]).is_none_or(|asked| asked + TMU_LATENCY <= now)
     }
 }
 
-/// For each word, the index of the request whose result it loads, if that is among the words.
+/// For each word, the index of the request whose result it loads, if that request is one of the words.
 fn requests(words: impl Iterator<Item = u64>) -> Vec<Option<usize>> {
     let mut under_way = [VecDeque::new(), VecDeque::new()];
     let mut found = Vec::new();
@@ -54,7 +54,7 @@ fn requests(words: impl Iterator<Item = u64>) -> Vec<Option<usize>> {
     found
 }
 
-/// Execution time of words in instructions: one each, plus stalls for TMUs.
+/// Estimated execution time of words, in instructions: one for each, plus stalls for TMUs.
 pub(super) fn time(lines: &[Line]) -> usize {
     let requests = requests(lines.iter().map(|line| line.word));
     let mut starts = Vec::with_capacity(lines.len());
@@ -69,7 +69,7 @@ pub(super) fn time(lines: &[Line]) -> usize {
     now
 }
 
-/// The lines in their new order.
+/// The scheduled order.
 pub(super) fn schedule(lines: &[Line], at_start: bool, patient: bool) -> Vec<Line> {
     if lines.len() > MAX_LENGTH {
         return lines.to_vec();
@@ -103,7 +103,7 @@ pub(super) fn schedule(lines: &[Line], at_start: bool, patient: bool) -> Vec<Lin
     while left > 0 {
         let now = order.len();
         let Some(first) = best(&tasks, &placed, now, at_start, |_| true) else {
-            // No instruction is ready: a nop, with the source location of the word before.
+            // No instruction is ready: insert a nop, with the source location of the previous word.
             let last = order.last().or(lines.first()).copied();
             order.extend(last.map(|line| Line { word: NOP, ..line }));
             continue;
@@ -126,7 +126,7 @@ pub(super) fn schedule(lines: &[Line], at_start: bool, patient: bool) -> Vec<Lin
     order
 }
 
-/// The ready task with the longest critical path; one that would stall for a TMU only if there is no other.
+/// The ready task with the longest critical path. One that would stall for a TMU is chosen only if there is no other.
 fn best(
     tasks: &[Task],
     placed: &[Option<usize>],

@@ -1,4 +1,4 @@
-//! What the ALUs make of one value in both operands: constants without a load immediate.
+//! Evaluation of operations on two equal operands: constants that need no load immediate.
 //!
 //! # Sources
 //! [AG p.35-36]; denormals, infinities and rounding as recorded on boards [silicon].
@@ -33,7 +33,7 @@ pub(super) fn add_result(op: AddOp, value: u32) -> Option<u32> {
         AddOp::Fmin | AddOp::Fmax => value,
         AddOp::Fminabs | AddOp::Fmaxabs => value & !SIGN,
         AddOp::Ftoi if is_infinite(value) => 0,
-        // The low 32 bits of what does not fit; small immediates as floats are at most 128.
+        // On overflow, the low 32 bits; small immediates are at most 128 as floats.
         AddOp::Ftoi => (float % 4_294_967_296.0) as i64 as u32,
         AddOp::Itof => exact(f64::from(value as i32))?,
         AddOp::Add => value.wrapping_add(value),
@@ -56,7 +56,7 @@ pub(super) fn mul_result(op: MulOp, value: u32) -> Option<u32> {
         MulOp::Nop => return None,
         MulOp::Fmul if flushed(value) == 0 => 0,
         MulOp::Fmul if is_infinite(value) => INFINITY,
-        // 48 bits hold the square of 24.
+        // The square of a 24-bit mantissa has at most 48 bits.
         MulOp::Fmul => {
             let float = f64::from(f32::from_bits(value));
             exact(float * float)?
@@ -69,7 +69,7 @@ pub(super) fn mul_result(op: MulOp, value: u32) -> Option<u32> {
     })
 }
 
-/// Bits of a result that is zero or a normal number, without rounding.
+/// The bits of a result, if it is zero or a normal number that needs no rounding.
 fn exact(result: f64) -> Option<u32> {
     let rounded = result as f32;
     (f64::from(rounded) == result && (rounded.is_normal() || rounded == 0.0)).then(|| (rounded + 0.0).to_bits())
@@ -79,7 +79,7 @@ fn per_byte(value: u32, op: impl Fn(u32) -> u32) -> u32 {
     (0..4).map(|n| (op(value >> (8 * n) & 255) & 255) << (8 * n)).sum()
 }
 
-/// The value after a pack that writes all 32 bits; `None` for packs that write less or need flags.
+/// The value after a pack that writes all 32 bits; `None` for packs that write fewer bits or depend on flags.
 pub(super) fn packed(pack: PackMode, mul_pack: bool, value: u32) -> Option<u32> {
     let byte = match (pack.mode & 7, mul_pack) {
         (0, _) if pack.mode == 0 => return Some(value),
@@ -93,13 +93,13 @@ pub(super) fn packed(pack: PackMode, mul_pack: bool, value: u32) -> Option<u32> 
 }
 
 impl Slot {
-    /// What the add operation makes of `value` in both operands, packed.
+    /// The packed result of the add operation, with `value` as both operands.
     pub(super) fn add_constant(&self, value: u32) -> Option<u32> {
         let result = add_result(self.op_add, value)?;
         if self.pm || self.ws { Some(result) } else { packed(self.pack, false, result) }
     }
 
-    /// What the mul operation makes of `value` in both operands, packed.
+    /// The packed result of the mul operation, with `value` as both operands.
     pub(super) fn mul_constant(&self, value: u32) -> Option<u32> {
         let result = mul_result(self.op_mul, value)?;
         if !self.pm && !self.ws { Some(result) } else { packed(self.pack, self.pm, result) }
@@ -114,7 +114,7 @@ mod tests {
     use v3d_sim::qpu::isa::{alu, pack};
     use v3d_sim::random::Random;
 
-    /// Values at edges of integers, floats and bytes, all small immediates, and random ones.
+    /// Edge cases of integers, floats and bytes, all small immediates, and random values.
     fn values() -> Vec<u32> {
         const EDGES: [u32; 26] = [
             0,

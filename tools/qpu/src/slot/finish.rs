@@ -1,7 +1,7 @@
 //! Final adjustments to a complete word.
 //!
-//! A word that only loads a constant becomes a load immediate, results that go nowhere get the condition "never" (which saves power), and
-//! operations with one source have it in both multiplexers.
+//! A word that only loads a constant becomes a load immediate; unused results get the condition "never" (which saves power); and operations with one source
+//! select it with both multiplexers.
 
 use v3d_hw::FieldError;
 use v3d_hw::qpu::address_map::is_written_in_either_file;
@@ -10,18 +10,18 @@ use v3d_hw::qpu::{AddOp, Condition, ImmediateKind, MulOp, Mux, Signal};
 use super::{Form, PackMode, Slot, immediate_value};
 use crate::value::NOP;
 
-/// What the word is as a constant.
+/// Whether a word is equivalent to a load immediate.
 enum Constant {
-    /// It only loads this.
+    /// It only loads this constant.
     Load(u32),
-    /// It only loads a constant, but has a read or signal beside it.
+    /// It only loads a constant, but also has a read or a signal, so it must stay an ALU instruction.
     Stays,
     /// It does something else.
     No,
 }
 
 impl Slot {
-    /// The finished word; nothing can be added to the slot then.
+    /// Finishes the word; nothing can be added to the slot afterwards.
     pub(crate) fn finish(&mut self) -> Result<u64, FieldError> {
         self.settle();
         self.encode()
@@ -38,7 +38,7 @@ impl Slot {
                         self.become_load(value);
                         self.silence_unused();
                     }
-                    // The conditions of a constant that stays an operation are left as they are.
+                    // A constant that stays an operation keeps its conditions.
                     Constant::Stays => {}
                     Constant::No => self.silence_unused(),
                 }
@@ -49,7 +49,7 @@ impl Slot {
         }
     }
 
-    /// Results that go nowhere and set no flags are never written: that saves power.
+    /// Unused results that set no flags get the condition "never", which saves power.
     fn silence_unused(&mut self) {
         if self.waddr_add == NOP && !self.sf && !self.always_add {
             self.cond_add = Condition::Never;
@@ -60,9 +60,9 @@ impl Slot {
         }
     }
 
-    /// Whether the word does nothing but load a constant.
+    /// Whether the word only loads a constant.
     fn constant(&mut self) -> Constant {
-        // The ignored bit was asked for in a pack that a load immediate would not have.
+        // A load immediate could not keep the ignored bit of the pack field.
         if self.keep || self.ignored_pack_bit {
             return Constant::No;
         }
@@ -72,7 +72,7 @@ impl Slot {
         let add_alone = self.waddr_mul == NOP && self.op_mul == MulOp::Nop && self.op_add != AddOp::Nop;
         let mul_alone = self.waddr_add == NOP && self.op_add == AddOp::Nop && self.op_mul != MulOp::Nop;
         if let Some(code) = self.small_immediate() {
-            // Packs that write less than the word need what was there before.
+            // Packs that write a part of the word depend on its previous contents.
             let whole = matches!(self.pack.mode & 7, 0 | 3) && !self.sf;
             let value = immediate_value(code);
             let result = if whole && add_alone && add_same && self.add_a == Mux::B {
@@ -107,7 +107,7 @@ impl Slot {
         self.form = Form::Load(ImmediateKind::Word);
         self.sig = Signal::LoadImmediate;
         self.immediate = value;
-        // One target: always by the add ALU, so that there is one such word for it.
+        // With one target, the add ALU is always used, so that the encoding is unique.
         if self.waddr_add == NOP && !self.pm {
             core::mem::swap(&mut self.waddr_add, &mut self.waddr_mul);
             self.ws = !self.ws & !is_written_in_either_file(self.waddr_add);

@@ -1,7 +1,7 @@
 //! Moves and load immediates.
 //!
-//! The QPU has no move: a register is moved by `or x, x` in the add ALU or `v8min x, x` in the mul ALU, a constant by any operation that
-//! makes it out of a small immediate, or by a load immediate, which is a word of its own.
+//! The QPU has no move instruction. A register is moved by `or x, x` in the add ALU or `v8min x, x` in the mul ALU; a constant by an operation on a small
+//! immediate, or by a load immediate, which is an instruction word of its own.
 
 use alloc::format;
 
@@ -14,10 +14,10 @@ use crate::code::Code;
 use crate::language::mnemonic::Choice;
 use crate::value::{Access, NOP, Number, Sign, Value};
 
-/// Which load immediate is wanted.
+/// The kind of load immediate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Load {
-    /// As the constant has it.
+    /// The kind that the constant requires.
     Any,
     /// Per element, signed.
     Signed,
@@ -111,11 +111,11 @@ impl Slot {
         }
     }
 
-    /// A move of a constant without a load immediate, if there is a way.
+    /// Moves a constant without a load immediate, if possible.
     fn move_constant(&mut self, value: u32) -> Outcome<bool> {
         let want_mul = self.in_mul();
         if value == 0 {
-            // Both operands the same, whatever is in them.
+            // With equal operands, the result does not depend on their value.
             if want_mul {
                 (self.op_mul, self.mul_a, self.mul_b) = (MulOp::V8subs, Mux::B, Mux::B);
             } else {
@@ -174,11 +174,11 @@ impl Slot {
         if mul_pack {
             return true;
         }
-        // File A packs change the flags, and want a register of file A.
+        // Packs of file A change the flags, and require a register of file A as target.
         !self.sf && self.writes_file_a(self.in_mul())
     }
 
-    /// The source of a load immediate, or of a move that became one.
+    /// Sets the source of a load immediate, or of a move that became one.
     pub(crate) fn load_source(&mut self, value: Value, load: Load) -> Outcome {
         let mismatch = |message: &str| Err(Refusal::new(Code::PerElementMismatch, message));
         let (kind, bits) = match (value, load) {

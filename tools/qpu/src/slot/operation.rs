@@ -10,7 +10,7 @@ pub(crate) enum Op {
 }
 
 impl Op {
-    /// The operation of the other ALU that does the same, if there is one.
+    /// The equivalent operation of the other ALU, if there is one.
     pub(super) const fn twin(self) -> Option<Self> {
         Some(match self {
             Self::Add(AddOp::Nop) => Self::Mul(MulOp::Nop),
@@ -23,7 +23,7 @@ impl Op {
         })
     }
 
-    /// How many sources it has.
+    /// Number of sources.
     pub(super) const fn sources(self) -> usize {
         match self {
             Self::Add(op) => op.row().operands as usize,

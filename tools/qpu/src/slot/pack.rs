@@ -1,7 +1,7 @@
 //! Packing results.
 //!
-//! There are two packers: one in front of register file A, for whichever ALU writes there, and one behind the mul ALU, which turns
-//! floats into bytes. The bit `pm` chooses the one that is active, and with it which unpacker [AG p.30-32].
+//! There are two packers: one at the write port of register file A, for whichever ALU writes there, and one at the output of the mul ALU, which converts
+//! floats to bytes. The bit `pm` selects one of them, together with an unpacker [AG p.30-32].
 
 use v3d_hw::qpu::address_map::is_register;
 
@@ -9,7 +9,7 @@ use super::{Outcome, PackMode, Place, Slot};
 use crate::code::Code;
 use crate::value::{Direction, Number, PackSuffix};
 
-/// Which packer a mode needs, as the value of `pm`; `None` if both can do it.
+/// The packer that a mode requires, as the value of `pm`; `None` if both have it.
 fn packer(pack: PackMode) -> Option<bool> {
     match (pack.mode, pack.number) {
         (0, _) => None,
@@ -21,7 +21,7 @@ fn packer(pack: PackMode) -> Option<bool> {
 }
 
 impl Slot {
-    /// A suffix of the mnemonic or of the operand that is read at the moment.
+    /// Applies a suffix of the mnemonic or of the current operand.
     pub(crate) fn pack_or_unpack(&mut self, suffix: PackSuffix) -> Outcome {
         match suffix.direction {
             Direction::Unpack if self.place.meets(Place::TARGET) => Err(Code::UnpackNotHere.into()),
@@ -45,7 +45,7 @@ impl Slot {
         }
     }
 
-    /// Sets `pm` for its own sake: words of other assemblers have it set without a pack, or with the bit of the pack field that is ignored then.
+    /// Sets `pm` explicitly: words of other assemblers have it set without a pack, or together with the bit of the pack field that is ignored then.
     pub(crate) fn select_mul_pack(&mut self, ignored_bit: bool) -> Outcome {
         if self.form == super::Form::Branch {
             return Err(Code::PackNotHere.into());
@@ -55,7 +55,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Settles `pm`; refused if it was settled otherwise before.
+    /// Decides `pm`; an error if it was decided otherwise before.
     pub(super) fn choose_pm(&mut self, pm: bool) -> Outcome {
         if !self.pm_fixed {
             self.pm = pm;
@@ -66,7 +66,7 @@ impl Slot {
         Ok(())
     }
 
-    /// A pack that the mnemonic asked for, now that the target is known.
+    /// Checks a pack of the mnemonic, once the target is known.
     pub(super) fn check_pack_of_operation(&mut self, mul: bool) -> Outcome {
         let asked = self.used_pack.meets(Place::OPERATION)
             && self.used_pack.common(Place::BOTH) == self.place.common(Place::BOTH);
@@ -117,7 +117,7 @@ impl Slot {
                 let mul = self.in_mul();
                 let to_file_a = self.writes_file_a(mul);
                 let unpacks = self.unpack.mode != 0;
-                // With an unpack, pm is settled.
+                // An unpack has decided `pm`.
                 if !(unpacks && (mul || to_file_a)) {
                     if !mul && !to_file_a && !self.try_swap_alus() {
                         return Err(Code::PackNotHere.into());
@@ -130,7 +130,7 @@ impl Slot {
             if !self.writes_file_a(self.in_mul()) {
                 return Err(Code::PackNotHere.into());
             }
-            // Halves depend on whether the result is a float.
+            // The meaning of 16-bit modes depends on whether the result is a float.
             if self.is_alu() && pack.number != Number::Any && matches!(pack.mode, 1 | 2) {
                 let float = self.float_result(self.in_mul());
                 if float != (pack.number == Number::Float) {

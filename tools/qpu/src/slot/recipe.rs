@@ -1,7 +1,7 @@
-//! Ways to make a constant out of a small immediate, both operands of one operation.
+//! Operations on two equal small immediates that make a constant.
 //!
-//! 64 small immediates, the operations of both ALUs and the packs that fill a word give a few hundred constants that need no
-//! load immediate, and therefore leave the other ALU free.
+//! The 64 small immediates, the operations of both ALUs and the packs that write a whole word make a few hundred constants, which need no load immediate and
+//! so leave the other ALU free.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -19,12 +19,12 @@ pub(super) struct Recipe {
     pub(super) value: u32,
     pub(super) op: Op,
     pub(super) immediate: u8,
-    /// Pack that is needed; [`Number::Float`] means the mul ALU's.
+    /// The pack that is required; [`Number::Float`] means the mul ALU's.
     pub(super) pack: PackMode,
 }
 
 impl Recipe {
-    /// The add operation, if it needs no pack.
+    /// The add operation, if it requires no pack.
     pub(super) fn add(&self) -> Option<AddOp> {
         match self.op {
             Op::Add(op) if self.pack.mode == 0 => Some(op),
@@ -67,10 +67,10 @@ const PACKS: &[PackMode] = &[
     PackMode { mode: 11, number: Number::Int },
 ];
 
-/// All recipes, by value and then by preference.
+/// All recipes, sorted by value and then by preference.
 static RECIPES: OnceBox<Recipes> = OnceBox::new();
 
-/// Recipes by value and then by preference.
+/// Recipes, sorted by value and then by preference.
 struct Recipes(Vec<Recipe>);
 
 fn all() -> Box<Recipes> {
@@ -84,7 +84,7 @@ fn all() -> Box<Recipes> {
                     let result = match op {
                         Op::Add(_) if mul_pack => None,
                         Op::Add(op) => add_result(op, operand),
-                        // The rotation codes rotate the mul ALU's result; of a constant that is the same constant.
+                        // Rotation codes rotate the mul ALU's result, which does not change a value that is the same in all elements.
                         Op::Mul(op) => mul_result(op, operand),
                     };
                     if let Some(value) = result.and_then(|result| packed(pack, mul_pack, result)) {
@@ -98,7 +98,7 @@ fn all() -> Box<Recipes> {
     Box::new(Recipes(recipes))
 }
 
-/// The ways to make `value`, best first.
+/// The recipes for `value`, best first.
 pub(super) fn recipes(value: u32) -> impl Iterator<Item = &'static Recipe> {
     let Recipes(recipes) = RECIPES.get_or_init(all);
     let start = recipes.partition_point(|recipe| recipe.value < value);

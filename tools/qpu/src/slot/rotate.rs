@@ -17,7 +17,7 @@ fn rotates_fully(mux: Mux) -> bool {
 }
 
 impl Slot {
-    /// A rotation that belongs to the target: upwards by its amount.
+    /// Applies the rotation of a target: upwards by its amount.
     pub(crate) fn rotate_target(&mut self, rotation: Rotation) -> Outcome {
         match rotation {
             Rotation::None => self.no_rotation(),
@@ -30,7 +30,7 @@ impl Slot {
         }
     }
 
-    /// A rotation that belongs to a source: taking a value from a higher element moves it downwards.
+    /// Applies the rotation of a source: taking a value from a higher element rotates it downwards.
     pub(super) fn rotate_source(&mut self, rotation: Rotation) -> Outcome {
         match rotation {
             Rotation::None => self.no_rotation(),
@@ -54,7 +54,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Rotation upwards by 1 to 15, or by r5 with 0.
+    /// Rotates upwards by 1 to 15, or by r5 with 0.
     fn rotate(&mut self, by: u8) -> Outcome {
         if self.used_rotation.meets(Place::OPERATION.or(self.place.common(Place::SOURCES))) {
             return Err(Code::SecondRotation.into());
@@ -100,7 +100,7 @@ impl Slot {
         self.take_small_immediate(code)
     }
 
-    /// Lets the add ALU make its constant from another small immediate, one that agrees with the rotation.
+    /// Replaces the add ALU's small immediate by another one that gives the same constant and is compatible with the rotation.
     fn other_immediate(&mut self, code: u8, significant: u8) -> Option<u8> {
         let only_constant =
             self.add_a == Mux::B && self.add_b == Mux::B && self.mul_a != Mux::B && self.mul_b != Mux::B;

@@ -8,12 +8,12 @@ use super::{Form, Outcome, Place, Refusal, Slot, immediate_code};
 use crate::code::Code;
 use crate::value::{Access, NOP, Register, Rotation, Value};
 
-/// Addresses that stand for r0 and r5 in operands. The operand multiplexers have inputs for what lies between, in this order.
+/// First of the addresses that denote r0 to r5 in operands. The operand multiplexers have inputs for them, in this order.
 const FIRST_ACCUMULATOR: u8 = WriteTarget::Accumulator(0).address();
 const R5: u8 = WriteTarget::R5PerQuad.address();
 
 impl Slot {
-    /// A source of an operation.
+    /// Adds a source of an operation.
     pub(crate) fn source(&mut self, value: Value) -> Outcome {
         match value {
             Value::Register(register) => self.source_register(register),
@@ -38,7 +38,7 @@ impl Slot {
     fn source_constant(&mut self, mut bits: u32) -> Outcome {
         if self.place == Place::SOURCE_B.or(Place::ADD) {
             match self.op_add {
-                // x + 16 is x - -16; and one small immediate serves both x + n and x - n.
+                // x + 16 is encoded as x - -16: a small immediate n serves both x + n and x - -n.
                 AddOp::Add | AddOp::Sub => {
                     let negated = bits.wrapping_neg();
                     let taken = self.small_immediate_value();
@@ -47,7 +47,7 @@ impl Slot {
                         bits = negated;
                     }
                 }
-                // Shifts use the low five bits only.
+                // Shifts use the low five bits of the operand only.
                 AddOp::Asr | AddOp::Shl | AddOp::Shr | AddOp::Ror if immediate_code(bits).is_none() => {
                     bits = ((bits << 27) as i32 >> 27) as u32;
                 }
@@ -69,7 +69,7 @@ impl Slot {
                 if self.raddr_b == code {
                     return Ok(());
                 }
-                // Rotation codes read as -16 to -1: one field can be both.
+                // Rotation codes read as -16 to -1: a field can serve both purposes.
                 if code & 16 != 0 && (self.raddr_b ^ code) & 31 == 0 {
                     self.raddr_b |= code;
                     return Ok(());
@@ -101,7 +101,7 @@ impl Slot {
         }
     }
 
-    /// The multiplexer of the source that is read at the moment.
+    /// The multiplexer of the current source.
     pub(super) fn current_mux(&self) -> Mux {
         self.mux_at(self.place)
     }
@@ -139,7 +139,7 @@ impl Slot {
                 return Ok(self.read_through(Mux::B, register));
             }
         }
-        // What stands in the wanted file may be there by choice.
+        // The register in the preferred file may be one that exists in that file only.
         let wanted = if access.has(Access::A) { Mux::A } else { Mux::B };
         let spare = if access.has(Access::A) { Mux::B } else { Mux::A };
         if !access.either_file() && self.file_free(spare, address) && self.try_swap_files() {
@@ -148,7 +148,7 @@ impl Slot {
         Err(Code::ReadConflict.into())
     }
 
-    /// Whether `address` can be read through a file.
+    /// Whether `address` can be read through a file: its port is free, or reads the same address.
     fn file_free(&self, mux: Mux, address: u8) -> bool {
         let taken = if mux == Mux::A { self.raddr_a } else { self.raddr_b };
         taken == address || !self.reads_file(mux)
@@ -160,7 +160,7 @@ impl Slot {
         mux
     }
 
-    /// Starts a `read`.
+    /// Starts a `read` instruction.
     pub(crate) fn read_operation(&mut self) -> Outcome {
         if self.form != Form::Alu {
             return Err(Code::NotWithLoadOrBranch.into());
@@ -170,7 +170,7 @@ impl Slot {
         Ok(())
     }
 
-    /// The source of a `read`.
+    /// Sets the source of a `read`.
     pub(crate) fn read_source(&mut self, value: Value) -> Outcome {
         match value {
             Value::Register(register) => {
@@ -193,7 +193,7 @@ impl Slot {
     }
 }
 
-/// A number as the 32 bits that the QPU works with.
+/// A number as a 32-bit word of the QPU.
 pub(super) fn word_of(value: Value) -> Outcome<u32> {
     match value {
         Value::Int(value) => i32::try_from(value)

@@ -1,4 +1,4 @@
-//! Moving what is there already out of the way: to the other register file, to the other ALU.
+//! Moves earlier parts to the other register file or the other ALU, to make room for the current one.
 
 use v3d_hw::qpu::address_map::{is_read_in_either_file, is_written_in_either_file};
 use v3d_hw::qpu::{AddOp, MulOp, Mux, Signal, SmallImmediate};
@@ -7,7 +7,7 @@ use super::{Place, Slot};
 use crate::value::NOP;
 
 impl Slot {
-    /// Exchanges the reads of the two files, if the registers exist in both.
+    /// Exchanges the reads of the two files, if both registers exist in both files.
     pub(super) fn try_swap_files(&mut self) -> bool {
         if self.files_fixed
             || !self.is_alu()
@@ -29,7 +29,7 @@ impl Slot {
         true
     }
 
-    /// Exchanges the operations of the two ALUs, if each has an equivalent on the other side.
+    /// Exchanges the operations of the two ALUs, if each has an equivalent on the other one.
     pub(super) fn try_swap_alus(&mut self) -> bool {
         let rotated = self.small_immediate().is_some_and(|code| code >= SmallImmediate::FIRST_ROTATION);
         if self.alus_fixed || !self.is_alu() || self.sf || self.pack.mode != 0 && self.pm || rotated {
@@ -58,7 +58,7 @@ impl Slot {
         core::mem::swap(&mut self.cond_add, &mut self.cond_mul);
         core::mem::swap(&mut self.always_add, &mut self.always_mul);
         core::mem::swap(&mut self.waddr_add, &mut self.waddr_mul);
-        // Write swap follows the targets; without targets it stays at its default.
+        // Write swap depends on the targets; without targets it keeps its default.
         if self.in_mul() || self.waddr_add != NOP || !is_written_in_either_file(self.waddr_mul) {
             self.ws = !self.ws;
         }

@@ -1,7 +1,7 @@
 //! Unpacking sources.
 //!
-//! The unpackers stand behind register file A and r4: whatever an instruction reads there is unpacked, in both ALUs. For file A the
-//! kind of result follows from the operation that consumes it, floats or integers [AG p.31-32].
+//! The unpackers are at the read port of register file A and at r4: whatever an instruction reads there is unpacked, for both ALUs. For file A the operation
+//! that uses the value determines whether the result is a float or an integer [AG p.31-32].
 
 use v3d_hw::qpu::address_map::is_register;
 use v3d_hw::qpu::{AddOp, Mux};
@@ -10,23 +10,23 @@ use super::{Outcome, Place, Refusal, Slot, UnpackMode};
 use crate::code::Code;
 use crate::value::Number;
 
-/// What an unpack of a multiplexer input would be.
+/// Whether and how a multiplexer input can be unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unpacker {
-    /// Nothing can be unpacked there.
+    /// It cannot be unpacked.
     None,
-    /// File A, but the operations want the other kind of number.
+    /// File A, but the operation requires the other number type.
     WrongNumber,
     /// Possible, with this `pm`.
     Pm(bool),
 }
 
-/// Which unpacker a mode needs, as the value of `pm`; `None` if both can do it.
+/// The unpacker that a mode requires, as the value of `pm`; `None` if both have it.
 fn unpacker(unpack: UnpackMode) -> Option<bool> {
     (!matches!(unpack.mode, 0 | 3) && unpack.number == Number::Int).then_some(false)
 }
 
-/// Both wishes together; `None` if they contradict each other.
+/// Combines two requirements; `None` if they contradict each other.
 fn join(wish: Option<bool>, unpacker: Unpacker) -> Option<bool> {
     match (wish, unpacker) {
         (None, Unpacker::Pm(pm)) => Some(pm),
@@ -72,7 +72,7 @@ impl Slot {
             match self.unpacker_of(self.current_mux(), unpack) {
                 Unpacker::None => return Err(Code::UnpackNotHere.into()),
                 Unpacker::WrongNumber => {
-                    // A move by the add ALU can be one of floats.
+                    // A move by the add ALU can be encoded as a move of floats.
                     let whole_move = self.place.common(Place::SOURCES) == Place::SOURCES;
                     let possible = unpack.number == Number::Float
                         && whole_move
@@ -109,7 +109,7 @@ impl Slot {
         Ok(())
     }
 
-    /// A source without a suffix must not be unpacked by accident.
+    /// Makes sure that a source without a suffix is not unpacked.
     fn no_unpack(&mut self) -> Outcome {
         if !self.is_alu()
             || !self.place.meets(Place::SOURCES)
@@ -134,7 +134,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Checks at the end of an operation.
+    /// Final checks of an operation.
     pub(crate) fn end_operation(&mut self) -> Outcome {
         if !self.is_alu() {
             return Ok(());

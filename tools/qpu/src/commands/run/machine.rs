@@ -9,16 +9,16 @@ use v3d_sim::timing::{self, Estimate, TimingModel};
 
 /// The VPM of the boards [asurati].
 const VPM_KIB: u8 = 12;
-/// Rows of it that are reserved for user programs: all that can be.
+/// Number of VPM rows reserved for user programs: the maximum.
 const VPM_WINDOW: u32 = 64;
-/// Instructions of a time slice, if they are not traced.
+/// Instructions per time slice, if execution is not traced.
 const TIME_SLICE: u64 = 256;
 
 /// A QPU with its program.
 pub(super) struct Unit {
     pub(super) qpu: Qpu,
     setup: Setup,
-    /// How far the program has come; `OutOfBudget` while it runs.
+    /// Why the program stopped; `OutOfBudget` while it is running.
     pub(super) exit: Exit,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Watched<'w> {
     pub(super) after: &'w [Lanes],
 }
 
-/// QPUs and what they share.
+/// The QPUs and the units that they share.
 pub(super) struct Machine<'m> {
     pub(super) units: Vec<Unit>,
     pub(super) shared: Shared,
@@ -51,7 +51,7 @@ impl<'m> Machine<'m> {
         Self { units: units.collect(), shared, memory, code: CodeCache::new() }
     }
 
-    /// Runs until all programs have ended, or all that are left wait for each other, or have executed `budget` instructions each.
+    /// Runs until all programs have ended, or each of the rest is blocked or has executed `budget` instructions.
     pub(super) fn run(&mut self, budget: u64) {
         let mut progress = true;
         while progress {
@@ -62,7 +62,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// The same, and shows each instruction.
+    /// The same, calling `watch` after each instruction.
     pub(super) fn run_watched(&mut self, budget: u64, watch: &mut impl FnMut(&Watched<'_>)) {
         loop {
             let mut progress = false;
@@ -81,7 +81,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// How long the programs took, and what they waited for.
+    /// Estimated cycles of the programs, and their stalls.
     pub(super) fn estimate(&mut self) -> Estimate {
         let mut timing_model = TimingModel::new(timing::Machine::default());
         for unit in &mut self.units {
@@ -90,7 +90,7 @@ impl<'m> Machine<'m> {
         timing_model.take_estimate()
     }
 
-    /// Executes a time slice of a QPU; whether it has executed anything.
+    /// Executes a time slice of a QPU; returns whether it has executed any instruction.
     fn run_slice(&mut self, number: usize, budget: u64, instructions: u64) -> bool {
         let Unit { qpu, setup, exit } = &mut self.units[number];
         let before = qpu.executed();

@@ -10,7 +10,7 @@ use super::Entry;
 use crate::code::Code;
 use crate::language::Mnemonic;
 
-/// What the table of operations says of a mnemonic: the ALU, its operands, result and flags.
+/// What the table of operations contains about a mnemonic: ALU, operands, result and flags.
 pub(super) fn facts(word: &str) -> Option<String> {
     let (_, mnemonic) = Mnemonic::named().find(|(name, _)| *name == word)?;
     match mnemonic {

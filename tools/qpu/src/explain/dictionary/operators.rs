@@ -1,9 +1,9 @@
-//! Functions and operators of expressions, which the assembler evaluates [vc4asm].
+//! Functions and operators in expressions, which the assembler evaluates [vc4asm].
 
 use super::Entry;
 use crate::code::Code;
 
-/// All operators, as the test of completeness lists them.
+/// All operators, for the test that each has an entry.
 #[cfg(test)]
 pub(super) const SIGNS: &[&str] = &[
     "**", "*", "/", "%", "+", "-", "<<", ">>", "<<<", ">>>", "><<", ">><", "><<<", ">>><", ">", ">=", "<", "<=", "<=>",
@@ -54,7 +54,7 @@ const fn operator(names: &'static [&'static str], meaning: &'static str, example
     Entry { names, form: "A OPERATOR B", meaning, example, codes: &[Code::WrongOperandType] }
 }
 
-/// Operators, the most tightly binding first.
+/// Operators, the highest precedence first.
 pub(super) const OPERATORS: &[Entry] = &[
     operator(&["~"], "All bits inverted; stands before its operand.", "mov r0, ~5"),
     operator(&["!"], "1 if the operand is 0, else 0; stands before its operand.", "mov r0, !5"),

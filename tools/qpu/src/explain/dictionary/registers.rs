@@ -9,7 +9,7 @@ use crate::code::Code;
 use crate::language::register::{self, NAMED};
 use crate::value::Access;
 
-/// Where a named register stands: its address, and in which files it is read and written.
+/// The location of a named register: its address, and the files in which it can be read and written.
 pub(super) fn facts(word: &str) -> Option<String> {
     let &(_, address, access) = NAMED.iter().find(|(name, ..)| *name == word)?;
     let files = match (access.has(Access::A), access.has(Access::B)) {
@@ -26,7 +26,7 @@ pub(super) fn facts(word: &str) -> Option<String> {
     Some(format!("address {address} {files}, {ways}"))
 }
 
-/// Registers with a number: those of the files, what stands at an address above 31, and semaphores.
+/// Registers with a number: those of the files, those at an address above 31, and semaphores.
 pub(super) fn family(word: &str) -> Option<(&'static Entry, Option<String>)> {
     register::all().find(|(name, _)| name == word)?;
     let digits = word.find(|c: char| c.is_ascii_digit())?;

@@ -8,7 +8,7 @@ use crate::code::Code;
 use crate::language::suffix::{self, Action};
 use crate::value::{Direction, Number};
 
-/// Suffixes of packing and unpacking, which are composed of a place in the word, saturation and the kind of number.
+/// Suffixes of packing and unpacking: a position in the word, saturation, and the number type.
 pub(super) fn family(word: &str) -> Option<(&'static Entry, Option<String>)> {
     let (_, suffix) = suffix::all().into_iter().find(|(name, _)| name == word)?;
     let Action::Pack(pack) = suffix.action else { return None };
@@ -65,7 +65,7 @@ const fn branch(names: &'static [&'static str], meaning: &'static str, example: 
     Entry { names, form: "brr.SUFFIX or bra.SUFFIX", meaning, example, codes: BRANCH_CODES }
 }
 
-/// Suffixes that are no packing.
+/// All other suffixes.
 pub(super) const TABLE: &[Entry] = &[
     Entry {
         names: &["setf", "sf"],
