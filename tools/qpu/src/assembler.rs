@@ -113,9 +113,9 @@ pub fn assemble(sources: &[Source], options: &Options) -> Result<Assembly, Diagn
         if pass == MAX_PASSES {
             let span = assembler.labels.unsettled_span().unwrap_or_default();
             assembler.diagnostics.push(Diagnostic::error(
-                Code::LabelsDoNotSettle,
+                Code::LabelsDoNotConverge,
                 span,
-                "the addresses of labels do not settle",
+                "the addresses of labels do not converge",
             ));
             break;
         }

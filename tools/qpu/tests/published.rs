@@ -182,15 +182,15 @@ fn an_explanation_is_a_table() {
                                         immediate|
           1000 0011 1001 0000 0100 0000 0000 0000|
           bits    field                                   value  meaning
-          63:60   sig                                 1110 = 14  ldi (14): bits 59:57 tell a constant from a semaphore
+          63:60   sig                                 1110 = 14  ldi (14): bits 59:57 distinguish constants from semaphores
           59:57   kind                                  000 = 0  32 (0)
           56      pm                                          0  pack and unpack register file A
           55:52   pack                                 0000 = 0  nop
           51:49   cond_add                              001 = 1  always (1): all 16 elements are written
-          48:46   cond_mul                              000 = 0  never (0): the result goes nowhere
+          48:46   cond_mul                              000 = 0  never (0): no element is written
           45      sf                                          0  no
           44      ws                                          1  add ALU writes to file B, mul ALU to file A
-          43:38   waddr_add                         110001 = 49  vpm vcd wr setup: sets writes of the VPM up, or a DMA store, by the word's top bits
+          43:38   waddr_add                         110001 = 49  vpm vcd wr setup: sets up writes of the VPM, or a DMA store, depending on the word's top bits
           37:32   waddr_mul                         100111 = 39  no register
           31:0    immediate             0x83904000 = 2207268864  -2087698432 or -8.478253e-37
         VPM DMA store (VDW) basic setup, word 0x83904000

@@ -5,23 +5,23 @@ use v3d_hw::qpu::{AddOp, Condition, MulOp, Mux, PackMul, ReadSource, Signal, Unp
 /// The effect of a signal, in addition to the two operations [AG p.29].
 pub(super) fn signal(signal: Signal) -> &'static str {
     match signal {
-        Signal::Breakpoint => "the QPU stops here until the host goes on",
-        Signal::None => "nothing beside the two operations",
-        Signal::ThreadSwitch => "after two more instructions the QPU's other thread goes on",
+        Signal::Breakpoint => "the QPU stops here until the host resumes it",
+        Signal::None => "no signal",
+        Signal::ThreadSwitch => "the QPU switches to its other thread after two more instructions",
         Signal::ProgramEnd => "the program ends after two more instructions",
-        Signal::ScoreboardWait => "waits until no earlier primitive still works on these pixels",
-        Signal::ScoreboardUnlock => "later primitives may work on these pixels from here on",
-        Signal::LastThreadSwitch => "as thrsw, and this program switches no more",
-        Signal::LoadCoverage => "the tile buffer's coverage comes into r4",
-        Signal::LoadColor => "the tile buffer's colour comes into r4",
+        Signal::ScoreboardWait => "waits until all earlier primitives are done with these pixels",
+        Signal::ScoreboardUnlock => "from here on, later primitives may access these pixels",
+        Signal::LastThreadSwitch => "as thrsw, and it is the last switch of the program",
+        Signal::LoadCoverage => "loads the tile buffer's coverage into r4",
+        Signal::LoadColor => "loads the tile buffer's colour into r4",
         Signal::LoadColorEnd => {
-            "the tile buffer's colour comes into r4, and the program ends after two more instructions"
+            "loads the tile buffer's colour into r4, and ends the program after two more instructions"
         }
-        Signal::LoadTmu0 => "the oldest result of TMU 0 comes into r4, and is there in the next instruction",
-        Signal::LoadTmu1 => "the oldest result of TMU 1 comes into r4, and is there in the next instruction",
-        Signal::LoadAlpha => "the tile buffer's alpha mask comes into r4",
+        Signal::LoadTmu0 => "loads the oldest result of TMU 0 into r4, for the next instruction",
+        Signal::LoadTmu1 => "loads the oldest result of TMU 1 into r4, for the next instruction",
+        Signal::LoadAlpha => "loads the tile buffer's alpha mask into r4",
         Signal::SmallImmediate => "raddr_b is a constant or a rotation, and no register of file B is read",
-        Signal::LoadImmediate => "bits 59:57 tell a constant from a semaphore",
+        Signal::LoadImmediate => "bits 59:57 distinguish constants from semaphores",
         Signal::Branch => "three more instructions are executed before the jump",
     }
 }
@@ -29,7 +29,7 @@ pub(super) fn signal(signal: Signal) -> &'static str {
 /// The elements in which a result is written [AG p.28].
 pub(super) fn condition(condition: Condition) -> &'static str {
     match condition {
-        Condition::Never => "the result goes nowhere",
+        Condition::Never => "no element is written",
         Condition::Always => "all 16 elements are written",
         Condition::ZSet => "elements whose flag Z is set are written",
         Condition::ZClear => "elements whose flag Z is clear are written",
@@ -63,8 +63,8 @@ pub(super) fn add_operation(operation: AddOp) -> &'static str {
         AddOp::And => "a and b, bit by bit; of equal operands a copy",
         AddOp::Or => "a or b, bit by bit; of equal operands a copy",
         AddOp::Xor => "a exclusive or b, bit by bit; of equal operands zero",
-        AddOp::Not => "all bits of a turned",
-        AddOp::Clz => "how many zeros stand before the first one of a",
+        AddOp::Not => "the complement of a, bit by bit",
+        AddOp::Clz => "number of leading zero bits of a",
         AddOp::V8adds => "four sums of bytes, at most 255",
         AddOp::V8subs => "four differences of bytes, at least 0",
         AddOp::Reserved(_) => "no operation has this code",
@@ -88,10 +88,10 @@ pub(super) fn mul_operation(operation: MulOp) -> &'static str {
 /// The source of an operand, if its name does not tell.
 pub(super) fn operand(mux: Mux, is_immediate: bool) -> Option<&'static str> {
     match mux {
-        Mux::A => Some("what raddr_a reads"),
+        Mux::A => Some("the register at raddr_a"),
         Mux::B if is_immediate => Some("the small immediate"),
-        Mux::B => Some("what raddr_b reads"),
-        Mux::R4 => Some("what SFU, TMU or tile buffer have delivered"),
+        Mux::B => Some("the register at raddr_b"),
+        Mux::R4 => Some("the last result of SFU, TMU or tile buffer"),
         _ => None,
     }
 }
@@ -115,28 +115,28 @@ pub(super) fn pack_mul(pack: PackMul) -> &'static str {
         PackMul::None => "all 32 bits as they are",
         PackMul::Replicated => "0.0 to 1.0 as 0 to 255, into all four bytes",
         PackMul::Reserved(_) => "no pack has this code",
-        _ => "0.0 to 1.0 as 0 to 255, into one byte; the other three keep what they have",
+        _ => "0.0 to 1.0 as 0 to 255, into one byte; the other three are unchanged",
     }
 }
 
 /// Side effects of reading a peripheral [AG p.37].
 pub(super) fn read(source: ReadSource) -> Option<&'static str> {
     Some(match source {
-        ReadSource::Uniform => "takes the next word of the uniforms, the same for all elements",
-        ReadSource::Varying => "takes the next varying, A * x + B * y of each pixel, and lays its C into r5",
-        ReadSource::ElementNumber => "0 to 15, each element its own",
-        ReadSource::QpuNumber => "which QPU this is",
+        ReadSource::Uniform => "reads the next word of the uniforms, the same for all elements",
+        ReadSource::Varying => "reads the next varying, A * x + B * y of each pixel, and loads its C into r5",
+        ReadSource::ElementNumber => "the number of each element, 0 to 15",
+        ReadSource::QpuNumber => "the number of this QPU",
         ReadSource::XPixelCoord => "the column of each element's pixel",
         ReadSource::YPixelCoord => "the row of each element's pixel",
         ReadSource::MsFlags => "the samples of each pixel that the primitive covers",
-        ReadSource::RevFlag => "whether the primitive shows its back",
-        ReadSource::VpmRead => "takes the next vector that the VPM read set-up announced",
+        ReadSource::RevFlag => "whether the primitive is back-facing",
+        ReadSource::VpmRead => "reads the next vector of the VPM read set-up",
         ReadSource::VpmLdBusy => "whether the DMA load is still under way",
         ReadSource::VpmStBusy => "whether the DMA store is still under way",
         ReadSource::VpmLdWait => "waits until the DMA load is done",
         ReadSource::VpmStWait => "waits until the DMA store is done",
         ReadSource::MutexAcquire => "waits until no other QPU has the mutex, and takes it",
-        ReadSource::Unmapped(_) => "nothing is behind this address",
+        ReadSource::Unmapped(_) => "this address is not mapped",
         ReadSource::Register(_) | ReadSource::Nop => return None,
     })
 }
@@ -145,36 +145,36 @@ pub(super) fn read(source: ReadSource) -> Option<&'static str> {
 pub(super) fn write(target: WriteTarget) -> Option<&'static str> {
     use v3d_hw::qpu::address_map::TmuCoordinate;
     Some(match target {
-        WriteTarget::TmuNoSwap => "TMU numbers mean what they say, on all QPUs of the slice",
-        WriteTarget::R5PerQuad => "r5 of each quad becomes what its first element has",
-        WriteTarget::R5Replicated => "r5 becomes what element 0 has",
+        WriteTarget::TmuNoSwap => "disables the swap of TMU numbers on odd QPUs of the slice",
+        WriteTarget::R5PerQuad => "r5 of each quad becomes the value of its first element",
+        WriteTarget::R5Replicated => "all elements of r5 become the value of element 0",
         WriteTarget::HostInterrupt => "interrupts the host",
-        WriteTarget::UniformsAddress => "the uniforms go on at the address that element 0 has",
+        WriteTarget::UniformsAddress => "the next uniforms are read from the address in element 0",
         WriteTarget::QuadX => "the column of each quad",
         WriteTarget::QuadY => "the row of each quad",
         WriteTarget::MsFlags => "the samples that the next writes to the tile buffer may change",
-        WriteTarget::RevFlag => "which side's stencil set-up counts",
-        WriteTarget::TlbStencilSetup => "sets the stencil test up",
-        WriteTarget::TlbZ => "makes the tests of depth and stencil; pixels that fail are written no more",
+        WriteTarget::RevFlag => "selects the stencil set-up of the front or the back",
+        WriteTarget::TlbStencilSetup => "sets up the stencil test",
+        WriteTarget::TlbZ => "performs the depth and stencil tests; later writes skip pixels that fail",
         WriteTarget::TlbColorMs => "writes the colour of the next sample of each pixel",
         WriteTarget::TlbColorAll => {
             "writes the colour of each pixel, as red, green, blue and alpha from the lowest byte on"
         }
         WriteTarget::TlbAlphaMask => "writes the alpha mask",
-        WriteTarget::VpmWrite => "fills the next vector that the VPM write set-up announced",
-        WriteTarget::VpmVcdRdSetup => "sets reads of the VPM up, or a DMA load, by the word's top bits",
-        WriteTarget::VpmVcdWrSetup => "sets writes of the VPM up, or a DMA store, by the word's top bits",
+        WriteTarget::VpmWrite => "writes the next vector of the VPM write set-up",
+        WriteTarget::VpmVcdRdSetup => "sets up reads of the VPM, or a DMA load, depending on the word's top bits",
+        WriteTarget::VpmVcdWrSetup => "sets up writes of the VPM, or a DMA store, depending on the word's top bits",
         WriteTarget::VpmLdAddr => "starts the DMA load from this address",
         WriteTarget::VpmStAddr => "starts the DMA store to this address",
-        WriteTarget::MutexRelease => "gives the mutex free",
-        WriteTarget::SfuRecip => "1/x comes into r4, for the third instruction from here",
-        WriteTarget::SfuRecipSqrt => "1/sqrt(x) comes into r4, for the third instruction from here",
-        WriteTarget::SfuExp => "2^x comes into r4, for the third instruction from here",
-        WriteTarget::SfuLog => "log2(x) comes into r4, for the third instruction from here",
+        WriteTarget::MutexRelease => "releases the mutex",
+        WriteTarget::SfuRecip => "computes 1/x; r4 has it in the third instruction from here",
+        WriteTarget::SfuRecipSqrt => "computes 1/sqrt(x); r4 has it in the third instruction from here",
+        WriteTarget::SfuExp => "computes 2^x; r4 has it in the third instruction from here",
+        WriteTarget::SfuLog => "computes log2(x); r4 has it in the third instruction from here",
         WriteTarget::Tmu { coordinate: TmuCoordinate::S, .. } => {
-            "starts the lookup: of a texture if t was written, which takes a uniform; else of the word at this address"
+            "starts the lookup: of a texture if t was written, which consumes a uniform; else of the word at this address"
         }
-        WriteTarget::Tmu { .. } => "a coordinate of the next lookup; takes the next uniform as texture parameter",
+        WriteTarget::Tmu { .. } => "a coordinate of the next lookup; consumes the next uniform as texture parameter",
         WriteTarget::Register(_) | WriteTarget::Accumulator(_) | WriteTarget::Nop => return None,
     })
 }

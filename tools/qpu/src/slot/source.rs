@@ -139,7 +139,7 @@ impl Slot {
                 return Ok(self.read_through(Mux::B, register));
             }
         }
-        // The register in the preferred file may be one that exists in that file only.
+        // The port is taken, perhaps by a register that is in both files and could be read through the other one.
         let wanted = if access.has(Access::A) { Mux::A } else { Mux::B };
         let spare = if access.has(Access::A) { Mux::B } else { Mux::A };
         if !access.either_file() && self.file_free(spare, address) && self.try_swap_files() {

@@ -32,7 +32,7 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         names: &["back"],
         form: ".back COUNT … .endb",
-        meaning: "Puts the instructions of the block COUNT instructions earlier, 10 at most, for example into work that is waiting before them.",
+        meaning: "Inserts the instructions of the block COUNT instructions earlier, 10 at most, for example to fill latencies of earlier instructions.",
         example: "mov r0, r1\nmov r2, r3\n.back 1\nmov ra0, r1\n.endb",
         codes: &[Code::BackNotPossible, Code::BackCrossesLabel],
     },
@@ -53,14 +53,14 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         names: &["code", "text"],
         form: ".code",
-        meaning: "Says that code follows. Code and data stand in one section here, so it has no effect; sources for vc4asm have it.",
+        meaning: "Says that code follows. Code and data share one section here, so it has no effect; it exists for sources written for vc4asm.",
         example: ".code\nnop",
         codes: &[],
     },
     Entry {
         names: &["rodata", "data"],
         form: ".rodata",
-        meaning: "Says that data follow. Code and data stand in one section here, so it has no effect; sources for vc4asm have it.",
+        meaning: "Says that data follow. Code and data share one section here, so it has no effect; it exists for sources written for vc4asm.",
         example: ".rodata\n.int 1",
         codes: &[],
     },
@@ -81,14 +81,14 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         names: &["lset"],
         form: ".lset NAME, EXPRESSION",
-        meaning: "As .set, for the present macro, block or repetition only.",
+        meaning: "As .set, in the scope of the current macro, block or repetition.",
         example: ".local\n.lset size, 16\nmov r0, size\n.endloc",
         codes: &[Code::UndefinedName],
     },
     Entry {
         names: &["lconst"],
         form: ".lconst NAME, EXPRESSION",
-        meaning: "As .const, for the present macro, block or repetition only.",
+        meaning: "As .const, in the scope of the current macro, block or repetition.",
         example: ".local\n.lconst size, 16\nmov r0, size\n.endloc",
         codes: &[Code::ConstantRedefined],
     },
@@ -141,14 +141,14 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         names: &["elseif", "elif"],
         form: ".elseif EXPRESSION",
-        meaning: "Another condition of an .if, which counts if those before did not hold.",
+        meaning: "Another condition of an .if, which is tested if all earlier ones are false.",
         example: ".if 0\nnop\n.elseif 1\nmov r0, r1\n.endif",
         codes: &[Code::EndWithoutStart],
     },
     Entry {
         names: &["else"],
         form: ".else",
-        meaning: "What is assembled if no condition of an .if holds.",
+        meaning: "Assembles the lines that follow if no condition of the .if is true.",
         example: ".if 0\nnop\n.else\nmov r0, r1\n.endif",
         codes: &[Code::EndWithoutStart],
     },
@@ -191,7 +191,7 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         names: &["rep"],
         form: ".rep NAME, COUNT … .endr",
-        meaning: "Assembles the block COUNT times; the name is 0 in the first round, 1 in the second, and so on.",
+        meaning: "Assembles the block COUNT times; the name is 0 in the first iteration, 1 in the second, and so on.",
         example: ".rep i, 4\nmov ra0 + i, 0\n.endr",
         codes: &[Code::TooMuchCode, Code::TooManySteps],
     },
@@ -205,7 +205,7 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         names: &["foreach"],
         form: ".foreach NAME, VALUE [, VALUE]… … .endfor",
-        meaning: "Assembles the block once for each value, which the name stands for.",
+        meaning: "Assembles the block once for each value, with the name defined as the value.",
         example: ".foreach x, r0, r1, ra3\nmov x, 0\n.endfor",
         codes: &[Code::TooMuchCode, Code::TooManySteps],
     },
@@ -219,7 +219,7 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         names: &["local"],
         form: ".local … .endloc",
-        meaning: "A block with names of its own: what .lset and .lconst define in it ends with it.",
+        meaning: "Opens a scope: names that .lset and .lconst define in the block are removed at its end.",
         example: ".local\n.lset x, r0\nmov x, 0\n.endloc",
         codes: &[Code::UnterminatedBlock],
     },
@@ -240,7 +240,7 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         names: &["include"],
         form: ".include \"FILE\"    or    .include <FILE>",
-        meaning: "Puts the lines of another file here. Names in quotes are looked up beside the including file, names in angle brackets in the directories \
+        meaning: "Inserts the lines of another file. Names in quotes are searched in the directory of the including file, names in angle brackets in the directories \
             of -I; \
             <vc4.qinc> is built in and has the set-up words of VPM and DMA.",
         example: ".include <vc4.qinc>",
@@ -279,7 +279,7 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         names: &["semaphore"],
         form: ".semaphore NUMBER, ACQUIRES, RELEASES",
-        meaning: "Says how often the program acquires and releases a semaphore on its way from start to end.",
+        meaning: "Says how often the program acquires and releases a semaphore from start to end.",
         example: ".stage user\n.semaphore 3, 1, 0\nsacq -, 3",
         codes: &[Code::SemaphoreBalance],
     },
@@ -294,7 +294,7 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         names: &["stage"],
         form: ".stage fragment|vertex|coordinate|user",
-        meaning: "Says what kind of program this is, so that the checker knows what it may access.",
+        meaning: "Declares the pipeline stage of the program; the checker reports accesses that the stage does not have.",
         example: ".stage user",
         codes: &[Code::StageMismatch],
     },
@@ -324,14 +324,14 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         names: &["allow"],
         form: ".allow CODE [, CODE]…",
-        meaning: "Silences warnings with these codes from here on.",
+        meaning: "Suppresses warnings with these codes from here on.",
         example: ".allow E0223\nmov r0, ra0",
         codes: &[],
     },
     Entry {
         names: &["slots"],
         form: "BRANCH, then .slots",
-        meaning: "Behind a branch: the next three instructions are meant to stand in its delay slots.",
+        meaning: "After a branch: marks the next three instructions as intended for its delay slots.",
         example: ":loop\nsub.setf r0, r0, 1\nbrr.anynz -, :loop\n.slots\nadd r1, r1, r2\nnop\nnop",
         codes: &[Code::DelaySlots, Code::SlotsWithoutBranch],
     },

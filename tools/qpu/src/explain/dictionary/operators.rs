@@ -64,12 +64,12 @@ pub(super) const OPERATORS: &[Entry] = &[
     operator(&["%"], "Remainder.", "mov r0, 42 % 5"),
     operator(
         &["+"],
-        "Sum. A register plus a number is the register so much further: ra3 + 1 is ra4.",
+        "Sum. A register plus a number is the register whose address is higher by it: ra3 + 1 is ra4.",
         "mov ra3 + 1, r0",
     ),
     operator(
         &["-"],
-        "Difference, or the negative number; alone as a target: the result goes nowhere.",
+        "Difference, or the negative number; alone as a target: no result is written.",
         "mov r0, 7 - 3",
     ),
     operator(&["<<"], "Shift left; of a register: elements rotated upwards by a constant or r5.", "mov r0, r1 << 4"),

@@ -107,13 +107,13 @@ pub(super) const TABLE: &[Entry] = &[
     ),
     condition(
         &["never"],
-        "Writes no element: the result goes nowhere, the flags may still be set [AG p.28].",
+        "Writes no element; the flags may still be set [AG p.28].",
         "add.never r0, r1, r2",
     ),
     Entry {
         names: &["always"],
         form: "MNEMONIC.always, TARGET.always; brr.always",
-        meaning: "Writes all elements, or branches in any case. It is what is meant without a suffix, except for a result that goes nowhere [AG p.28, p.34].",
+        meaning: "Writes all elements, or branches unconditionally. It is the default, except for a result without a target [AG p.28, p.34].",
         example: "add.always r0, r1, r2",
         codes: CONDITION_CODES,
     },
@@ -132,7 +132,7 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         names: &["pm"],
         form: "MNEMONIC.pm",
-        meaning: "Sets the bit pm although nothing is packed or unpacked, to write a given word again exactly [AG p.30].",
+        meaning: "Sets the bit pm although nothing is packed or unpacked, to reproduce a given word exactly [AG p.30].",
         example: "fmul.pm r0, r1, r2",
         codes: &[Code::PackVersusUnpack],
     },
