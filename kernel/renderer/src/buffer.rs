@@ -92,7 +92,7 @@ impl Buffer {
         Ok(self.memory.region().store(device.driver_ref()?.platform(), at, bytes)?)
     }
 
-    /// Reads bytes from offset `at` on. What the GPU writes is visible once its job is found to be done.
+    /// Reads bytes from offset `at` on. Results of the GPU are visible once its job is known to be done.
     ///
     /// # Errors
     /// When they reach beyond the buffer, or it belongs to another device.
@@ -106,7 +106,7 @@ impl Buffer {
         self.memory.address()
     }
 
-    /// The words of the buffer, as numbers `T` that a vertex or fragment shader reads.
+    /// The words of the buffer as a storage buffer of elements `T`, for a vertex or fragment shader.
     pub fn storage<T>(&self) -> Storage<T> {
         Storage::new(self.address(), self.bytes() / 4, self.owner())
     }
@@ -116,7 +116,7 @@ impl Buffer {
         self.memory.region().bytes()
     }
 
-    /// Another reference to the memory, for a job that uses it.
+    /// Another reference to the memory, which keeps it allocated for a job.
     pub fn owner(&self) -> Owner {
         self.memory.owner()
     }

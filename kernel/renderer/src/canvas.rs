@@ -12,12 +12,13 @@
 //! canvas.draw_to(&mut pass)?;                    // the canvas keeps its contents and can be drawn again
 //! ```
 //! Coordinates are pixels from the picture's top left corner; pixel (0, 0) has its centre at (0.5, 0.5). Angles are radians, clockwise on the screen. Colours
-//! are red, green, blue and alpha, not premultiplied. Calls draw in their order. A call that fails draws nothing: a text or a nine-patch is on the canvas as a
-//! whole or not at all.
+//! are red, green, blue and alpha, not premultiplied. Calls draw in their order. A call that fails draws nothing: a text or a nine-patch is drawn completely
+//! or not at all.
 //!
-//! # How
-//! Everything is a polygon of shaded vertices. What a fragment shader needs varies linearly over the polygon, so it is computed at the corners. There are three
-//! pipelines: for shapes (by distance), for images and for glyphs. Consecutive polygons of one pipeline and texture are batched into one draw.
+//! # Implementation
+//! Everything is a convex polygon of shaded vertices. The inputs of the fragment shaders vary linearly over a polygon, so they are computed at its corners
+//! and interpolated as varyings. There are three pipelines: for shapes (by distance to the edge), for images and for glyphs. Consecutive polygons with the
+//! same pipeline and texture are batched into one draw.
 
 mod batch;
 mod image;
@@ -52,7 +53,7 @@ const SHAPE: usize = 10;
 const IMAGE: usize = 6;
 const GLYPH: usize = 8;
 
-/// What the polygons of a segment are.
+/// The pipeline and texture of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Shapes,
@@ -91,7 +92,7 @@ impl Canvas {
         width_px: u32,
         height_px: u32,
     ) -> Result<Self, Error> {
-        // Targets are at most this large.
+        // The size of targets is limited to this.
         let size_px = [width_px.min(2048), height_px.min(2048)];
         Ok(Self {
             label,
@@ -137,7 +138,7 @@ impl Canvas {
         self.origin = Vec2::new(x, y);
     }
 
-    /// Removes everything, but keeps the heap memory for what is drawn next.
+    /// Removes everything, but keeps the heap memory for later calls.
     pub fn reset(&mut self) {
         self.segments.clear();
         self.shapes.clear();
@@ -146,7 +147,7 @@ impl Canvas {
         self.textures.clear();
     }
 
-    /// Number of draws that a pass gets.
+    /// Number of draws that [`Canvas::draw_to`] records.
     pub fn draws(&self) -> usize {
         self.segments.iter().map(|&(_, vertices)| vertices.div_ceil(batch::MAX_VERTICES)).sum()
     }
@@ -156,16 +157,16 @@ impl Canvas {
         self.segments.iter().map(|&(_, vertices)| vertices / 3).sum()
     }
 
-    /// Bytes of vertices that a frame needs.
+    /// Bytes of vertices that each frame needs.
     pub const fn vertex_bytes(&self) -> usize {
         self.shapes.bytes() + self.images.bytes() + self.glyphs.bytes()
     }
 
-    /// Draws everything over what the pass has drawn so far. The canvas keeps its contents, even on an error.
+    /// Draws the contents over what the pass has drawn so far. The canvas keeps its contents, even on an error.
     ///
     /// # Errors
-    /// When the target is smaller than the canvas, a texture cannot be sampled or belongs to another device, or memory runs out. The pass may then have drawn a
-    /// part.
+    /// When the target is smaller than the canvas, a texture cannot be sampled or belongs to another device, or memory runs out. Some of the draws may then
+    /// have been recorded.
     pub fn draw_to<P: Platform>(&self, pass: &mut Pass<'_, '_, P>) -> Result<(), Error> {
         let target = pass.target();
         let target_px = [target.width_px(), target.height_px()];
@@ -198,9 +199,9 @@ impl Canvas {
         Ok(())
     }
 
-    /// Index of the texture in the list of textures, where it is added if it is new.
+    /// Index of the texture in the list of textures; a new one is appended.
     fn texture(&mut self, texture: &Texture) -> Result<usize, Error> {
-        // Consecutive images mostly share a texture, so the search begins at the end.
+        // Consecutive images mostly share a texture, so the search starts at the end of the list.
         if let Some(known) = self.textures.iter().rposition(|known| known.is_same(texture)) {
             return Ok(known);
         }
@@ -209,7 +210,7 @@ impl Canvas {
         Ok(self.textures.len() - 1)
     }
 
-    /// Calls a function that draws in several steps and, if one fails, restores the canvas as it was before the first.
+    /// Calls a function that draws in several steps. If a step fails, the canvas is restored to its state before the first one.
     fn as_a_whole(&mut self, draw: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
         let (segments, last) = (self.segments.len(), self.segments.last().copied());
         let (shapes, images, glyphs) = (self.shapes.len(), self.images.len(), self.glyphs.len());
@@ -226,7 +227,7 @@ impl Canvas {
         })
     }
 
-    /// Reserves room for one more segment.
+    /// Reserves space for one more segment.
     fn reserve_segment(&mut self) -> Result<(), Error> {
         reserve(self.label, &mut self.segments, 1)
     }

@@ -1,7 +1,7 @@
-//! The device: a driver that all resources share.
+//! The device: a driver, shared by all resources.
 //!
-//! Clones of a device refer to the same device. Resources own memory of its pool and may be dropped at any time, even while the GPU works on a frame that uses
-//! them: the frame holds references to them too.
+//! Clones of a device refer to the same device. Resources own memory of its pool and may be dropped at any time, even while the GPU executes a frame that
+//! uses them: the frame holds references to them as well.
 
 use alloc::collections::VecDeque;
 use alloc::rc::Rc;
@@ -19,10 +19,10 @@ use crate::error::Error;
 use crate::frame::rendering_lists::RenderingLists;
 use crate::pass::part_clear::ClearPipelines;
 
-/// Most frames in flight: the CPU writes one while the GPU draws the one before.
+/// Maximum number of frames in flight: the CPU records one while the GPU renders the previous one.
 const FRAMES: usize = 2;
 
-/// A driver that resources share.
+/// The device: a driver that is shared by its resources.
 #[derive(Debug)]
 pub struct Device<'p, P: Platform>(Rc<Shared<'p, P>>);
 
@@ -34,7 +34,7 @@ impl<P: Platform> Clone for Device<'_, P> {
 
 #[derive(Debug)]
 struct Shared<'p, P: Platform> {
-    /// `None` when the device is closed.
+    /// `None` once the device is closed.
     driver: RefCell<Option<Driver<'p, P>>>,
     pool: Pool,
     frames: RefCell<Frames>,
@@ -52,7 +52,7 @@ pub(crate) struct Frames {
 }
 
 impl<P: Platform> Drop for Shared<'_, P> {
-    /// Memory that the GPU may still be using is not given back.
+    /// The driver frees no memory that the GPU may still be using.
     fn drop(&mut self) {
         if let Some(driver) = self.driver.get_mut() {
             driver.wait_until_idle();
@@ -68,8 +68,7 @@ impl<'p, P: Platform> Device<'p, P> {
         Self(Rc::new(Shared { driver: RefCell::new(Some(driver)), pool, frames, passes: Cell::new(0) }))
     }
 
-    /// Borrows the driver, to wait for fences, run user programs or read statistics. Drop the borrow before using the
-    /// device for anything else.
+    /// Borrows the driver mutably, to wait for fences, run user programs or read statistics. Drop the borrow before using the device for anything else.
     ///
     /// # Errors
     /// When the device is closed, or the driver is already borrowed.
@@ -79,7 +78,7 @@ impl<'p, P: Platform> Device<'p, P> {
         RefMut::filter_map(driver, Option::as_mut).map_err(|_| Error::DeviceClosed)
     }
 
-    /// Borrows the driver for reading.
+    /// Borrows the driver immutably.
     ///
     /// # Errors
     /// When the device is closed, or the driver is already borrowed mutably.
@@ -100,12 +99,12 @@ impl<'p, P: Platform> Device<'p, P> {
         driver.take().ok_or(Error::DeviceClosed)
     }
 
-    /// The pool that all memory of the device comes from.
+    /// The pool from which all memory of the device is allocated.
     pub fn pool(&self) -> &Pool {
         &self.0.pool
     }
 
-    /// Waits until at most one frame is in flight. A frame that the driver dropped is not an error here.
+    /// Waits until at most one frame is in flight. It is not an error if the driver dropped a frame.
     pub(crate) fn wait_for_room(&self) -> Result<(), Error> {
         let mut driver = self.driver()?;
         let mut frames = self.frames()?;
@@ -145,13 +144,13 @@ impl<'p, P: Platform> Device<'p, P> {
         Ok(())
     }
 
-    /// A number that no earlier pass of the device has.
+    /// A pass number that is unique for the device.
     pub(crate) fn next_pass(&self) -> u64 {
         self.0.passes.update(|passes| passes + 1);
         self.0.passes.get()
     }
 
-    /// Tells the platform the name of an allocation.
+    /// Reports the name of an allocation to the platform.
     #[inline(always)]
     pub(crate) fn name(&self, memory: &Buffer, label: &str, kind: &str) -> Result<(), Error> {
         let what = Named::Memory { bytes: memory.region().bytes() };
@@ -159,7 +158,7 @@ impl<'p, P: Platform> Device<'p, P> {
         Ok(())
     }
 
-    /// Tells the platform the name of a program, and its origin. `kind` is the stage.
+    /// Reports the name of a program and its source to the platform. `kind` is the stage.
     #[inline(always)]
     pub(crate) fn name_program(
         &self,
@@ -174,7 +173,7 @@ impl<'p, P: Platform> Device<'p, P> {
         let Some(Origin { file, lines, uniforms }) = origin else { return Ok(()) };
         let mut last = 0;
         for (&line, at) in lines.iter().zip((0..).step_by(INSTRUCTION_BYTES as usize)) {
-            // Instructions for no line belong to what is around them.
+            // Instructions without a source line are attributed to the line before.
             if line != last && line != 0 {
                 platform.name(start + at, Named::Line, format_args!("{file}:{line}"));
                 last = line;

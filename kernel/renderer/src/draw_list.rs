@@ -1,7 +1,7 @@
 //! A draw target for embedded-graphics that records what is drawn and replays it on the V3D.
 //!
 //! A [`DrawList`] is an [`embedded_graphics::draw_target::DrawTarget`]: shapes, text and images of that crate draw to it as to any display. It records
-//! single-coloured rectangles, pixels and images in the order of the calls and batches them into a few draws of a pass:
+//! single-coloured rectangles, pixels and images in the order of the calls, and batches them into a few draws of a pass:
 //! ```text
 //! let mut list = DrawList::<Rgb565>::new(&device, "panel", 320, 240)?;
 //! Circle::new(Point::new(20, 20), 80).into_styled(PrimitiveStyle::with_fill(Rgb565::CSS_TEAL)).draw(&mut list)?;
@@ -10,20 +10,19 @@
 //! let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0.0, 0.0, 0.0, 1.0]))?;
 //! list.draw_to(&mut pass)?;                      // the list keeps its contents and can be drawn again
 //! ```
-//! Every pixel has the value that a framebuffer filled by the CPU would have; colours become [`Rgb888`] as embedded-graphics converts them, opaque.
+//! Every pixel has the value that it would have in a framebuffer filled by the CPU; colours are converted to [`Rgb888`] by embedded-graphics, opaque.
 //!
-//! # How
-//! embedded-graphics takes its shapes apart into single-coloured rows and into pixels. Neighbours of one colour that follow each other, or nearly, are merged
-//! into one rectangle. A rectangle is two triangles of shaded vertices whose edges lie on pixel borders, so that they cover exactly the centres of the pixels
-//! inside; its colour is one flat varying of 24 bits. Single pixels of lines and letters are points, which take a quarter of a rectangle's memory. Images are
-//! collected on sheets, which become textures, and are drawn one texel per pixel.
-//!
+//! # Implementation
+//! embedded-graphics decomposes its shapes into single-coloured rows and into pixels. Adjacent ones of one colour are merged into a rectangle if they are
+//! consecutive, or nearly so. A rectangle is two triangles of shaded vertices whose edges are on pixel borders, so that they cover exactly the centres of the
+//! pixels inside; its colour is one flat varying of 24 bits. Single pixels of lines and letters are points, which take a quarter of a rectangle's memory.
+//! Images are collected in atlases, called sheets, which are uploaded as textures; they are drawn at one texel per pixel.
 //! # Cost
 //! Memory: 12 bytes of the heap per rectangle and 8 per point; in each frame 64 and 16 bytes of the pool. A styled line wider than a pixel arrives as single
 //! pixels, a few of them twice.
 //!
-//! Time: what embedded-graphics itself needs to find rows and pixels is the same for each draw target. Where it draws pixel by pixel (lines, arcs, text without
-//! background) that is most of the time; filled areas cost here as little as their number of rows.
+//! Time: what embedded-graphics itself needs to compute rows and pixels is the same for every draw target. Where it draws pixel by pixel (lines, arcs, text
+//! without background) that is most of the time; the cost of a filled area here is proportional to its number of rows.
 
 mod pieces;
 mod rectangles;
@@ -55,21 +54,19 @@ use pieces::Pieces;
 use rectangles::{Area, Dot, FLAT_WORDS, Flat, IMAGE_WORDS, POINT_WORDS, Placed};
 use sheets::{Place, Sheets};
 
-/// Fewest rectangles that the index buffer is made for.
+/// Minimum number of rectangles that the index buffer is made for.
 const MIN_INDEXED: usize = 256;
 /// Alpha of a texel.
 const OPAQUE: u32 = 0xff00_0000;
-/// How many rectangles are tried to be merged with the next one: a row of a shape is its outline, its inside, and its
-/// outline again.
+/// Number of earlier rectangles that may be merged with the next one: a row of a shape consists of its outline, its inside, and its outline again.
 const LOOK_BACK: usize = 3;
-/// Longest run of pixels that is appended to a segment of points as points: as many cost more than a rectangle, but
-/// less than one more draw.
+/// Longest run of pixels that is appended as points to a segment of points: that many cost more than a rectangle, but less than another draw.
 const LONGEST_RUN_OF_POINTS: u16 = 16;
-/// Number of segments from which on pixels no longer begin a segment of points. Each segment is a draw, and pixels that
-/// alternate with rows would make too many.
+/// Number of segments after which pixels no longer begin a segment of points. Each segment is a draw, and pixels that alternate with rows would make too
+/// many.
 const MAX_SEGMENTS_FOR_POINTS: usize = 1000;
 
-/// What a segment consists of.
+/// The type of the elements of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Single-coloured rectangles.
@@ -80,7 +77,7 @@ enum Kind {
     Images(usize),
 }
 
-/// A recorded picture, in the order in which it is drawn.
+/// A retained list of what was drawn, in the order of the calls.
 #[derive(Debug)]
 pub struct DrawList<C> {
     label: &'static str,
@@ -89,18 +86,18 @@ pub struct DrawList<C> {
     flat: Pipeline<ShadedVertex<1>, NoUniforms, NoUniforms>,
     textured: Pipeline<ShadedVertex<2>, NoUniforms, textured::FragmentUniforms>,
     points_pipeline: Pipeline<ShadedVertex<1>, NoUniforms, NoUniforms>,
-    /// Kind of each segment, and its end among all things of the kind; the last segment's end is not filled in yet and
-    /// is the number of these things.
+    /// Type of each segment, and the end of its range among all elements of that type. The end of the last segment is not filled in yet: it is the current
+    /// number of elements.
     segments: Vec<(Kind, usize)>,
     rectangles: Pieces<Flat>,
-    /// The first rectangle that the next one may be merged with.
+    /// Index of the first rectangle that the next one may be merged with.
     joinable_from: usize,
-    /// Kind of the last segment.
+    /// Type of the last segment.
     at: Option<Kind>,
     points: Pieces<Dot>,
     images: Pieces<Placed>,
     sheets: Sheets,
-    /// The index buffer, and the number of rectangles it is made for.
+    /// The index buffer, and the number of rectangles for which it has indices.
     indices: Option<(usize, Buffer)>,
     color: PhantomData<fn(C)>,
 }
@@ -116,7 +113,7 @@ impl<C> DrawList<C> {
         width_px: u32,
         height_px: u32,
     ) -> Result<Self, Error> {
-        // Targets are at most this large.
+        // The size of targets is limited to this.
         let (width_px, height_px) = (width_px.min(2048), height_px.min(2048));
         let mut flat = Pipeline::new(device, &PipelineDescriptor::new(label, Shading::PreShaded, &flat::FRAGMENT))?;
         flat.state = flat.state.with_flat_varyings(1)?;
@@ -142,7 +139,7 @@ impl<C> DrawList<C> {
         })
     }
 
-    /// Removes everything, but keeps the heap memory for what is drawn next.
+    /// Removes everything, but keeps the heap memory for later calls.
     pub fn reset(&mut self) {
         self.segments.clear();
         self.at = None;
@@ -167,8 +164,8 @@ impl<C> DrawList<C> {
         self.images.len()
     }
 
-    /// Number of draws that a pass gets: one per segment of rectangles, of points, or of images on one sheet, and one
-    /// more for each 16,000 of them.
+    /// Number of draws that [`DrawList::draw_to`] records: one per segment of rectangles, of points, or of images on one sheet, and one more for each 16,000
+    /// elements of a segment.
     pub fn draws(&self) -> usize {
         let pieces = |(kind, range)| match kind {
             Kind::Flat => self.rectangles.part(range).count(),
@@ -183,16 +180,16 @@ impl<C> DrawList<C> {
         2 * (self.rectangles.len() + self.images.len())
     }
 
-    /// Bytes of vertices that a frame needs.
+    /// Bytes of vertices that each frame needs.
     pub fn vertex_bytes(&self) -> usize {
         let Self { rectangles, points, images, .. } = self;
         4 * (FLAT_WORDS * rectangles.len() + POINT_WORDS * points.len() + IMAGE_WORDS * images.len())
     }
 
-    /// Draws everything over what the pass has drawn so far. The list keeps its contents, even on an error.
+    /// Draws the contents over what the pass has drawn so far. The list keeps its contents, even on an error.
     ///
     /// # Errors
-    /// When the target's size is not the list's, the device is another one, or memory runs out. The pass may then have drawn a part.
+    /// When the target's size differs from the list's, the device is another one, or memory runs out. Some of the draws may then have been recorded.
     pub fn draw_to<P: Platform>(&mut self, pass: &mut Pass<'_, '_, P>) -> Result<(), Error> {
         let (size_px, target) = ([self.size.width, self.size.height], pass.target());
         let target_px = [target.width_px(), target.height_px()];
@@ -236,7 +233,7 @@ impl<C> DrawList<C> {
         Ok(())
     }
 
-    /// An index buffer for at least so many rectangles.
+    /// An index buffer for at least `rectangles` rectangles.
     fn indices<P: Platform>(&mut self, device: &Device<'_, P>, rectangles: usize) -> Result<Buffer, Error> {
         if let Some((enough, indices)) = &self.indices
             && *enough >= rectangles
@@ -249,7 +246,7 @@ impl<C> DrawList<C> {
         Ok(indices)
     }
 
-    /// The segments, each with its range among all things of its kind.
+    /// The segments, each with its range among all elements of its type.
     fn segments_from_start(&self) -> impl Iterator<Item = (Kind, core::ops::Range<usize>)> {
         let (mut flat, mut points, mut images) = (0, 0, 0);
         self.segments.iter().enumerate().map(move |(number, &(kind, end))| {
@@ -268,7 +265,7 @@ impl<C> DrawList<C> {
     fn visible(&self, area: &Rectangle) -> Option<Area> {
         let (left, top) = (area.top_left.x, area.top_left.y);
         let Size { width, height } = area.size;
-        // Negative numbers wrap around to large ones. A picture is at most 2048 wide and high.
+        // As unsigned numbers, negative ones are large and fail the comparison. A picture is at most 2048 wide and high.
         let fits = |room: Option<u32>, length| room.is_some_and(|room| (1..=room).contains(&length));
         if fits(self.size.width.checked_sub(left as u32), width)
             && fits(self.size.height.checked_sub(top as u32), height)
@@ -285,7 +282,7 @@ impl<C> DrawList<C> {
         let along = |start: i32, length: u32, end: u32| {
             let (start, stop) = (i64::from(start), i64::from(start) + i64::from(length));
             let (first, last) = (start.max(0), stop.min(i64::from(end)));
-            // Both are 0 to 2048.
+            // Both are in 0 to 2048.
             (first < last).then_some((first as u16, last as u16))
         };
         let (left, right) = along(area.top_left.x, area.size.width, self.size.width)?;
@@ -293,7 +290,7 @@ impl<C> DrawList<C> {
         Some(Area { left, top, right, bottom })
     }
 
-    /// Number of things of a kind.
+    /// Number of elements of a type.
     fn count(&self, kind: Kind) -> usize {
         match kind {
             Kind::Flat => self.rectangles.len(),
@@ -302,7 +299,7 @@ impl<C> DrawList<C> {
         }
     }
 
-    /// Begins a segment, unless the last one has this kind.
+    /// Begins a segment, unless the last one has this type.
     fn begin(&mut self, kind: Kind) -> Result<(), Error> {
         if self.at == Some(kind) {
             return Ok(());
@@ -331,7 +328,7 @@ impl<C> DrawList<C> {
             if last.join(&next) {
                 return Ok(());
             }
-            // A rectangle in between of another colour hides a part of `last`, and merging would draw over it.
+            // A later rectangle of another colour covers a part of `last`, so merging would draw over it.
             if last.hides(&next) {
                 break;
             }
@@ -339,7 +336,7 @@ impl<C> DrawList<C> {
         self.rectangles.push(self.label, next)
     }
 
-    /// Draws a rectangle after something else.
+    /// Draws a rectangle that does not continue the last segment.
     #[inline(never)]
     fn fill_after_others(&mut self, area: Area, color: u32) -> Result<(), Error> {
         if self.at == Some(Kind::Points) && area.pixels() <= 4 {
@@ -349,8 +346,7 @@ impl<C> DrawList<C> {
         self.rectangles.push(self.label, Flat { area, color })
     }
 
-    /// Draws a run of pixels of one colour that arrived one by one: a row or a column. Nearly always it is a single
-    /// pixel, after other points.
+    /// Draws a run of pixels of one colour that were drawn one by one: a row or a column. Nearly always it is a single pixel that follows other points.
     #[inline(always)]
     fn run(&mut self, area: Area, color: u32) -> Result<(), Error> {
         let dot = Dot { x: area.left, y: area.top, color };
@@ -383,7 +379,7 @@ impl<C> DrawList<C> {
         Ok(())
     }
 
-    /// Draws the first `pixels` pixels of an image that is on a sheet.
+    /// Draws the first `pixels` pixels of an image on a sheet.
     fn draw_image(&mut self, area: Area, place: Place, pixels: usize) -> Result<(), Error> {
         let width = usize::from(area.width());
         let (rows, rest) = ((pixels / width) as u16, (pixels % width) as u16);
@@ -420,7 +416,7 @@ impl<C: PixelColor + Into<Rgb888>> DrawTarget for DrawList<C> {
         let Size { width, height } = self.size;
         let mut run: Option<(Area, C)> = None;
         for Pixel(Point { x, y }, color) in pixels {
-            // Negative numbers wrap around to large ones.
+            // As unsigned numbers, negative ones are large.
             if x as u32 >= width || y as u32 >= height {
                 continue;
             }
@@ -481,7 +477,7 @@ impl<C: PixelColor + Into<Rgb888>> DrawTarget for DrawList<C> {
     }
 
     fn clear(&mut self, color: C) -> Result<(), Error> {
-        // Nothing that was drawn before remains visible.
+        // It covers everything that was drawn before.
         self.reset();
         self.fill_solid(&self.bounding_box(), color)
     }

@@ -1,4 +1,4 @@
-//! Errors, with the label of the resource and the values at fault.
+//! Errors, with the label of the resource and the values that caused them.
 
 use core::fmt;
 use shader_interface::PrimitiveKind;
@@ -9,10 +9,9 @@ use v3d::texture::TextureError;
 
 use crate::rectangle::Rectangle;
 
-/// Why a resource could not be created or something could not be drawn. Labels are those that the resources were
-/// created with.
+/// The reason that a resource could not be created or something could not be drawn. A label is the one that the resource was created with.
 ///
-/// After an error everything is as it was before the call: a frame goes on without the draw that failed.
+/// After an error the state is as it was before the call: a frame can continue without the draw that failed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
@@ -71,7 +70,7 @@ pub enum Error {
         label: &'static str,
         /// Attributes that the shader reads.
         attributes: usize,
-        /// Arrays that these are: neighbours share one.
+        /// Number of vertex arrays that these need: adjacent attributes share one.
         arrays: usize,
         /// Greatest number of arrays.
         most: usize,
@@ -125,7 +124,7 @@ pub enum Error {
         /// Height of the target in pixels.
         height_px: u32,
     },
-    /// A depth target's size is not that of the colour target.
+    /// A depth target's size differs from that of the colour target.
     DepthSize {
         /// The depth target.
         label: &'static str,
@@ -159,7 +158,7 @@ pub enum Error {
         /// Its type.
         texture_type: TextureType,
     },
-    /// A texture lookup returns another number of results than the shader reads.
+    /// A texture lookup returns a different number of results than the shader reads.
     Results {
         /// The texture.
         label: &'static str,
@@ -168,7 +167,7 @@ pub enum Error {
         /// Results of a lookup.
         results: u32,
     },
-    /// The tiling of a target is not the one that a TMU expects for its size.
+    /// The tiling of a target differs from the one that a TMU expects for its size.
     TargetTiling {
         /// The target.
         label: &'static str,
@@ -177,11 +176,11 @@ pub enum Error {
         /// The tiling of a texture of this size.
         expected: Tiling,
     },
-    /// The rows of a raster target are not as far apart as a TMU expects for its width.
+    /// The pitch of a raster target differs from the one that a TMU expects for its width.
     TargetPitch {
         /// The target.
         label: &'static str,
-        /// Pixels from one row to the next.
+        /// Pixels from one row to the next in the target.
         pitch_px: u32,
         /// The same in a texture of this width.
         expected_px: u32,
@@ -193,7 +192,7 @@ pub enum Error {
         /// The reason, as a sentence.
         why: &'static str,
     },
-    /// A pipeline's colour format has not as many bits as the pass's target.
+    /// A pipeline's colour format has a different number of bits than the pass's target.
     ColorBits {
         /// The pipeline.
         label: &'static str,
@@ -202,7 +201,7 @@ pub enum Error {
         /// Bits of the target's pixels.
         bits: u32,
     },
-    /// A pipeline's number of samples is not the pass's.
+    /// A pipeline's number of samples differs from the pass's.
     Samples {
         /// The pipeline.
         label: &'static str,
@@ -211,7 +210,7 @@ pub enum Error {
         /// Samples of the pass.
         pass: u8,
     },
-    /// The heap has no room for data that is kept until it is drawn.
+    /// The heap has no memory for a retained list.
     HeapFull {
         /// The draw list or canvas.
         label: &'static str,
@@ -225,7 +224,7 @@ pub enum Error {
         /// The value.
         value: f32,
     },
-    /// A draw list or canvas was made for a target of another size.
+    /// A draw list or canvas was created for a target of another size.
     OtherSize {
         /// The draw list or canvas.
         label: &'static str,
@@ -234,8 +233,8 @@ pub enum Error {
         /// Width and height in pixels of the target.
         target_px: [u32; 2],
     },
-    /// A pipeline's fragment shader is for other primitives than the mesh has: points and lines have built-in varyings,
-    /// which a shader reads or not.
+    /// A pipeline's fragment shader is for other primitives than the mesh has: shaders for points and lines read implicit varyings, which other primitives do
+    /// not have.
     Primitives {
         /// The pipeline.
         label: &'static str,
@@ -251,7 +250,7 @@ pub enum Error {
     },
 }
 
-/// A program of a pipeline.
+/// A stage of a pipeline, or a user program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Coordinate shader.

@@ -1,6 +1,6 @@
 //! Frames: passes that are submitted to the GPU together.
 //!
-//! The passes of a frame run in their order, and the CPU does not wait in between: a pass may read as a texture what an earlier one has rendered.
+//! The passes of a frame are executed in order, without the CPU waiting between them: a pass may read as a texture what an earlier one has rendered.
 
 pub(crate) mod memory;
 pub(crate) mod rendering_lists;
@@ -24,7 +24,7 @@ pub struct Frame<'p, P: Platform> {
 }
 
 impl<'p, P: Platform> Device<'p, P> {
-    /// Begins a frame, after waiting until at most one other frame is in flight.
+    /// Begins a frame. It waits until at most one other frame is in flight.
     ///
     /// A frame that the driver dropped is not an error here.
     ///
@@ -37,7 +37,7 @@ impl<'p, P: Platform> Device<'p, P> {
 }
 
 impl<'p, P: Platform> Frame<'p, P> {
-    /// Begins a pass after those that the frame already has.
+    /// Begins a pass after the existing passes of the frame.
     ///
     /// # Errors
     /// When the target belongs to another device, or the pool has not enough memory for the binner.
@@ -52,7 +52,7 @@ impl<'p, P: Platform> Frame<'p, P> {
         Ok(self.at(index))
     }
 
-    /// The pass that was begun last, for more draws; `None` if there is none.
+    /// The pass that was begun last, to record more draws; `None` if there is none.
     pub fn last_pass(&mut self) -> Option<Pass<'_, 'p, P>> {
         let index = self.passes.len().checked_sub(1)?;
         Some(self.at(index))
@@ -68,10 +68,10 @@ impl<'p, P: Platform> Frame<'p, P> {
         &self.device
     }
 
-    /// Submits the frame to the GPU. The fence is that of its last pass; a frame without passes is already done.
+    /// Submits the frame to the GPU. The fence is signalled when its last pass is done; that of a frame without passes is signalled already.
     ///
     /// # Errors
-    /// When the pool has not enough memory for its control lists. Then nothing of it is drawn.
+    /// When the pool has not enough memory for its control lists. Then nothing of the frame is drawn.
     pub fn submit(self) -> Result<Fence, Error> {
         let Self { device, mut memory, passes } = self;
         let mut driver = device.driver()?;

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::error::Error;
 
-/// Reserves room for `more` elements; the error has the label of who asked.
+/// Reserves space for `more` elements; the error has the label of the resource.
 pub(crate) fn reserve<T>(label: &'static str, list: &mut Vec<T>, more: usize) -> Result<(), Error> {
     list.try_reserve(more).map_err(|_| Error::HeapFull { label, bytes: more.saturating_mul(size_of::<T>()) })
 }

@@ -44,15 +44,17 @@
 //!
 //! # The types
 //! - A [`Device`] is a driver that resources share; [`Device::driver`] borrows it.
-//! - A [`Mesh`] is vertices in GPU memory, a [`Buffer`] any bytes, a [`Target`] a picture that is rendered to, a [`Texture`] one that is read.
-//! - A [`Pipeline`] is programs and the state to draw with. It carries the types of the vertices and uniforms that its programs read, so that a mesh or
-//!   uniforms that do not match do not compile. Programs come from a crate that `shader-build` has generated.
+//! - A [`Mesh`] is vertices in GPU memory, a [`Buffer`] raw bytes, a [`Target`] an image that is rendered to, a [`Texture`] one that is sampled.
+//! - A [`Pipeline`] is programs and the fixed state of a draw. Its type parameters are the types of the vertices and uniforms that its programs read, so that
+//! a mesh or
+//!   uniforms of other types do not compile. Programs come from a crate that `shader-build` has generated.
 //! - A [`DrawList`] is a draw target for embedded-graphics: shapes, text and images in two dimensions.
 //! - A [`Canvas`] adds what that crate lacks: alpha, antialiasing, rotated images, proportional text.
 //! - A [`Frame`] is a sequence of [passes](Pass), each of which renders to one target.
 //!
-//! Resources are owned values that can be dropped at any time: a submitted frame holds references to what it uses until the GPU is done with it. Nothing has to
-//! be freed by hand, and a call that fails frees whatever it had allocated. An [`Error`] names the resource by the label that it was created with.
+//! Resources are owned values that can be dropped at any time: a submitted frame holds references to what it uses until the GPU is done with it. Nothing has
+//! to be freed explicitly, and a call that fails frees everything that it had allocated. An [`Error`] names the resource by the label that it was created
+//! with.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -100,8 +102,9 @@ pub use shader_interface::PrimitiveKind;
 pub use target::{DepthTarget, Format, Target, TargetDescriptor};
 pub use texture::{CubeTexture, Sampler, Texture, TextureDescriptor};
 
-/// A matrix row by row, as shaders read it: a row and a vertex give one coordinate of the result. `glam` stores matrices column by column; a matrix that is
-/// passed without this function is the transposed one. In WGSL it is a `mat4x4<f32>` that is multiplied from the left as usual, `matrix * vec4(place, 1.0)`.
+/// A matrix in row-major order, as shaders read it: the dot product of a row and a vertex is one coordinate of the result. `glam` stores matrices in
+/// column-major order; without this function the shader gets the transpose. In WGSL it is a `mat4x4<f32>` that is multiplied from the left as usual, `matrix
+/// * vec4(place, 1.0)`.
 pub fn rows(matrix: &glam::Mat4) -> [f32; 16] {
     matrix.transpose().to_cols_array()
 }

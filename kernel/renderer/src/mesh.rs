@@ -18,7 +18,7 @@ pub(crate) mod layout;
 pub use indices::Indices;
 use layout::{ALIGNMENT, Layout, Parts, PlacedPart};
 
-/// How vertices form points, lines or triangles.
+/// How vertices are assembled to points, lines or triangles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Primitive {
     /// Each vertex is a point.
@@ -72,7 +72,7 @@ impl Primitive {
 
 /// Vertices of one type in GPU memory, and their primitive.
 ///
-/// The number of vertices and indices is not limited: what is too much for one record of the hardware is drawn in parts.
+/// The number of vertices and indices is not limited: a mesh that exceeds the limits of a hardware record is drawn by several.
 #[derive(Clone, Debug)]
 pub struct Mesh<V> {
     label: &'static str,
@@ -124,8 +124,8 @@ impl<V: VertexData> Mesh<V> {
         Self::place(device, label, primitive, (bytes_of(vertices).into(), V::BYTES), Some(indices))
     }
 
-    /// Creates a mesh from vertices in the layout of GPU memory, [`VertexData::BYTES`] each, and optional indices: data
-    /// that a build script has prepared is only copied, and so is the number of each vertex if a shader asks for it. The vertices' values are not checked.
+    /// Creates a mesh from vertices in the layout of GPU memory, [`VertexData::BYTES`] each, and optional indices. The data, prepared by a build script, are
+    /// only copied, with the number of each vertex added if a shader reads it. Values are not checked.
     ///
     /// # Errors
     /// When the bytes are not a whole number of vertices or indices, and as [`Mesh::indexed`].
@@ -171,12 +171,12 @@ impl<V: VertexData> Mesh<V> {
         &self.memory
     }
 
-    /// The kind of its primitives.
+    /// The type of its primitives.
     pub(crate) const fn primitive(&self) -> PrimitiveKind {
         self.primitive
     }
 
-    /// The only part, if one record draws the whole mesh.
+    /// The part, if one record draws the whole mesh.
     #[inline]
     pub(crate) const fn only_part(&self) -> Option<&PlacedPart> {
         match &self.parts {

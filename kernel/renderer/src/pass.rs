@@ -31,8 +31,7 @@ use clear_color::ClearColor;
 use draw::{LastDraw, Source};
 use part_clear::PartClear;
 
-/// Initial binner memory per tile beyond the first block of its list, in bytes. The driver adds memory during binning
-/// when it runs out.
+/// Initial binner memory per tile, in addition to the first block of its list, in bytes. When it runs out during binning, the driver adds memory.
 const GROWTH_BYTES_PER_TILE: u32 = 512;
 
 /// The target of a pass, and how its contents are loaded and stored.
@@ -52,11 +51,11 @@ pub struct PassDescriptor<'t> {
     /// A depth target that depths and stencils are loaded from or stored to. `None` clears them and discards them at
     /// the end.
     pub depth: Option<KeptDepth<'t>>,
-    /// The part of the target that is drawn; the rest stays unchanged, in the depth target too. Tiles outside cost nothing. Where the part ends inside a
-    /// tile, what it clears is loaded first and cleared with a draw, and early Z is off if that clears depths: a part of whole tiles costs less.
+    /// The part of the target that is drawn; the rest is unchanged, in the depth target as well. Tiles outside cost nothing. If the part ends inside a tile,
+    /// the tile is loaded and cleared with a draw, and early Z is off if that clears depths: a part of whole tiles costs less.
     pub area: Option<Rectangle>,
-    /// Uses the tile buffer as two, so that one tile is drawn while the one before it is stored. Tiles are half as high
-    /// then, and there are twice as many: this pays where storing takes as long as drawing. It is not available with four samples per pixel.
+    /// Splits the tile buffer into two, so that one tile is drawn while the previous one is stored. Tiles then have half the height, and there are twice as
+    /// many: this pays if storing takes as long as drawing. It is not available with four samples per pixel.
     pub double_buffer: bool,
 }
 
@@ -65,25 +64,25 @@ pub struct PassDescriptor<'t> {
 pub struct KeptDepth<'t> {
     /// Where they are stored.
     pub target: &'t DepthTarget,
-    /// What the pass begins with.
+    /// Their initial values.
     pub load: LoadOp,
-    /// What becomes of them at its end.
+    /// Whether they are stored at the end.
     pub store: StoreOp,
 }
 
-/// What depths and stencils a pass begins with.
+/// The initial depths and stencils of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadOp {
     /// The pass's clear values.
     Clear,
-    /// What an earlier pass has stored.
+    /// Those that an earlier pass has stored.
     Load,
 }
 
-/// What becomes of depths and stencils at the end of a pass.
+/// What happens to depths and stencils at the end of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreOp {
-    /// They are lost.
+    /// They are discarded.
     Discard,
     /// They are stored, for a later pass to load.
     Store,
@@ -114,7 +113,7 @@ impl<'t> PassDescriptor<'t> {
         Self { area: Some(area), ..self }
     }
 
-    /// Draws one tile while the one before it is stored.
+    /// Draws each tile while the previous one is stored.
     pub const fn double_buffered(self) -> Self {
         Self { double_buffer: true, ..self }
     }
@@ -168,7 +167,7 @@ impl Recording {
         };
         let grid = TileGrid::new(width_px, height_px, buffer)?;
         let part = Part::new(label, &grid, area)?;
-        // A tile that is drawn only in part loads its contents even if that part is cleared: see `part_clear`.
+        // A tile that is drawn in part loads its contents, even if that part is cleared: see `part_clear`.
         let load_color = clear.is_none() || !part.is_whole_tiles;
         if multisample && load_color {
             return impossible("four samples cannot be loaded from a picture of one sample per pixel: clear all of it");
@@ -182,7 +181,7 @@ impl Recording {
         let mut part_clear = None;
         if !part.is_whole_tiles {
             let color = clear.map(ClearColor::shown);
-            // Depths that are not stored may be cleared outside of the part too.
+            // Depths that are not stored may be cleared outside of the part as well.
             let cleared_depth = depth.as_mut().filter(|depth| depth.store && !depth.load);
             let depth_and_stencil = cleared_depth.map(|depth| {
                 depth.load = true;
@@ -262,11 +261,11 @@ impl KeptDepth<'_> {
     }
 }
 
-/// The part of a picture that a pass draws.
+/// The area of a target that a pass draws.
 struct Part {
     tiles: TileArea,
     window: ClipWindow,
-    /// Whether no tile has pixels of the picture outside of the part.
+    /// Whether the pass covers every pixel of each tile that it touches.
     is_whole_tiles: bool,
 }
 
@@ -326,7 +325,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         &self.recording.target
     }
 
-    /// Restricts the draws that follow to a rectangle, or to the pass's whole area for `None`. Where nothing is left of the area they are left out.
+    /// Restricts the following draws to a rectangle, or to the pass's whole area for `None`. A draw whose remaining area is empty is skipped.
     pub fn set_scissor(&mut self, scissor: Option<Rectangle>) {
         let window = self.recording.window;
         self.recording.scissor = scissor.map_or(window, |scissor| intersection(window, scissor));
@@ -336,7 +335,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
     /// Draws a mesh.
     ///
     /// # Errors
-    /// When the pipeline or the mesh belongs to another device, a uniform is NaN, or memory runs out. The pass is then as it was before.
+    /// When the pipeline or the mesh belongs to another device, a uniform is NaN, or memory runs out. The pass is then unchanged.
     pub fn draw<V: VertexData, U: VertexUniforms, F: UniformData>(
         &mut self,
         pipeline: &Pipeline<V, U, F>,
@@ -350,10 +349,10 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         }
     }
 
-    /// Draws a mesh once for each element of `instances`, which a shader in WGSL numbers by `instance_index`.
+    /// Draws a mesh once for each element of `instances`; a shader in WGSL reads the index as `instance_index`.
     ///
     /// # Errors
-    /// As [`Pass::draw`]; then none of them is drawn.
+    /// As [`Pass::draw`]; then no instance is drawn.
     pub fn draw_instances<V: VertexData, U: VertexUniforms, F: UniformData>(
         &mut self,
         pipeline: &Pipeline<V, U, F>,
@@ -391,8 +390,8 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         self.recording.draw(self.device, self.memory, pipeline, &source, uniforms)
     }
 
-    /// Draws transient things whose vertices `words` writes: rectangles of four vertices each if there are `indices`,
-    /// which must be enough for all, and points otherwise.
+    /// Draws transient elements whose vertices the function `words` computes: rectangles of four vertices each if there are `indices`, which must be
+    /// sufficient for all, and points otherwise.
     pub(crate) fn draw_each<T, V: VertexData, F: UniformData, const N: usize>(
         &mut self,
         pipeline: &Pipeline<V, NoUniforms, F>,
@@ -401,7 +400,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         indices: Option<&Buffer>,
         uniforms: &F,
     ) -> Result<(), Error> {
-        /// Number of things whose vertices are written at once.
+        /// Number of elements whose vertices are written in one batch.
         const AT_ONCE: usize = 16;
         if let Some(indices) = indices {
             self.device.expect_own(pipeline.label, indices)?;

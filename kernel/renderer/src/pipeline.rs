@@ -1,18 +1,18 @@
-//! Pipelines: programs in GPU memory, and all the state that they draw with.
+//! Pipelines: programs in GPU memory, with the fixed state of their draws.
 //!
-//! A pipeline is created once and determines everything about a draw except its mesh, its uniforms and its target. Features that cannot be combined are an
-//! error when it is created.
+//! A pipeline is immutable, and determines everything about a draw except its mesh, its uniforms and its target. An invalid combination of features is an
+//! error when the pipeline is created.
 //!
 //! # When early Z is off
-//! Early Z rejects hidden blocks of pixels before they are shaded, so opaque things cost least when the nearest are drawn first. The pictures are the same
-//! with it and without. A pipeline uses it for the depth tests `Less` and `LessOrEqual`, unless
-//! - the fragment shader writes a depth of its own, because the early test takes the triangle's;
+//! Early Z rejects blocks of hidden pixels before they are shaded, so opaque objects cost least when they are drawn from near to far. It never changes the
+//! picture. A pipeline uses it for the depth tests `Less` and `LessOrEqual`, unless
+//! - the fragment shader writes a depth, because the early test uses the triangle's;
 //! - fragments are discarded: by the shader, an alpha test or alpha to coverage;
-//! - the stencil changes where the stencil test or the depth test fails, because a rejected fragment comes to neither.
+//! - the stencil is modified when the stencil test or the depth test fails, because a fragment that is rejected early reaches neither.
 //!
-//! The early test compares with a depth of its own, which only such draws keep up to date. A draw that stores depths with `Always`, `Greater`,
-//! `GreaterOrEqual` or `NotEqual` may move the depth away without it: a board then rejected what was visible [bm docs/DRIVERS.md]. So early Z is off in all
-//! draws of the pass after such a one ([`v3d::binning_list`]). To keep it, draw a background without storing depths, or at the farthest depth with
+//! The early test compares with a depth buffer of its own, which only draws with early Z keep up to date. A draw that stores depths with `Always`, `Greater`,
+//! `GreaterOrEqual` or `NotEqual` may increase the depth without updating it: a board then rejected visible fragments [bm docs/DRIVERS.md]. Therefore early Z
+//! is off in all later draws of the pass ([`v3d::binning_list`]). To keep it, draw a background without storing depths, or at the farthest depth with
 //! `LessOrEqual`.
 
 use alloc::vec::Vec;
@@ -39,14 +39,14 @@ use programs::{FragmentCode, Programs, VertexCode};
 use state::{Cull, Depth, FrontFace, PolygonOffset, Samples, State};
 use stencil::Stencil;
 
-/// Most varyings that the hardware interpolates [AG p.69: Flat Shade Flags].
+/// Maximum number of varyings that the hardware interpolates [AG p.69: Flat Shade Flags].
 const MAX_VARYINGS: usize = 32;
-/// Most arrays of attributes of a vertex.
+/// Maximum number of attribute arrays of a vertex.
 const MAX_ARRAYS: usize = shader_interface::Attribute::MAX_ARRAYS;
-/// Most bytes of a vertex: the stride has 8 bits.
+/// Maximum size of a vertex in bytes: the stride has 8 bits.
 const MAX_VERTEX_BYTES: usize = 255;
 
-/// Where a pipeline's shaded vertices come from.
+/// The source of a pipeline's shaded vertices.
 #[derive(Clone, Copy, Debug)]
 pub enum Shading<'a, V, U, const VARYINGS: usize> {
     /// From a vertex shader: the GL pipeline.
@@ -130,7 +130,7 @@ impl<'a, V, U, F, const N: usize> PipelineDescriptor<'a, V, U, F, N> {
 }
 
 impl<V, U, F, const N: usize> PipelineDescriptor<'_, V, U, F, N> {
-    /// The state alone.
+    /// The state without the programs.
     pub const fn state(&self) -> State {
         State {
             half_color: self.half_color,
@@ -168,7 +168,7 @@ pub struct Pipeline<V, U, F> {
     pub(crate) is_64_bit: Option<bool>,
     /// Uniforms of the tail, the code that is appended to the fragment shader.
     pub(crate) tail_uniforms: Vec<u32>,
-    /// The state that does not depend on the pass.
+    /// The state that is the same in every pass.
     pub(crate) state: FixedState,
     feeds: PhantomData<fn(V, U, F)>,
 }
@@ -187,7 +187,7 @@ impl<V: VertexData, U, F> Pipeline<V, U, F> {
 }
 
 impl<V, U, F> Pipeline<V, U, F> {
-    /// The same for vertices of so many bytes, and so many varyings.
+    /// The same for vertices of `vertex_bytes` bytes, and a given number of varyings.
     pub(crate) fn of_sizes<P: Platform, const N: usize>(
         device: &Device<'_, P>,
         descriptor: &PipelineDescriptor<'_, V, U, F, N>,
@@ -203,7 +203,7 @@ impl<V, U, F> Pipeline<V, U, F> {
         Self::of_programs(device, label, &programs, &descriptor.state())
     }
 
-    /// The same of programs without types.
+    /// The same for programs without types.
     pub(crate) fn of_programs<P: Platform>(
         device: &Device<'_, P>,
         label: &'static str,
@@ -337,7 +337,7 @@ fn tail(label: &'static str, pipeline: &State, ending: Ending) -> Result<Tail, E
             None => build(),
         },
         Ending::Own => {
-            // Depth test and samples are state records; everything else is code in the tail.
+            // The depth test and the number of samples are state records; everything else is code in the tail.
             let plain = TailState {
                 stencil: None,
                 alpha_test: AlphaTest::NONE,
@@ -357,7 +357,7 @@ fn tail(label: &'static str, pipeline: &State, ending: Ending) -> Result<Tail, E
     }
 }
 
-/// Programs one after the other, each at the start of a line of the instruction cache.
+/// Concatenated programs, each aligned to a line of the instruction cache.
 #[derive(Default)]
 struct Code(Vec<u8>);
 

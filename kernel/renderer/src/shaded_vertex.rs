@@ -1,10 +1,12 @@
 //! Shaded vertices, for NV mode.
 //!
-//! In NV mode no vertex shader runs: a vertex in memory has the format of a vertex shader's output. Screen coordinates are relative to the viewport's centre.
+//! In NV mode no vertex shader is executed: a vertex in memory has the format of a vertex shader's output. Screen coordinates are relative to the viewport's
+//! centre.
 //!
-//! # Surprises
-//! - Nothing clips such vertices, and boards lose triangles of those that are far outside: seven half widths of the picture from its middle are drawn, eight
-//!   are not [piegpu], though the coordinates would reach 2048 pixels. Whoever makes such vertices clips them before.
+//! # Pitfalls
+//! - The hardware does not clip such vertices, and boards do not draw triangles with vertices that are far outside: seven half widths of the picture from its
+//! middle work, eight
+//!   do not [piegpu], though the range of coordinates reaches 2048 pixels. The program that generates the vertices has to clip them.
 
 use alloc::vec::Vec;
 use shader_interface::VertexData;
@@ -25,11 +27,10 @@ pub struct ShadedVertex<const N: usize> {
 }
 
 impl<const N: usize> ShadedVertex<N> {
-    /// A vertex in normalised device coordinates, with Wc = 1, on a viewport with these half sides in sixteenths of a
-    /// pixel.
+    /// A vertex in normalised device coordinates, with Wc = 1. `half_width` and `half_height` are those of the viewport, in sixteenths of a pixel.
     ///
-    /// Coordinates equal those of a vertex shader, whose multiplications and conversions all round towards zero: the exact product, which an f64 represents, is
-    /// truncated once.
+    /// The coordinates equal those of a vertex shader, whose multiplications and conversions all round towards zero: the exact product, which an f64 can
+    /// represent, is truncated once.
     pub fn flat(x: f32, y: f32, depth: f32, half_width: f32, half_height: f32, varyings: [f32; N]) -> Self {
         let scaled = |coordinate: f32, half: f32| (f64::from(coordinate) * f64::from(half)) as i16;
         let position = ScreenXy { x: scaled(x, half_width), y: scaled(y, half_height) };

@@ -23,9 +23,8 @@ pub enum Format {
     Rgba8888,
     /// 16 bits: red in the highest five, green in six, blue in the lowest five.
     Rgb565,
-    /// 64 bits: red, green, blue, alpha as half floats, red lowest, neither clamped nor rounded to 256 steps. The guide
-    /// calls it HDR rendering. Fragment shaders that render to it write half floats (`.output half_color`), with one sample per pixel; a texture of type
-    /// `Rgba64` reads it.
+    /// 64 bits: red, green, blue, alpha as half floats, red lowest, neither clamped nor quantised to 8 bits. The guide calls it HDR rendering. Fragment
+    /// shaders for it write half floats (`.output half_color`), with one sample per pixel; a texture of type `Rgba64` reads it.
     Rgba16Float,
 }
 
@@ -63,21 +62,21 @@ pub struct TargetDescriptor {
     pub tiling: Tiling,
 }
 
-/// A picture in memory that passes render to. Its first row in memory is its top.
+/// An image in memory that passes render to. Its first row in memory is the top one.
 #[derive(Clone, Debug)]
 pub struct Target {
     label: &'static str,
     surface: Surface,
     width_px: u32,
-    /// `None` if the memory is not the device's.
+    /// `None` if the memory was not allocated from the device's pool.
     memory: Option<Buffer>,
 }
 
 impl Target {
-    /// Allocates memory for a picture.
+    /// Allocates memory for an image.
     ///
     /// # Errors
-    /// When a side is out of range, or the pool has not enough memory.
+    /// When width or height is out of range, or the pool has not enough memory.
     pub fn new<P: Platform>(device: &Device<'_, P>, descriptor: &TargetDescriptor) -> Result<Self, Error> {
         let TargetDescriptor { label, width_px, height_px, format, tiling } = *descriptor;
         let refuse = |why| Error::TargetSize { label, width_px, height_px, why };
@@ -107,10 +106,10 @@ impl Target {
         Ok(Self { label, surface, width_px, memory: Some(memory) })
     }
 
-    /// A page of a display: memory that is not the device's, with rows of 32-bit pixels at a distance of `pitch_bytes`.
+    /// A page of a display: memory outside of the device's pool, with rows of 32-bit pixels at a distance of `pitch_bytes`.
     ///
     /// # Errors
-    /// When the pitch is not a whole number of pixels, or a side is out of range.
+    /// When the pitch is not a whole number of pixels, or width or height is out of range.
     pub fn page(
         label: &'static str,
         address: BusAddr,
@@ -121,7 +120,7 @@ impl Target {
         let refuse = |why| Error::TargetSize { label, width_px, height_px, why };
         TileGrid::new(width_px, height_px, TileBuffer::Single)
             .map_err(|_| refuse("each side must be 1 to 2048 pixels"))?;
-        // The hardware takes the pitch from the surface's width in pixels.
+        // The hardware has no separate pitch: it is the surface's width in pixels.
         if !pitch_bytes.is_multiple_of(4) || pitch_bytes / 4 < width_px || pitch_bytes / 4 > u32::from(u16::MAX) {
             return Err(refuse("its pitch is not a whole number of pixels, or less than its width"));
         }
@@ -172,7 +171,7 @@ impl Target {
         self.width_px as f32 / self.surface.height_px as f32
     }
 
-    /// A viewport that covers the target, for vertices that the CPU shades.
+    /// A viewport that covers the target, for vertices that are shaded by the CPU.
     pub fn viewport(&self) -> Viewport {
         // Both sides are at most 2048 pixels.
         Viewport::display(self.width_px as u16, self.surface.height_px as u16)
@@ -183,15 +182,15 @@ impl Target {
         &self.surface
     }
 
-    /// Its memory, if it is the device's.
+    /// Its memory, if it was allocated from the device's pool.
     pub const fn memory(&self) -> Option<&Buffer> {
         self.memory.as_ref()
     }
 
-    /// Copies the picture's bytes from memory, in the layout of its tiling. The GPU must be done with it.
+    /// Copies the image from memory, in the layout of its tiling. The GPU must be done with it.
     ///
     /// # Errors
-    /// When the target is not the device's, or `bytes` is longer than the picture.
+    /// When the memory is not of the device's pool, or `bytes` is longer than the image.
     pub fn read<P: Platform>(&self, device: &Device<'_, P>, bytes: &mut [u8]) -> Result<(), Error> {
         let label = self.label;
         let memory = self.memory.as_ref().ok_or(Error::ForeignDevice { label })?;

@@ -1,4 +1,4 @@
-//! Textures: pictures that fragment shaders sample.
+//! Textures: images that fragment shaders sample.
 //!
 //! A [`Texture`] has two dimensions, a [`CubeTexture`] has six faces. Shaders declare which of them they sample, and each binding has its own type:
 //! ```text
@@ -29,7 +29,7 @@
 //! }
 //! ```
 //!
-//! Pixels are passed as rows without padding, the first one at t = 0; each row begins at a whole byte. Textures own their memory and can be dropped at any
+//! Pixels are passed in rows without padding, the first one at t = 0; each row begins at a whole byte. Textures own their memory and can be dropped at any
 //! time: a binding holds a reference until the GPU is done.
 
 mod image;
@@ -105,11 +105,11 @@ impl Texture {
         Ok(texture)
     }
 
-    /// A texture that shares a target's memory, without a copy. A pass cannot render to it and read it at once.
+    /// A texture that shares a target's memory, without a copy. It cannot be sampled in a pass that renders to the target.
     ///
     /// # Errors
-    /// When the target's tiling is not the one that a TMU expects: T-format, but LT-format for small pictures, or raster rows whose width in 32-bit pixels is a
-    /// power of two and not less than 4; or when its memory is not the device's.
+    /// When the target's tiling is not the one that a TMU expects: T-format, except LT-format for small pictures, or raster rows whose width in 32-bit pixels
+    /// is a power of two of at least 4; or when its memory is not of the device's pool.
     pub fn of_target(target: &Target) -> Result<Self, Error> {
         let label = target.label();
         let memory = target.memory().ok_or(Error::ForeignDevice { label })?;
@@ -133,7 +133,7 @@ impl Texture {
         Ok(Self(Image::of(label, layout, memory.clone())))
     }
 
-    /// A mip level as a target of passes. While it is rendered to, the texture cannot be read.
+    /// A mip level as a target of passes. While a pass renders to it, the texture cannot be sampled.
     ///
     /// # Errors
     /// When there is no such level, or passes cannot render to texels of its type.
@@ -164,8 +164,7 @@ impl Texture {
         self.0.write(device, 0, level, rectangle, texels)
     }
 
-    /// Reads a rectangle of a level, or all of it for `None`. What the GPU renders is visible once its job is found to
-    /// be done.
+    /// Reads a rectangle of a level, or all of it for `None`. Results of the GPU are visible once its job is known to be done.
     ///
     /// # Errors
     /// As [`Texture::write`].
@@ -182,7 +181,7 @@ impl Texture {
     /// Binds the texture for two-dimensional lookups.
     ///
     /// # Errors
-    /// When the hardware does not support this texture with this sampler; and when its texels have 64 bits ([`Texture::bind_64`]).
+    /// When the hardware does not support this texture with this sampler, or its texels have 64 bits ([`Texture::bind_64`]).
     pub fn bind(&self, sampler: &Sampler) -> Result<Texture2d, Error> {
         self.0.expect_results(1)?;
         Ok(TextureBinding::new(self.0.parameters(sampler)?.words(), self.0.owner()))
@@ -197,7 +196,7 @@ impl Texture {
         Ok(TextureBinding::new(self.0.parameters(sampler)?.words(), self.0.owner()))
     }
 
-    /// Binds the texture for lookups whose bias alone selects the mip level.
+    /// Binds the texture for lookups that select the mip level by their bias alone.
     ///
     /// # Errors
     /// As [`Texture::bind`].
@@ -217,7 +216,7 @@ impl Texture {
         Ok(TextureBinding::new(alone.words(), self.0.owner()))
     }
 
-    /// Binds a rectangle of the texture as if it were a texture of its own.
+    /// Binds a rectangle of the texture as if it were a separate texture.
     ///
     /// # Errors
     /// As [`Texture::bind`], and when the rectangle is empty, not inside the texture, or has a side of 2048.

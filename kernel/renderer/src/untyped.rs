@@ -1,7 +1,7 @@
-//! Programs, vertices and uniforms whose layout is known only at run time: for other languages than Rust.
+//! Programs, vertices and uniforms whose layout is known only at run time: for languages other than Rust.
 //!
-//! The compiler cannot check here that a mesh fits to a pipeline, or uniforms to a program. What can be checked is checked when a draw is recorded: a slot that
-//! refers to a word or a texture that the draw does not have is an error, and nothing is drawn.
+//! The compiler cannot check here that a mesh matches a pipeline, or uniforms a program. Checks are made when a draw is recorded: a slot that refers to a
+//! word or a texture that the draw does not have is an error, and nothing is drawn.
 
 use alloc::vec::Vec;
 
@@ -13,12 +13,12 @@ use crate::error::Error;
 use crate::mesh::{Indices, Mesh, Primitive};
 use crate::pipeline::{Pipeline, PipelineDescriptor};
 
-/// Vertices whose size is known at run time: they are created as bytes only.
+/// Vertices whose size is known at run time; they are created from bytes only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UntypedVertex;
 
 impl VertexData for UntypedVertex {
-    /// The smallest vertex. Meshes and pipelines of this type are created with the size of their own.
+    /// The size of the smallest vertex. Meshes and pipelines of this type are created with their actual size.
     const BYTES: usize = 4;
 
     fn push(&self, words: &mut Vec<u32>) {
@@ -31,7 +31,7 @@ impl VertexData for UntypedVertex {
 pub enum Slot {
     /// This word.
     Constant(u32),
-    /// The word with this number of those that the draw passes.
+    /// The draw's word with this index.
     Word(u32),
     /// Half of the viewport's width.
     ViewportHalfWidth,
@@ -43,19 +43,19 @@ pub enum Slot {
     ViewportZOffset,
     /// A parameter word of a texture of the draw.
     Texture {
-        /// The texture's number.
+        /// Index of the draw's texture.
         texture: u32,
-        /// The parameter's, 0 to 3.
+        /// Number of the parameter, 0 to 3.
         parameter: u32,
     },
 }
 
-/// What a draw passes to the programs of its pipeline, and the slots of these.
+/// The uniforms that a draw passes to the programs of its pipeline, and how the programs read them.
 #[derive(Clone, Debug)]
 pub struct UntypedUniforms<'a> {
-    /// What the program reads; the vertex shader's, or the fragment shader's.
+    /// The uniform words of the program, in order: of the vertex shader, or of the fragment shader.
     pub slots: &'a [Slot],
-    /// What the coordinate shader reads, beside a vertex shader.
+    /// The uniform words of the coordinate shader, if there is a vertex shader.
     pub coordinate_slots: &'a [Slot],
     /// The draw's words.
     pub words: &'a [u32],
@@ -63,11 +63,11 @@ pub struct UntypedUniforms<'a> {
     pub textures: &'a [Texture2d],
 }
 
-/// Most words that a program reads; the hardware knows no limit.
+/// Maximum number of words that a program reads; the hardware has no limit.
 pub const MAX_SLOTS: usize = 256;
 
 impl UntypedUniforms<'_> {
-    /// The first slot that refers to a word or a texture that is not there.
+    /// The first slot that refers to a word or a texture that the draw does not have.
     pub fn missing(&self) -> Option<Slot> {
         let is_missing = |slot: &&Slot| match **slot {
             Slot::Word(number) => number as usize >= self.words.len(),
@@ -93,7 +93,7 @@ impl UntypedUniforms<'_> {
                 }
             }
         }
-        // Their words are written; this keeps them alive.
+        // The words were written already; this keeps the textures' memory allocated.
         self.textures.iter().for_each(|texture| texture.push(stream, 0, 0));
     }
 }
@@ -136,7 +136,7 @@ impl Mesh<UntypedVertex> {
 }
 
 impl<U, F> Pipeline<UntypedVertex, U, F> {
-    /// Creates a pipeline for vertices of so many bytes, and for programs with so many varyings.
+    /// Creates a pipeline for vertices of `vertex_bytes` bytes, and for programs with a given number of varyings.
     ///
     /// # Errors
     /// As [`Pipeline::new`].

@@ -1,7 +1,7 @@
-//! Pipelines from WGSL at run time, with the feature `wgsl`: the shader compiler is a part of the program then.
+//! Pipelines from WGSL at run time, with the feature `wgsl`, which links the shader compiler into the program.
 //!
-//! What the type system checks for shaders that a build script compiles is checked here when it is set: a uniform has a name, a kind and a length, and a wrong
-//! one is an error that lists what there is. The programs are the same, word for word.
+//! The type system checks uniforms of shaders that a build script compiles; here they are checked when they are set: a uniform has a name, a type and a
+//! length, and a mismatch is an error that lists what the shader declares. The compiled programs are the same, word for word.
 //!
 //! ```
 //! # use renderer::{Device, Error, Primitive, Target, PassDescriptor, pipeline::state::State, wgsl::Shader};
@@ -49,7 +49,7 @@ pub use shader_compiler;
 pub use uniforms::Uniforms;
 pub use values::Values;
 
-/// A vertex and a fragment shader, compiled together, and what feeds them.
+/// A vertex and a fragment shader, compiled together, and their interface.
 #[derive(Clone, Debug)]
 pub struct Shader(Rc<Stages>);
 
@@ -63,7 +63,7 @@ pub(crate) struct Stages {
 }
 
 impl Stages {
-    /// What the source of the fragment shader declares; each stage knows all of its source.
+    /// The interface of the fragment shader; each stage has the declarations of its whole source.
     fn interface(&self) -> &Interface {
         &self.fragment.interface
     }
@@ -74,10 +74,10 @@ impl Stages {
 }
 
 impl Shader {
-    /// Compiles a source with the usual options. `name` stands in errors.
+    /// Compiles a source with default options. Errors contain `name`.
     ///
     /// # Errors
-    /// What is wrong with the source, with its place, or that a stage is missing.
+    /// When the source has an error, which has a place, or a stage is missing.
     pub fn compile(name: &str, source: &str) -> Result<Self, Error> {
         Self::compile_with(&Compiler::default(), name, source)
     }
@@ -90,7 +90,7 @@ impl Shader {
         Self::of(name, &compiler.compile(name, source)?)
     }
 
-    /// The shader that a source was compiled to.
+    /// A shader from the result of the compiler.
     ///
     /// # Errors
     /// When a stage is missing.
@@ -98,11 +98,11 @@ impl Shader {
         Self::of_two(name, shader, shader)
     }
 
-    /// A shader of two sources: a vertex shader without uniforms, textures and storage buffers, and a fragment shader that reads no varyings, such as one that
-    /// covers the screen.
+    /// A shader from two sources: a vertex shader without uniforms, textures and storage buffers, and a fragment shader that reads no varyings, such as one
+    /// that covers the screen.
     ///
     /// # Errors
-    /// When a stage is missing, or the two are not so.
+    /// When a stage is missing, or one of the conditions is not met.
     pub fn of_screen(
         name: &str,
         vertex: &shader_compiler::Shader,
@@ -140,7 +140,7 @@ impl Shader {
         &self.0.name
     }
 
-    /// The programs: of coordinate, vertex and fragment shader.
+    /// The programs: coordinate, vertex and fragment shader.
     pub fn programs(&self) -> [&Compiled; 3] {
         [&self.0.coordinate, &self.0.vertex, &self.0.fragment]
     }
@@ -165,7 +165,7 @@ impl Shader {
         self.0.attributes()
     }
 
-    /// Uniforms of this shader: zeros, and no textures yet.
+    /// Uniforms for this shader, initially zero and without textures.
     pub fn uniforms(&self) -> Uniforms {
         Uniforms::new(Rc::clone(&self.0))
     }
@@ -218,10 +218,10 @@ impl Shader {
         Ok(ShaderPipeline { pipeline, stages: Rc::clone(&self.0) })
     }
 
-    /// Creates a mesh from the values of each attribute, one vertex after the other. The number of the vertex, if the source asks for it, is filled in.
+    /// Creates a mesh from the values of each attribute, for all vertices in order. The vertex index is added if the source reads it.
     ///
     /// # Errors
-    /// When an attribute is missing, is not there, or its values are of another kind or number than the shader's, and as
+    /// When an attribute is missing or unknown, or its values have a different type or number than the shader's, and as
     /// [`Mesh::with_indices`](crate::Mesh::with_indices).
     pub fn mesh<P: Platform>(
         &self,
@@ -248,7 +248,7 @@ impl ShaderPipeline {
     /// Draws a mesh.
     ///
     /// # Errors
-    /// When the uniforms are another shader's or a texture is missing, and as [`Pass::draw`].
+    /// When the uniforms are those of another shader or a texture is missing, and as [`Pass::draw`].
     pub fn draw<P: Platform>(
         &self,
         pass: &mut Pass<'_, '_, P>,

@@ -1,4 +1,4 @@
-//! Vertices of one pipeline, collected until they are drawn.
+//! The vertices of one pipeline, collected for drawing.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -14,7 +14,7 @@ use crate::pass::Pass;
 use crate::pipeline::Pipeline;
 use crate::shaded_vertex::ShadedVertex;
 
-/// Most vertices of one draw: a number of whole triangles below 2^16.
+/// Maximum number of vertices of one draw: whole triangles, and below 2^16.
 pub(super) const MAX_VERTICES: usize = 60_000;
 
 /// Vertices of a triangle list.
@@ -36,7 +36,7 @@ impl<const N: usize> Batch<N> {
         self.0.len()
     }
 
-    /// Removes all but the first vertices.
+    /// Keeps the first `vertices` vertices.
     pub(super) fn truncate(&mut self, vertices: usize) {
         self.0.truncate(vertices);
     }
@@ -46,7 +46,7 @@ impl<const N: usize> Batch<N> {
         ShadedVertex::<N>::BYTES * self.0.len()
     }
 
-    /// Appends a convex polygon as triangles, and returns how many vertices they have.
+    /// Appends a convex polygon as triangles, and returns their number of vertices.
     pub(super) fn append(&mut self, label: &'static str, corners: &[ShadedVertex<N>]) -> Result<usize, Error> {
         let [first, rest @ ..] = corners else { return Ok(0) };
         let before = self.0.len();
@@ -57,7 +57,7 @@ impl<const N: usize> Batch<N> {
         Ok(self.0.len() - before)
     }
 
-    /// Draws a range of the vertices, moved by `shift` sixteenths of a pixel.
+    /// Draws a range of the vertices, translated by `shift` sixteenths of a pixel.
     pub(super) fn draw<P: Platform, F: UniformData>(
         &self,
         pass: &mut Pass<'_, '_, P>,

@@ -22,7 +22,7 @@ impl Placement {
         Self { center: Vec2::new(x, y) + half, half, axis: Vec2::X }
     }
 
-    /// The same, rotated by an angle around its centre.
+    /// The same, rotated around its centre.
     #[must_use]
     pub fn turned(self, angle: f32) -> Self {
         Self { axis: Vec2::from_angle(angle).rotate(self.axis), ..self }
@@ -102,8 +102,8 @@ impl Canvas {
         })
     }
 
-    /// Draws a texture whose borders keep their size while its middle is stretched. The borders (left, top, right,
-    /// bottom) are in texels, each drawn as one pixel. A placement smaller than the borders scales them down.
+    /// Draws a texture as a nine-patch: its borders keep their size, and its middle is stretched. The borders (left, top, right, bottom) are in texels, each
+    /// drawn as one pixel. In a placement smaller than the borders they are scaled down.
     ///
     /// # Errors
     /// As [`Canvas::image`].
@@ -132,7 +132,7 @@ impl Canvas {
     }
 }
 
-/// The edges of a nine-patch's three columns or rows, each in texels and in pixels.
+/// The four coordinates that bound a nine-patch's columns or rows, each in texels and in pixels.
 fn stops(texels: f32, before: f32, behind: f32, start: f32, length: f32) -> [(f32, f32); 4] {
     let borders = before + behind;
     let scale = if borders > length { length / borders } else { 1.0 };

@@ -1,4 +1,4 @@
-//! Convex polygons: clipped to a guard band, snapped to sixteenths of a pixel, with varyings at their corners.
+//! Convex polygons: clipped to a guard band, and snapped to sixteenths of a pixel, with varyings evaluated at their corners.
 
 use alloc::vec::Vec;
 use glam::Vec2;
@@ -11,8 +11,8 @@ use crate::shaded_vertex::ShadedVertex;
 /// Width of the guard band around the canvas, in pixels: screen coordinates have 16 bits, in sixteenths of a pixel.
 const MARGIN_PX: f32 = 64.0;
 
-/// Greatest width of the guard band in widths of the canvas: boards lose shaded vertices that are more than seven half widths from the middle [piegpu]. A
-/// picture that the canvas is drawn to is not smaller.
+/// Maximum width of the guard band in widths of the canvas: boards do not draw triangles with vertices more than seven half widths from the middle [piegpu].
+/// The target that the canvas is drawn to is not smaller than the canvas.
 const MARGIN_WIDTHS: f32 = 3.0;
 
 /// The guard band that polygons are clipped to, and the centre that coordinates are relative to.
@@ -34,8 +34,7 @@ impl Window {
         Self { low: -margin, high: size + margin, margin, center: size_px.map(|side| (8 * side.min(2048)) as i16) }
     }
 
-    /// Difference between the coordinates of this canvas and those of a picture with this viewport, which is not
-    /// smaller.
+    /// Offset from the coordinates of this canvas to those of a target with this viewport, which is not smaller.
     pub(super) const fn shift_to(&self, viewport: &Viewport) -> [i16; 2] {
         [self.center[0] - viewport.center_x, self.center[1] - viewport.center_y]
     }
@@ -74,7 +73,7 @@ impl Window {
                 left = cut(&left, |corner| corner[axis] - self.low[axis]);
                 left = cut(&left, |corner| self.high[axis] - corner[axis]);
             }
-            // Clipping is inexact between corners that are very far away.
+            // Rounding errors of clipping are large if corners are very far away.
             polygon.take(&left, |corner| self.vertex(corner.clamp(self.low, self.high), &varyings));
         }
         let values = polygon.vertices().iter().flat_map(|vertex| vertex.varyings);
@@ -84,9 +83,9 @@ impl Window {
         }
     }
 
-    /// A corner in the hardware's coordinates.
+    /// A corner as a vertex, in fixed-point screen coordinates.
     fn vertex<const N: usize>(&self, corner: Vec2, varyings: impl Fn(Vec2) -> [f32; N]) -> ShadedVertex<N> {
-        // The guard band is within 16 bits around the centre.
+        // The guard band is within the range of 16 bits around the centre.
         let sixteenths = (16.0 * corner + 0.5).floor();
         let from_center = |at: f32, center: i16| (at as i32 - i32::from(center)) as i16;
         let (x, y) = (from_center(sixteenths.x, self.center[0]), from_center(sixteenths.y, self.center[1]));
@@ -99,7 +98,7 @@ impl Window {
     }
 }
 
-/// Most corners of a clipped polygon: four, and one more for each of the four edges of the guard band.
+/// Maximum number of corners of a clipped polygon: four, and one more for each of the four edges of the guard band.
 const MAX_CORNERS: usize = 8;
 
 /// The shaded corners of a clipped convex polygon.
@@ -110,7 +109,7 @@ pub(super) struct Polygon<const N: usize> {
 }
 
 impl<const N: usize> Polygon<N> {
-    /// Fills unused elements.
+    /// Value of unused elements.
     const NOWHERE: ShadedVertex<N> =
         ShadedVertex { position: ScreenXy { x: 0, y: 0 }, depth: 0.0, reciprocal_w: 1.0, varyings: [0.0; N] };
 

@@ -93,9 +93,9 @@ impl Canvas {
         let Fill { top, bottom } = fill.into();
         let (top, bottom) = (premultiplied(top), premultiplied(bottom));
         let straight = half - radius;
-        // Half of the band's width. A band as wide as the shape fills it.
+        // Half of the band's width; a band as wide as the shape fills all of it.
         let band = outline.map_or(half.min_element().max(0.0) + 1.0, |width| width / 2.0);
-        // The outermost pixels with partial coverage have their centres half a pixel outside.
+        // The centres of the outermost pixels with partial coverage are half a pixel outside of the shape.
         let reach = half + 1.0;
         let corners = [Vec2::new(-1.0, -1.0), Vec2::new(1.0, -1.0), Vec2::ONE, Vec2::new(-1.0, 1.0)]
             .map(|corner| center + axis.rotate(corner * reach));

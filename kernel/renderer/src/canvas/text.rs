@@ -1,4 +1,4 @@
-//! Proportional text from an atlas of coverage, or of distances, which stays sharp at any size.
+//! Proportional text from an atlas of coverage, or of signed distances, which stays sharp at any size.
 
 use glam::Vec2;
 use v3d::Platform;
@@ -72,7 +72,8 @@ impl TextStyle {
 fn ramp(kind: GlyphKind, scale: f32) -> [f32; 2] {
     match kind {
         GlyphKind::Coverage => [1.0, 0.0],
-        // 128 of 255 is on the outline and 127 steps are the spread. Coverage is 0 half a pixel outside the outline and 1 half a pixel inside.
+        // A value of 128 of 255 is on the outline, and 127 steps correspond to the spread. Coverage goes from 0 half a pixel outside the outline to 1 half a
+        // pixel inside.
         GlyphKind::Distance { spread_px } => {
             let spread = spread_px * scale;
             [255.0 / 127.0 * spread, 0.5 - 128.0 / 127.0 * spread]
@@ -81,18 +82,18 @@ fn ramp(kind: GlyphKind, scale: f32) -> [f32; 2] {
 }
 
 impl Canvas {
-    /// Draws text. `x` and `y` place the baseline of its first line; a line feed begins a new line. Characters without
-    /// a glyph are skipped.
+    /// Draws text. `x` and `y` are the position of the baseline's start on the first line; a line feed begins a new line. Characters without a glyph are
+    /// skipped.
     ///
     /// Glyphs of a coverage font drawn at its own size are snapped to whole pixels, so that texels coincide with pixels.
     ///
     /// # Errors
-    /// When a coordinate is NaN or infinite, or the heap is full; then nothing of the text is drawn.
+    /// When a coordinate is NaN or infinite, or the heap is full; then none of the text is drawn.
     pub fn text(&mut self, atlas: &FontAtlas, x: f32, y: f32, style: &TextStyle, text: &str) -> Result<(), Error> {
         self.as_a_whole(|canvas| canvas.glyphs_of(atlas, x, y, style, text))
     }
 
-    /// Draws text glyph by glyph; an error leaves the glyphs before it drawn.
+    /// Draws text glyph by glyph; on an error, the glyphs before it remain drawn.
     fn glyphs_of(&mut self, atlas: &FontAtlas, x: f32, y: f32, style: &TextStyle, text: &str) -> Result<(), Error> {
         let font = &atlas.font;
         let Vec2 { x, y } = Vec2::new(x, y) + self.origin;

@@ -1,6 +1,6 @@
-//! A growable list in pieces of a fixed length.
+//! A growable list of chunks of fixed length.
 //!
-//! A vector would copy all its elements when it grows and need room for both copies; full pieces stay where they are. One draw takes one piece.
+//! When a vector grows, it copies all of its elements and needs memory for both copies; here full chunks are never moved. One draw uses one chunk.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -8,18 +8,18 @@ use core::ops::Range;
 use crate::error::Error;
 use crate::heap::reserve;
 
-/// Elements of a piece: as many rectangles have at most 2^16 vertices, which 16-bit indices can address.
+/// Maximum number of elements of a chunk: that many rectangles have at most 2^16 vertices, which 16-bit indices can address.
 pub(super) const MAX_LENGTH: usize = 16_000;
-/// Capacity that a piece begins with.
+/// Initial capacity of a chunk.
 const MIN_GROWTH: usize = 64;
 
-/// A list in pieces of [`MAX_LENGTH`] elements.
+/// A list in chunks of [`MAX_LENGTH`] elements.
 #[derive(Debug)]
 pub(super) struct Pieces<T> {
     full: Vec<Vec<T>>,
-    /// The piece that is appended to.
+    /// The chunk that is appended to.
     last: Vec<T>,
-    /// Empty pieces that keep their capacity.
+    /// Empty chunks whose capacity is kept for later.
     spare: Vec<Vec<T>>,
 }
 
@@ -64,7 +64,7 @@ impl<T> Pieces<T> {
     #[inline(never)]
     fn push_after_growing(&mut self, label: &'static str, thing: T) -> Result<(), Error> {
         if self.last.len() >= MAX_LENGTH {
-            // Reserves room in `full` for this piece, and in `spare` for all pieces, so that `clear` does not allocate.
+            // Reserves space in `full` for this chunk, and in `spare` for all chunks, so that `clear` does not allocate.
             reserve(label, &mut self.full, 1)?;
             let all = self.full.len() + 1;
             reserve(label, &mut self.spare, all)?;
@@ -80,14 +80,14 @@ impl<T> Pieces<T> {
         Ok(())
     }
 
-    /// The last elements, at most `most`, as far as they are in the last piece.
+    /// The last elements, at most `most`, that are in the last chunk.
     #[inline]
     pub(super) fn last_mut(&mut self, most: usize) -> &mut [T] {
         let first = self.last.len().saturating_sub(most);
         &mut self.last[first..]
     }
 
-    /// A range of the list as slices, one for each piece that has elements of it.
+    /// A range of the list as slices, one for each chunk that it overlaps.
     pub(super) fn part(&self, range: Range<usize>) -> impl Iterator<Item = &[T]> {
         let numbers = range.start / MAX_LENGTH..range.end.div_ceil(MAX_LENGTH);
         let slices = numbers.filter_map(move |number| {

@@ -1,7 +1,7 @@
 //! Single-coloured rectangles, single pixels and images, and their vertices.
 //!
-//! A rectangle is four shaded vertices, which indices make into two triangles; a pixel is a point of one vertex. Vertices are written directly as words,
-//! because there are many.
+//! A rectangle is four shaded vertices and six indices, which form two triangles; a pixel is a point of one vertex. Vertices are written directly as words,
+//! because there can be many thousands in a frame.
 
 use alloc::vec::Vec;
 use v3d::draw_state::Viewport;
@@ -79,14 +79,13 @@ const fn along(pixels: u16, sixteenths: i32, center: i16) -> i16 {
     (16 * pixels as i32 + sixteenths - center as i32) as i16
 }
 
-/// The word of a [`ScreenXy`](v3d::hw::shaded_vertex::ScreenXy); these two instructions replace its general encoder,
-/// because there are many.
+/// The word of a [`ScreenXy`](v3d::hw::shaded_vertex::ScreenXy), in two instructions, which are faster than its general encoder.
 #[inline]
 const fn place(x: i16, y: i16) -> u32 {
     x as u16 as u32 | (y as u16 as u32) << 16
 }
 
-/// The corners of a rectangle's two triangles.
+/// The vertices of a rectangle's two triangles.
 const TRIANGLES: [u16; 6] = [0, 1, 2, 2, 1, 3];
 
 /// An index buffer of two triangles per rectangle.
@@ -125,8 +124,7 @@ pub(super) struct Flat {
 }
 
 impl Flat {
-    /// Merges with a rectangle that is drawn later, if both have one colour and their union is a rectangle. Returns
-    /// whether it did.
+    /// Merges with a rectangle that is drawn later, if both have the same colour and their union is a rectangle. Returns whether it did.
     #[inline]
     pub(super) fn join(&mut self, next: &Self) -> bool {
         let (area, other) = (&mut self.area, &next.area);
@@ -150,7 +148,7 @@ impl Flat {
         false
     }
 
-    /// Whether it has another colour than what is drawn next, and overlaps it.
+    /// Whether the next rectangle overlaps it and has another colour.
     #[inline]
     pub(super) const fn hides(&self, next: &Self) -> bool {
         let (area, other) = (&self.area, &next.area);

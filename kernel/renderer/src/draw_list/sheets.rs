@@ -1,6 +1,6 @@
-//! Sheets: atlases of images, which become textures when they are drawn.
+//! Atlases of images ("sheets"), which are uploaded as textures when they are drawn.
 //!
-//! Small images are packed on shelves, from left to right; when a shelf is full, a new one begins below it. A large image has a sheet of its own.
+//! Small images are packed by the shelf algorithm: from left to right on a shelf, with a new shelf below a full one. A large image has a sheet of its own.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::heap::reserve;
 use crate::texture::{Texture, TextureDescriptor, TextureType};
 
-/// Width and greatest height of a sheet of small images, in texels.
+/// Width and maximum height of a sheet of small images, in texels.
 const SIDE: u16 = 512;
 
 /// Position of an image: its sheet, and its place there.
@@ -25,23 +25,23 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The indices of a row's texels in a sheet of this width.
+    /// The range of a row's texels in a sheet of this width.
     fn row(&self, row: u16, sheet_width: u16) -> Range<usize> {
         let start = usize::from(self.top + row) * usize::from(sheet_width) + usize::from(self.left);
         start..start + usize::from(self.width)
     }
 }
 
-/// A sheet's texels, and their texture once it was drawn with.
+/// The texels of a sheet, and its texture once it has been drawn.
 #[derive(Debug)]
 struct Sheet {
     width: u16,
-    /// Words, because they are copied faster than bytes.
+    /// Words rather than bytes, because they are copied faster.
     texels: Vec<u32>,
-    /// Top of the last shelf, and where the next image on it begins.
+    /// Top of the last shelf, and the left edge of the next image on it.
     shelf: u16,
     next: u16,
-    /// No other image fits here.
+    /// It has no space for another image.
     is_full: bool,
     texture: Option<Texture>,
 }
@@ -51,12 +51,12 @@ impl Sheet {
         Self { width, texels: Vec::new(), shelf: 0, next: 0, is_full, texture: None }
     }
 
-    /// Number of rows that hold texels.
+    /// Number of rows in use.
     const fn height(&self) -> u16 {
         (self.texels.len() / self.width as usize) as u16
     }
 
-    /// Allocates room for an image, if there is any, and returns its left and top texel.
+    /// Allocates space for an image, if there is any, and returns its left and top texel.
     fn place(&mut self, label: &'static str, width: u16, height: u16, most: u16) -> Result<Option<(u16, u16)>, Error> {
         let (left, top) = if self.next + width <= self.width { (self.next, self.shelf) } else { (0, self.height()) };
         if left + width > self.width || top + height > most {
@@ -89,7 +89,7 @@ impl Sheets {
         self.sheets.clear();
     }
 
-    /// Allocates room for an image.
+    /// Allocates space for an image.
     pub(super) fn place(&mut self, width: u16, height: u16) -> Result<Place, Error> {
         let is_large = width > SIDE || height > SIDE / 4;
         if let Some(last) = self.sheets.last_mut()
@@ -106,7 +106,7 @@ impl Sheets {
         Ok(Place { sheet: self.sheets.len() - 1, left: 0, top: 0, width, height })
     }
 
-    /// Frees the room of the last image.
+    /// Frees the space of the last image.
     pub(super) fn take_back(&mut self, place: &Place) {
         let is_own = self.sheets.get(place.sheet).is_some_and(|sheet| sheet.is_full);
         if is_own {
@@ -123,7 +123,7 @@ impl Sheets {
         sheet.texels.get_mut(range).unwrap_or_default()
     }
 
-    /// The value that all texels of an image have, if they have one.
+    /// The value of the image's texels, if all are the same.
     pub(super) fn only_texel(&self, place: &Place) -> Option<u32> {
         let sheet = self.sheets.get(place.sheet)?;
         let texels = &sheet.texels;

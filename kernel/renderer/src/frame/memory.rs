@@ -1,6 +1,6 @@
 //! The memory of one frame: control lists, shader records, uniforms and transient vertices.
 //!
-//! It is allocated from the pool in blocks as needed, and freed when the frame's jobs are done.
+//! It is allocated from the pool in growing blocks, and freed when the frame's jobs are done.
 
 use alloc::vec::Vec;
 use v3d::hw::BusAddr;
@@ -20,7 +20,7 @@ const MAX_BLOCK_BYTES: u32 = 256 * 1024;
 /// Alignment of a block in bytes.
 const BLOCK_ALIGNMENT: u32 = 4096;
 
-/// Alignment of all allocations in bytes: that of records, which is sufficient for everything else in a frame's memory.
+/// Alignment of all allocations in bytes: that of records, which is a multiple of all others.
 pub(crate) const ALIGNMENT: u32 = RECORD_ALIGNMENT;
 
 /// Rounds a size in bytes up to [`ALIGNMENT`]; sizes close to 2^32 become the greatest multiple.
@@ -83,7 +83,7 @@ impl FrameMemory {
         Ok(region.address())
     }
 
-    /// Copies a control list into the frame's memory. A gap behind it keeps everything else from beginning at its end address, as between the pool's buffers.
+    /// Copies a control list into the frame's memory. The gap behind it ensures that nothing else begins at its end address, as between the pool's buffers.
     pub(crate) fn place_list<P: Platform>(
         &mut self,
         driver: &mut Driver<'_, P>,

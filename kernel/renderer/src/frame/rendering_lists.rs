@@ -1,7 +1,7 @@
 //! A cache of rendering lists.
 //!
-//! A list depends only on its pass. Consecutive frames mostly have the same passes, over a few pages of a display and a few places in memory, so most lists are
-//! found here.
+//! A list depends only on its pass. Consecutive frames mostly have the same passes, with a few display pages and memory addresses in turn, so most lists are
+//! found in the cache.
 
 use alloc::vec::Vec;
 use v3d::record_list::RecordList;
@@ -9,7 +9,7 @@ use v3d::rendering_list::RenderingPass;
 
 use crate::error::Error;
 
-/// Capacity of the cache: every pair of three display pages and two frames in flight.
+/// Capacity of the cache: all combinations of three display pages and two frames in flight.
 const KEPT: usize = 6;
 
 /// Recently used lists with their passes, oldest first.

@@ -2,8 +2,8 @@
 
 use alloc::borrow::Cow;
 
-/// Indices of 8, 16 or 32 bits. The hardware reads 8 and 16 bits; 32-bit indices are narrowed, and a mesh of more than
-/// 65,536 vertices is drawn in parts that 16 bits are enough for.
+/// Indices of 8, 16 or 32 bits. The hardware reads 8 and 16 bits; 32-bit indices are narrowed, and a mesh of more than 65,536 vertices is split into parts
+/// that need only 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indices<'a> {
     /// 8 bits each.
@@ -77,7 +77,7 @@ impl<'a> Indices<'a> {
         }
     }
 
-    /// Bytes as the hardware reads them: 8-bit indices as they are, all others as 16 bits. All are less than 65,536.
+    /// Bytes as the hardware reads them: 8-bit indices unchanged, all others as 16 bits. All are less than 65,536.
     pub(crate) fn stored(&self) -> Cow<'a, [u8]> {
         let narrowed = |index: u32| (index as u16).to_le_bytes();
         match *self {

@@ -1,8 +1,8 @@
-//! Memory layout of vertices and indices, and the parts in which a mesh is drawn.
+//! Memory layout of vertices and indices, and the split of a mesh into parts that one record can draw.
 //!
-//! One record draws at most 65,535 vertices and addresses them with 16 bits [GFXH-515: mesa vc4_draw.c]. A longer mesh is cut into parts, each with its own
-//! vertices: lists are cut between primitives, strips repeat the last vertices of the part before, fans repeat their first vertex, and a loop becomes a strip
-//! that ends with its first vertex. A triangle strip is cut at even positions, so that its triangles keep their winding.
+//! One record draws at most 65,535 vertices and addresses them with 16 bits [GFXH-515: mesa vc4_draw.c]. A longer mesh is split into parts, each with its own
+//! vertices: lists are split between primitives, strips repeat the last vertices of the previous part, fans repeat their first vertex, and a loop becomes a
+//! strip that ends with its first vertex. A triangle strip is split at even positions, so that its triangles keep their winding.
 
 use alloc::borrow::Cow;
 use alloc::vec;
@@ -16,7 +16,7 @@ use super::indices::Indices;
 
 /// Alignment of vertices and of indices in bytes: that of a frame's memory, where transient meshes are.
 pub(crate) const ALIGNMENT: u32 = crate::frame::memory::ALIGNMENT;
-/// Most vertices of one record [GFXH-515].
+/// Maximum number of vertices of one record [GFXH-515].
 const MAX_VERTICES: u32 = 65535;
 /// Number of vertices that 16-bit indices can address.
 const MAX_NAMED: u32 = 1 << 16;
@@ -66,7 +66,7 @@ pub(crate) struct PlacedPart {
 }
 
 impl PlacedPart {
-    /// Rectangles of four vertices each, which 16-bit indices make into two triangles.
+    /// Rectangles of four vertices each, drawn as two triangles by 16-bit indices.
     pub(crate) fn rectangles(vertices: BusAddr, indices: BusAddr, vertex_count: u32) -> Result<Self, v3d::Error> {
         let list = IndexedPrimitiveList {
             maximum_index: vertex_count.saturating_sub(1),
@@ -78,7 +78,7 @@ impl PlacedPart {
         Ok(Self { vertices, primitives: EncodedRecord::new(list)? })
     }
 
-    /// Points of one vertex each, at most as many as one record draws.
+    /// Points of one vertex each, at most as many as one record can draw.
     pub(crate) fn points(vertices: BusAddr, count: u32) -> Result<Self, v3d::Error> {
         let list = VertexArrayPrimitives { first_vertex: 0, length: count, mode: PrimitiveMode::Points };
         Ok(Self { vertices, primitives: EncodedRecord::new(list)? })
@@ -120,8 +120,7 @@ pub(crate) struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// Lays out vertices of `stride` bytes, drawn in their order or by valid indices. `None` if a size or an offset
-    /// exceeds 32 bits.
+    /// Lays out vertices of `stride` bytes and optional indices, which must be valid. `None` if a size or an offset exceeds 32 bits.
     pub(crate) fn new(
         primitive: Primitive,
         vertices: Cow<'a, [u8]>,
@@ -170,7 +169,7 @@ impl<'a> Layout<'a> {
         layout.bytes().map(|_| layout)
     }
 
-    /// Parts of a mesh without indices: each segment's vertices are copied to their own place.
+    /// Parts of a mesh without indices: each segment has copies of its vertices.
     fn ordered_parts(segments: &[Segment], vertices: &[u8], stride: usize) -> Option<Self> {
         let mut stored = Vec::with_capacity(vertices.len() + 3 * stride * segments.len());
         let mut parts = Vec::with_capacity(segments.len());
@@ -184,8 +183,7 @@ impl<'a> Layout<'a> {
         Some(Self { vertices: Cow::Owned(stored), indices: Cow::Borrowed(&[]), parts: Parts::Many(parts) })
     }
 
-    /// Parts of an indexed mesh with more vertices than 16 bits address: each segment has copies of its vertices, and
-    /// new indices to these.
+    /// Parts of an indexed mesh with more vertices than 16 bits can address: each segment has copies of its vertices, and new indices into these.
     fn remapped_parts(
         segments: &[Segment],
         vertices: &[u8],
@@ -196,7 +194,7 @@ impl<'a> Layout<'a> {
         let mut stored = Vec::with_capacity(vertices.len());
         let mut new_indices = Vec::with_capacity(2 * indices.count());
         let mut parts = Vec::with_capacity(segments.len());
-        // For each vertex: the number of the last part that has a copy, counted from 1, and its index there.
+        // For each vertex: the number (from 1) of the last part that has a copy of it, and its index there.
         let mut known = vec![(0u32, 0u16); vertex_count as usize];
         for (number, segment) in (1..).zip(segments) {
             let offset = align(&mut stored)?;
@@ -212,7 +210,7 @@ impl<'a> Layout<'a> {
                 }
                 new_indices.extend(new.to_le_bytes());
             }
-            // The offset of all indices is added below, when it is known.
+            // The offset of the index data is added below, when it is known.
             let offset_of_indices = u32::try_from(first_index).ok()?;
             let maximum = count.saturating_sub(1);
             let indices = Some(PartIndices { offset: offset_of_indices, index_type: IndexType::Bits16, maximum });
@@ -243,7 +241,7 @@ fn align(stored: &mut Vec<u8>) -> Option<u32> {
     u32::try_from(stored.len()).ok()
 }
 
-/// A range of a sequence of vertices or indices that one record draws.
+/// A range of a sequence of vertices or indices, which one record draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Segment {
     mode: PrimitiveMode,
@@ -256,7 +254,7 @@ struct Segment {
 }
 
 impl Segment {
-    /// The segments of a sequence that is too long for one record; `None` if it is not.
+    /// The segments of a sequence that is too long for one record; `None` if one record is enough.
     fn all(primitive: Primitive, count: u32) -> Option<Vec<Self>> {
         if count <= MAX_VERTICES {
             return None;
@@ -290,7 +288,7 @@ impl Segment {
         self.length + u32::from(self.lead) + u32::from(self.close)
     }
 
-    /// Positions of these elements in the sequence.
+    /// Positions of its elements in the sequence.
     fn places(&self) -> impl Iterator<Item = usize> {
         let own = self.start as usize..self.start as usize + self.length as usize;
         self.lead.then_some(0).into_iter().chain(own).chain(self.close.then_some(0))

@@ -6,7 +6,7 @@ use v3d::rendering_list::ClearValues;
 use crate::color::{byte, unorm};
 use crate::target::Format;
 
-/// A clear colour as the target holds it.
+/// A clear colour in the target's format.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ClearColor {
     Bytes([u8; 4]),
@@ -14,7 +14,7 @@ pub(super) enum ClearColor {
 }
 
 impl ClearColor {
-    /// The nearest colour that a target has. Infinite channels are not expected.
+    /// The colour of the target's format that is closest. Channels must not be infinite.
     pub(super) fn new(format: Format, color: [f32; 4]) -> Self {
         let most = f16::MAX.to_f32();
         match format {
@@ -31,7 +31,7 @@ impl ClearColor {
         }
     }
 
-    /// The colour that a shader writes to get the same pixels.
+    /// The colour that a shader must output for the same pixel values.
     pub(super) fn shown(self) -> [f32; 4] {
         match self {
             Self::Bytes(bytes) => unorm(bytes),

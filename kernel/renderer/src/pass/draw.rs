@@ -1,8 +1,8 @@
-//! One draw: its uniforms and shader records in the frame's memory, its records in the binning list.
+//! A draw: its uniforms and shader records in the frame's memory, its records in the binning list.
 //!
-//! All words of an instance are collected in a buffer, which the next instance reuses, and copied at once. What does not change from one draw to the next is
-//! neither computed nor written again: the shader record without its uniforms, the fragment shader's uniforms, the state, the references to memory. Pipelines
-//! and meshes are identified by their addresses, which stay unique while the pass holds references to them.
+//! All words of an instance are collected in a buffer, which is reused for the next instance, and copied at once. What does not change from one draw to the
+//! next is neither computed nor written again: the shader record without its uniforms, the fragment shader's uniforms, the state, the references to memory.
+//! Pipelines and meshes are identified by their addresses, which are unique as long as the pass holds references to them.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -41,8 +41,7 @@ impl Source<'_> {
     }
 }
 
-/// Identifies a draw by the addresses of its pipeline and mesh, which stay unique while the pass holds references to
-/// them.
+/// Identifies a draw by the addresses of its pipeline and mesh, which are unique as long as the pass holds references to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Drawn {
     pipeline: BusAddr,
@@ -75,12 +74,12 @@ pub(crate) struct LastDraw {
 }
 
 impl LastDraw {
-    /// Makes the next draw set its state again.
+    /// Makes the next draw record its state again.
     pub(super) const fn forget_state(&mut self) {
         (self.state, self.drawn) = (None, None);
     }
 
-    /// Makes the words a pipeline's record, with nothing after it.
+    /// Replaces the words by a pipeline's shader record, without uniforms.
     #[inline]
     fn begin<V, U, F>(&mut self, pipeline: &Pipeline<V, U, F>, vertices: BusAddr) {
         let record = Some((pipeline.memory.address(), vertices));
@@ -94,22 +93,22 @@ impl LastDraw {
     }
 }
 
-/// Uniforms of the fragment shader, which consecutive draws often share.
+/// Uniforms of the fragment shader, which are often the same in consecutive draws.
 #[derive(Debug, Default)]
 struct FragmentUniforms {
-    /// The uniforms that are in memory, and which of them were offsets from their start.
+    /// The uniforms in memory, and the indices of those that were offsets from their start.
     words: Vec<u32>,
     word_addresses: Vec<usize>,
     /// Their address; `None` if there are none.
     address: Option<BusAddr>,
     /// Buffer for the next draw's uniforms.
     next: Vec<u32>,
-    /// Which of these are offsets from their start, and addresses in memory.
+    /// The indices in `next` of words that are offsets from their start, to be replaced by addresses.
     own_addresses: Vec<usize>,
 }
 
 impl FragmentUniforms {
-    /// The address of the words in `next`, which are copied into memory if they differ from the last ones.
+    /// The address of the words in `next`, which are copied to memory if they differ from the previous ones.
     fn place<P: Platform>(&mut self, driver: &mut Driver<'_, P>, memory: &mut FrameMemory) -> Result<BusAddr, Error> {
         match self.address {
             Some(address) if self.words == self.next && self.word_addresses == self.own_addresses => Ok(address),
@@ -159,7 +158,7 @@ impl Recording {
         let part = mesh.only_part()?;
         let drawn =
             Drawn { pipeline: pipeline.memory.address(), mesh: mesh.memory().address(), vertices: part.vertices };
-        // With fragment uniforms, these could differ too.
+        // Fragment uniforms could differ as well.
         if F::WORDS != 0 || self.last.drawn != Some(drawn) || self.list.reserve(1).is_err() {
             return None;
         }
@@ -179,7 +178,7 @@ impl Recording {
         Some(Ok(()))
     }
 
-    /// Draws parts of a mesh, once for each instance. On an error the pass is as it was before.
+    /// Draws the parts of a mesh, once for each instance. On an error the pass is unchanged.
     pub(super) fn draw<P: Platform, V, U: VertexUniforms, F: UniformData>(
         &mut self,
         device: &Device<'_, P>,
@@ -196,7 +195,7 @@ impl Recording {
         }
         self.list.reserve(instances.len().saturating_mul(source.parts.len()))?;
         if is_empty(&self.scissor) {
-            // Boards would draw something [piegpu].
+            // An empty draw must be skipped: boards would draw something [piegpu].
             return Ok(());
         }
         let start = self.owners.len();
@@ -210,7 +209,7 @@ impl Recording {
         }
         if let Err(error) = result {
             self.owners.truncate(start);
-            // The pass holds no reference to this pipeline, so another pipeline may reuse its address.
+            // The pass holds no reference to this pipeline, so another pipeline may later have the same address.
             self.last.record = None;
             return Err(error);
         }
@@ -268,7 +267,7 @@ impl Recording {
         placed: &mut Placed,
     ) -> Result<(), Error> {
         let fragment = if F::WORDS == 0 && pipeline.tail_uniforms.is_empty() {
-            // The program reads no uniforms; any address that the pass keeps alive will do.
+            // The program reads no uniforms: any address that the pass keeps allocated is valid.
             pipeline.memory.address()
         } else {
             self.place_fragment_uniforms(driver, memory, pipeline, fragment_uniforms)?
@@ -356,7 +355,7 @@ impl Recording {
         let &Source { label, parts, .. } = source;
         let Some((first, others)) = parts.split_first() else { return Ok(()) };
         self.last.begin(pipeline, first.vertices);
-        // Consecutive parts with the same vertices share a record.
+        // Consecutive parts with the same vertices share a shader record.
         let more = parts.windows(2).filter(|pair| pair[0].vertices != pair[1].vertices).count();
         let words = instances.iter().map(U::most_words).max().unwrap_or(0);
         placed.to_second = aligned_bytes(self.last.record_words + words);
@@ -398,8 +397,7 @@ impl Recording {
         Ok(())
     }
 
-    /// Returns an error for uniforms that refer to another device's memory or to the pass's target. Drops references
-    /// that the last draw has already added.
+    /// Returns an error for uniforms that refer to memory of another device or to the pass's target. Drops references that the last draw has already added.
     fn check_owners<P: Platform>(
         &mut self,
         label: &'static str,
@@ -470,7 +468,7 @@ impl Uniforms {
     }
 }
 
-/// Tells the platform which draw a shader record belongs to: the labels of its pipeline and its vertices, and the number of the instance.
+/// Reports to the platform which draw a shader record belongs to: the labels of its pipeline and vertices, and the number of the instance.
 #[inline(always)]
 fn name_draw<P: Platform>(platform: &P, record: BusAddr, pipeline: &str, vertices: &str, number: u32) {
     platform.name(record, Named::Draw, format_args!("{pipeline}, {vertices}, instance {number}"));
@@ -484,10 +482,10 @@ fn set(record: &mut [u32], at: usize, address: BusAddr) {
     }
 }
 
-/// Size of so many words in bytes, rounded up to the alignment of the frame's memory.
+/// Size of `words` words in bytes, rounded up to the alignment of the frame's memory.
 #[inline]
 const fn aligned_bytes(words: usize) -> u32 {
-    // Programs have fewer than 2^28 words of uniforms; more saturates.
+    // Programs have fewer than 2^28 words of uniforms; larger numbers saturate.
     let words = if words < 1 << 28 { words as u32 } else { 1 << 28 };
     round_up(4 * words)
 }

@@ -1,7 +1,8 @@
 //! Clearing a part of a target that ends inside tiles.
 //!
-//! The hardware clears whole tiles. The tiles of such a part are loaded instead, and its pixels are cleared with a draw, which the clip window keeps inside of
-//! the part. A draw that sets depths turns early Z off for the pass's other draws ([`v3d::binning_list`]); a part of whole tiles keeps it.
+//! The hardware clears whole tiles. If the part of a target ends inside tiles, these are loaded instead, and the pixels of the part are cleared with a draw,
+//! which is restricted by the clip window. A draw that sets depths turns early Z off for the pass's other draws ([`v3d::binning_list`]); a part of whole
+//! tiles does not need it.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -19,10 +20,10 @@ use crate::programs::{smooth_alpha, smooth_half};
 use crate::shaded_vertex::ShadedVertex;
 use crate::target::Format;
 
-/// Number of pipelines that are kept: more stencils than that are rarely cleared to.
+/// Number of pipelines in the cache: more stencil values than that are rarely used for clearing.
 const KEPT: usize = 8;
 
-/// What is cleared with a draw.
+/// What is cleared by a draw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PartClear {
     /// The colour, unless it is kept: red, green, blue, alpha.
@@ -31,7 +32,7 @@ pub(super) struct PartClear {
     pub(super) depth_and_stencil: Option<(f32, u8)>,
 }
 
-/// What the state of such a draw depends on.
+/// The pipeline state that the clear requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Kind {
     is_half: bool,
@@ -41,12 +42,12 @@ struct Kind {
 
 type ClearPipeline = Pipeline<ShadedVertex<4>, NoUniforms, NoUniforms>;
 
-/// Pipelines of such draws, oldest first.
+/// A cache of pipelines for clears, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct ClearPipelines(Vec<(Kind, Rc<ClearPipeline>)>);
 
 impl ClearPipelines {
-    /// The pipeline of a kind, which is created when there is none.
+    /// The pipeline with this state, created on first use.
     fn of<P: Platform>(&mut self, device: &Device<'_, P>, kind: Kind) -> Result<Rc<ClearPipeline>, Error> {
         if let Some((_, pipeline)) = self.0.iter().find(|(known, _)| *known == kind) {
             return Ok(pipeline.clone());
@@ -77,7 +78,7 @@ impl Kind {
 }
 
 impl<P: Platform> Pass<'_, '_, P> {
-    /// Clears what the pass cannot clear with its tiles, because they have other pixels too.
+    /// Clears what the pass cannot clear by tiles, because they contain other pixels too.
     pub(crate) fn clear_part(&mut self) -> Result<(), Error> {
         let Some(PartClear { color, depth_and_stencil }) = self.recording.part_clear else { return Ok(()) };
         let target = &self.recording.target;

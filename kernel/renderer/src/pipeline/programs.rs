@@ -1,11 +1,11 @@
-//! The programs of a pipeline without the types of what feeds them.
+//! The programs of a pipeline, without the types of their inputs.
 
 use shader_interface::{Attribute, Ending, Fragment, Origin, PrimitiveKind, VertexShading};
 use v3d::hw::control_list::Threading;
 
 use crate::error::Error;
 
-/// All programs, and what they have in common.
+/// All programs, and the properties that they share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Programs<'a> {
     /// Coordinate and vertex shader; without them, vertices are already shaded.
@@ -45,7 +45,7 @@ impl VertexCode<'_> {
 pub(crate) struct FragmentCode<'a> {
     pub(crate) code: &'a [u64],
     pub(crate) threading: Threading,
-    /// Instructions and threading mode for colours of half floats, if the program has both kinds.
+    /// Instructions and threading mode for targets of half floats, if the program has a variant for them.
     pub(crate) half: Option<(&'a [u64], Threading)>,
     pub(crate) ending: Ending,
     pub(crate) primitive: PrimitiveKind,
@@ -72,7 +72,7 @@ impl<'a> FragmentCode<'a> {
         }
     }
 
-    /// The instructions for the targets' colours, and their threading mode.
+    /// The variant for the target's colours: instructions and threading mode.
     pub(crate) fn for_colors(&self, label: &'static str, half_color: bool) -> Result<(&'a [u64], Threading), Error> {
         let impossible = |why| Err(Error::Impossible { label, why });
         match (self.ending, half_color) {

@@ -64,7 +64,7 @@ impl PolygonOffset {
     pub const NONE: Self = Self { factor: 0.0, units: 0.0 };
 }
 
-/// All that a pipeline has beside its programs; [`PipelineDescriptor`](super::PipelineDescriptor) describes the fields.
+/// The fixed state of a pipeline, without its programs; [`PipelineDescriptor`](super::PipelineDescriptor) describes the fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
     /// Whether it draws to targets of half floats.
@@ -98,7 +98,7 @@ pub struct State {
 }
 
 impl State {
-    /// Without depth test, blending or culling: each draw replaces what it covers. Its targets have bytes.
+    /// No depth test, blending or culling: each draw replaces the pixels that it covers. Targets have 8 bits per channel.
     pub const PLAIN: Self = Self {
         half_color: false,
         depth: Depth::NONE,
@@ -140,7 +140,7 @@ pub(super) fn draw_state(pipeline: &State, fragment: &FragmentCode<'_>) -> DrawS
     let bits = &mut state.configuration;
     bits.depth_test = depth.test.function();
     bits.z_updates = depth.write;
-    // Early Z rejects fragments by their triangle's depth before any other test. It has one direction for a whole frame, which is this one.
+    // Early Z rejects fragments by their triangle's depth before any other test. The direction of its comparison is the same for a whole frame: less.
     let nearer_passes = matches!(depth.test, Compare::Less | Compare::LessOrEqual);
     let discards = fragment.discards || pipeline.alpha_test != AlphaTest::NONE || pipeline.alpha_to_coverage;
     let changes_stencil = pipeline.stencil.is_some_and(|stencil| !stencil.keeps_where_hidden());
@@ -148,8 +148,8 @@ pub(super) fn draw_state(pipeline: &State, fragment: &FragmentCode<'_>) -> DrawS
     if pipeline.samples == Samples::Four {
         bits.oversample = Oversample::X4;
     }
-    // That the depth of early Z rightly follows other draws, which may discard fragments or move depths away, is not published. Where a depth moves away
-    // without updates, the binning list turns early Z off.
+    // Whether early Z handles draws that discard fragments or increase depths is not published. If a draw may increase depths without updating early Z, the
+    // binning list turns it off.
     bits.early_z_updates = bits.early_z && depth.write;
     bits.forward_facing = cull != Cull::Front;
     bits.reverse_facing = cull != Cull::Back;
@@ -178,7 +178,7 @@ mod tests {
     const WITH_OWN_DEPTH: Fragment<NoUniforms, 3> = smooth::FRAGMENT.writing_depth();
     const DISCARDING: Fragment<NoUniforms, 3> = smooth::FRAGMENT.discarding();
 
-    /// Early Z and its updates in a pipeline with this depth test, and another change.
+    /// Early Z and its updates in a pipeline with this depth test and one other change.
     fn check(depth: Depth, change: impl Fn(&mut Descriptor), expected: (bool, bool)) {
         let mut descriptor = Descriptor::new("early Z", Shading::PreShaded, &smooth::FRAGMENT);
         descriptor.depth = depth;
@@ -202,7 +202,7 @@ mod tests {
         check(Depth::LESS, |descriptor| descriptor.alpha_to_coverage = true, off);
     }
 
-    /// A fragment that is hidden may still change the stencil, in two ways: it fails the stencil test, or it passes that and fails the depth test.
+    /// A hidden fragment can change the stencil in two ways: it fails the stencil test, or it passes that and fails the depth test.
     #[test]
     fn early_z_is_off_where_hidden_fragments_change_the_stencil() {
         let keep = StencilSide::KEEP;

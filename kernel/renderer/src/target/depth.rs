@@ -1,4 +1,4 @@
-//! Depths and stencils that outlive a pass.
+//! Depths and stencils that are stored for later passes.
 
 use v3d::hw::control_list::MemoryFormat;
 use v3d::hw::tiling::tile_px;
@@ -13,7 +13,7 @@ use crate::error::Error;
 /// Bits per pixel: 24 of depth and 8 of stencil.
 const BITS: u32 = 32;
 
-/// Memory for the depths and stencils of one picture. A pass without it discards both at its end.
+/// Memory for the depths and stencils of one image. A pass without it discards both at its end.
 #[derive(Clone, Debug)]
 pub struct DepthTarget {
     label: &'static str,

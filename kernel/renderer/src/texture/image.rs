@@ -1,4 +1,4 @@
-//! The common part of both texture types: memory and its layout.
+//! Memory and layout, which both texture types have.
 
 use v3d::hw::BusAddr;
 use v3d::hw::control_list::MemoryFormat;
@@ -35,7 +35,7 @@ impl Image {
         Ok(Self { label, layout, memory })
     }
 
-    /// A texture in memory that something else has allocated.
+    /// A texture in memory that was allocated before.
     pub(super) const fn of(label: &'static str, layout: TextureLayout, memory: Buffer) -> Self {
         Self { label, layout, memory }
     }
@@ -114,7 +114,7 @@ impl Image {
         part.get(&GpuImage::new(driver.platform(), region), texels).map_err(|error| self.error(error))
     }
 
-    /// A level of the first face as a target. `exclusive`: a pass that renders to it must not read the texture.
+    /// A level of the first face as a target. `exclusive`: a pass that renders to it must not sample the texture.
     pub(super) fn target(&self, level: u32, exclusive: bool) -> Result<Target, Error> {
         let texture_type = self.layout.texture_type();
         let format = match texture_type {

@@ -1,4 +1,4 @@
-//! Mip levels, each rendered by the GPU from the level before it.
+//! Mip levels, each rendered by the GPU from the previous level.
 
 use shader_interface::{Fragment, NoUniforms, UniformData};
 use v3d::Platform;
@@ -13,15 +13,15 @@ use crate::programs::{texture_level, texture_level_half};
 use crate::shaded_vertex::ShadedVertex;
 use crate::target::Target;
 
-/// Bilinear filtering of one level.
+/// Bilinear filtering within one level.
 const SAMPLER: Sampler =
     Sampler { wrap_s: Wrap::Clamp, wrap_t: Wrap::Clamp, mag: MagFilter::Linear, min: MinFilter::LinMipNear };
 
 impl Texture {
-    /// Renders all levels but the first, each from the one before it, in passes of this frame.
+    /// Renders all levels but the first, each from the previous one, in passes of this frame.
     ///
-    /// Along a side with an even number of texels, each new texel is the mean of those it covers; along an odd side, texels are interpolated and those at the
-    /// end count less, which OpenGL ES 2 allows.
+    /// Along a side with an even number of texels, each new texel is the mean of those it covers. Along an odd side, texels are interpolated, and the weight
+    /// of those at the end is smaller, which OpenGL ES 2 allows.
     ///
     /// # Errors
     /// When passes cannot render to texels of its type, or memory runs out.
@@ -46,7 +46,7 @@ impl Texture {
         let descriptor = PipelineDescriptor::new(self.label(), Shading::PreShaded, fragment);
         let pipeline = Pipeline::new(frame.device(), &descriptor)?;
         for level in 1..self.layout().levels() {
-            // The target level is not the one that is read, although the binding holds a reference to the texture of both.
+            // The target level differs from the level that is sampled, although the binding refers to the memory of both.
             let target = self.0.target(level, false)?;
             let mut pass = frame.pass(&PassDescriptor::to(&target).clear([0.0; 4]))?;
             let (vertices, uniforms) = (whole(&target), uniforms((level - 1) as f32));

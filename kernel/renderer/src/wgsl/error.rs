@@ -1,14 +1,14 @@
-//! What does not fit to a shader: with a list of what there is.
+//! Errors of shaders at run time. An unknown name is reported with a list of the known ones.
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt;
 
-/// Why a shader could not be made, fed or drawn with.
+/// The reason that a shader could not be compiled, set up or drawn with.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The source is wrong, or not possible.
+    /// An error in the source, or a feature that is not supported.
     Source(Box<shader_compiler::Error>),
     /// A vertex or fragment shader is missing.
     Stage {
@@ -17,31 +17,31 @@ pub enum Error {
         /// The stage.
         stage: &'static str,
     },
-    /// A fragment shader that is to cover the screen reads varyings.
+    /// A fragment shader that should cover the screen reads varyings.
     Varyings {
         /// The shader.
         shader: String,
     },
-    /// There is nothing of this name.
+    /// The shader declares nothing with this name.
     Name {
         /// The shader.
         shader: String,
-        /// What it would be: a uniform, a texture, a storage buffer, an attribute.
+        /// What was expected: a uniform, a texture, a storage buffer, an attribute.
         what: &'static str,
         /// The name.
         name: String,
-        /// All that there is, as a list.
+        /// The names that are declared, as a list.
         known: String,
     },
-    /// Values are of another kind or number than the shader's.
+    /// Values of a different type or number than the shader declares.
     Kind {
         /// The shader.
         shader: String,
         /// The uniform or attribute.
         name: String,
-        /// What the shader has.
+        /// What the shader declares.
         expected: String,
-        /// What was given.
+        /// What was passed.
         given: String,
     },
     /// A texture, a storage buffer or an attribute was not set.
@@ -53,11 +53,11 @@ pub enum Error {
         /// Its name.
         name: String,
     },
-    /// Uniforms of another shader than the pipeline's.
+    /// Uniforms that were made for another shader than the pipeline's.
     OtherShader {
-        /// The pipeline's.
+        /// The shader of the pipeline.
         shader: String,
-        /// The uniforms'.
+        /// The shader of the uniforms.
         uniforms: String,
     },
     /// An error of the renderer.

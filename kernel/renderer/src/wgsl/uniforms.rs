@@ -15,13 +15,13 @@ use shader_interface::{
 use super::values::{Values, described};
 use super::{Error, Stages};
 
-/// The uniforms, textures and storage buffers of a shader. A draw copies them, so they may be changed for the next one.
+/// The uniforms, textures and storage buffers of a shader. A draw copies them, so they can be changed for the next draw.
 #[derive(Clone, Debug)]
 pub struct Uniforms {
     stages: Rc<Stages>,
-    /// Words of each field, one after the other.
+    /// The words of each field.
     fields: Vec<Vec<u32>>,
-    /// Each of the kind that the shader declares.
+    /// The texture of each declaration, with its type.
     textures: Vec<Option<TextureBinding<AnyKind>>>,
     buffers: Vec<Option<Storage<u32>>>,
 }
@@ -38,10 +38,10 @@ impl Uniforms {
         self.stages.interface()
     }
 
-    /// Sets a uniform: a number, a vector, a matrix row by row ([`rows`](crate::rows)), or an array of these, from an array of numbers.
+    /// Sets a uniform: a number, a vector, a matrix in row-major order ([`rows`](crate::rows)), or an array of these, from an array of numbers.
     ///
     /// # Errors
-    /// When there is no such uniform, or it is of other numbers.
+    /// When there is no such uniform, or its type or length is different.
     pub fn set<T>(&mut self, name: &str, values: T) -> Result<(), Error>
     where
         for<'a> &'a T: Into<Values<'a>>,
@@ -85,14 +85,14 @@ impl Uniforms {
     /// Sets a cube map.
     ///
     /// # Errors
-    /// When there is no such texture, or it is none.
+    /// When there is no such texture, or it is not a cube map.
     pub fn set_cube(&mut self, name: &str, texture: TextureCube) -> Result<(), Error> {
         let number = self.texture(name, true)?;
         self.textures[number] = Some(texture.of_any_kind());
         Ok(())
     }
 
-    /// Sets a storage buffer, which vertex and fragment shaders read.
+    /// Sets a storage buffer for vertex and fragment shaders, which read it.
     ///
     /// # Errors
     /// When there is no such buffer.
@@ -129,7 +129,7 @@ impl Uniforms {
         Error::Name { shader: self.stages.name.clone(), what, name: name.to_string(), known }
     }
 
-    /// Whether they can feed the programs of a pipeline.
+    /// Checks that they can be used with the programs of a pipeline.
     pub(super) fn check(&self, of_pipeline: &Rc<Stages>) -> Result<(), Error> {
         if !Rc::ptr_eq(&self.stages, of_pipeline) {
             let (shader, uniforms) = (of_pipeline.name.clone(), self.stages.name.clone());
@@ -152,13 +152,13 @@ impl Uniforms {
         Ok(())
     }
 
-    /// The words of a program, as it reads them.
+    /// Appends the uniform stream of a program.
     fn push_stream(&self, interface: &Interface, stream: &mut UniformStream<'_>) {
         for word in &interface.stream {
             self.push_word(interface, *word, stream);
         }
         for (number, texture) in (0..).zip(&self.textures) {
-            // Their words are written; this keeps them alive.
+            // The words were written already; this keeps the texture's memory allocated.
             if let Some(texture) = texture.as_ref().filter(|_| interface.reads_texture(number)) {
                 texture.push(stream, 0, 0);
             }
@@ -223,7 +223,7 @@ impl Uniforms {
             StreamWord::TextureLevels { texture } => {
                 stream.word(bound(texture).map_or(1, TextureBinding::levels));
             }
-            // Of compute programs only, which have no pipeline.
+            // In compute programs only, which have no pipeline.
             StreamWord::WorkgroupMemory(_) | StreamWord::VpmMemory(_) | StreamWord::Share(_) => stream.word(0),
         }
     }
@@ -245,7 +245,7 @@ fn words(field: &Field) -> usize {
 }
 
 impl UniformData for Uniforms {
-    /// Not known before a shader is compiled, and not 0.
+    /// The number of words is known only after compiling; it must not be 0.
     const WORDS: usize = 1;
 
     fn most_words(&self) -> usize {

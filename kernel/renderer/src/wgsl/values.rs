@@ -1,4 +1,4 @@
-//! Numbers that are given to a shader, with their kind.
+//! Typed numbers for uniforms and attributes.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,16 +6,16 @@ use alloc::vec::Vec;
 use shader_compiler::interface::{Field, Number};
 use shader_interface::f16;
 
-/// Numbers of one kind: all those of a uniform, or an attribute's of all vertices.
+/// Numbers of one type: the values of a uniform, or of an attribute for all vertices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Values<'a> {
-    /// `f32`: vectors one after the other, matrices row by row.
+    /// `f32`: vectors one after the other, matrices in row-major order.
     Floats(&'a [f32]),
     /// `i32`.
     Ints(&'a [i32]),
     /// `u32`.
     Uints(&'a [u32]),
-    /// `f16`, of attributes only.
+    /// `f16`, for attributes only.
     Halves(&'a [f16]),
 }
 
@@ -38,7 +38,7 @@ impl Values<'_> {
         }
     }
 
-    /// The bits of each.
+    /// The bits of each number.
     pub(super) fn bits(&self) -> Vec<u32> {
         match self {
             Self::Floats(values) => values.iter().map(|value| value.to_bits()).collect(),
@@ -53,7 +53,7 @@ impl Values<'_> {
     }
 }
 
-/// WGSL's name of a kind.
+/// WGSL's name of a type.
 pub(super) const fn kind(number: Number) -> &'static str {
     match number {
         Number::Float => "f32",
@@ -63,7 +63,7 @@ pub(super) const fn kind(number: Number) -> &'static str {
     }
 }
 
-/// A uniform's numbers: how many, and what they are.
+/// Description of a uniform: its number of elements, and their type.
 pub(super) fn described(field: &Field) -> String {
     let Field { number, components, count, .. } = field;
     let kind = kind(*number);

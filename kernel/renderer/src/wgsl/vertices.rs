@@ -1,4 +1,4 @@
-//! Vertices in memory, made of the values of each attribute.
+//! Interleaved vertices from the values of each attribute.
 
 use alloc::format;
 use alloc::string::{String, ToString};

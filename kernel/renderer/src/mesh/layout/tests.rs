@@ -1,5 +1,4 @@
-//! Splitting of long sequences: the parts draw the primitives of the whole, which are counted by the definitions of the
-//! modes.
+//! Splitting of long meshes: the parts draw the primitives of the whole mesh, which are enumerated by the definition of each primitive type.
 
 use super::*;
 
@@ -79,7 +78,7 @@ fn vertices_in_their_order() {
     for primitive in Primitive::ALL {
         check(primitive, 3, None, 1);
         check(primitive, 65535, None, 1);
-        // Lengths around multiples of the limit, where shared and repeated vertices decide whether there is one part more.
+        // Numbers around multiples of the limit, where shared and repeated vertices decide whether another part is needed.
         for count in [65536, 65537, 65538, 131_067, 131_068, 131_070, 200_001] {
             let parts = Segment::all(primitive, count).map_or(0, |segments| segments.len());
             assert!((count as usize).div_ceil(65535) <= parts && parts <= 4);
@@ -90,7 +89,7 @@ fn vertices_in_their_order() {
 
 #[test]
 fn indices_of_all_widths() {
-    // A deterministic sequence of indices to vertices far from each other.
+    // A deterministic sequence of indices to vertices that are far apart.
     let index = |n: u32, below: u32| (u64::from(n) * 7919 % u64::from(below)) as u32;
     let eight: Vec<u8> = (0..70_000).map(|n| index(n, 256) as u8).collect();
     let sixteen: Vec<u16> = (0..140_000).map(|n| index(n, 65536) as u16).collect();
