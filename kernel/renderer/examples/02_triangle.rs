@@ -1,7 +1,7 @@
 //! Step 2: a triangle.
 //!
-//! Three things make a drawing: a mesh (what), a pipeline (how), and a pass (where to). A pipeline is made of programs for the GPU's processors, which come
-//! from `qpu-shaders`, and of state. The programs say what a vertex consists of, and the compiler holds us to it: a vertex without a colour is a type error.
+//! A draw needs three things: a mesh (what), a pipeline (how), and a pass (to where). A pipeline consists of programs for the GPU's processors, here from
+//! `qpu-shaders`, and of fixed state. The programs define the vertex type, and the compiler checks it: a vertex without a colour is a type error.
 
 use qpu_shaders::{
     NoUniforms, smooth,
@@ -13,10 +13,10 @@ use v3d_host::{Config, Model};
 
 /// Width and height of the picture.
 pub const SIZE_PX: [u32; 2] = [320, 240];
-/// What is behind everything: red, green, blue, alpha.
+/// The background: red, green, blue, alpha.
 pub const NIGHT: [u8; 4] = [18, 22, 38, 255];
 
-/// The corners: places from -1 to 1, x to the right, y upwards; and colours from 0 to 1.
+/// The vertices: positions from -1 to 1, x to the right, y upwards; and colours from 0 to 1.
 pub const CORNERS: [Vertex; 3] = [
     Vertex { position: [-0.8, -0.8, 0.0], color: [0.95, 0.26, 0.21] },
     Vertex { position: [0.8, -0.8, 0.0], color: [0.13, 0.59, 0.95] },
@@ -33,15 +33,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Draws the triangle. Every value here owns GPU memory, and gives it back when it is dropped and the GPU is done with it.
+/// Draws the triangle. Every value here owns GPU memory, which is freed when the value is dropped and the GPU is done with it.
 pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), Error> {
     let mesh = Mesh::new(device, "triangle", Primitive::Triangles, &CORNERS)?;
-    // `triangle` takes the corners to the screen; `smooth` gives each pixel the colour between theirs.
+    // `triangle` is the vertex shader; the fragment shader `smooth` outputs the interpolated colour.
     let pipeline = Pipeline::new(device, &PipelineDescriptor::new("triangle", &SHADING, &smooth::FRAGMENT))?;
 
     let mut frame = device.frame()?;
     let mut pass = frame.pass(&PassDescriptor::to(screen).clear(unorm(NIGHT)))?;
-    // Neither program wants to know anything but the vertices.
+    // Both programs read nothing but the vertices, so there are no uniforms.
     pass.draw(&pipeline, &mesh, &Uniforms, &NoUniforms)?;
     let fence = frame.submit()?;
     device.wait(fence)

@@ -1,7 +1,7 @@
 //! Step 3: a texture.
 //!
-//! The same small picture twice, magnified. Between texels the texture unit takes the nearest one, or blends the four around: what it does is said by the
-//! sampler that the texture is bound with. The binding is a uniform of the fragment shader, so that one pipeline draws any texture.
+//! The same small image twice, magnified. Between texels the texture unit returns the nearest one, or interpolates the four around: the sampler decides, with
+//! which the texture is bound. The binding is a uniform of the fragment shader, so one pipeline can draw with any texture.
 
 use qpu_shaders::textured::{FRAGMENT, FragmentUniforms, SHADING, Uniforms, Vertex};
 use renderer::{
@@ -17,10 +17,10 @@ use v3d_host::{Config, Model};
 
 /// Width and height of the picture.
 pub const SIZE_PX: [u32; 2] = [480, 240];
-/// What is behind everything: red, green, blue, alpha.
+/// The background: red, green, blue, alpha.
 pub const WALL: [u8; 4] = [58, 44, 62, 255];
 
-/// A rocket of 16 x 16 texels, the top row first.
+/// A rocket of 16 x 16 texels, top row first.
 pub const ROCKET: [&[u8; 16]; 16] = [
     b"..*.............",
     b".......rr....*..",
@@ -70,7 +70,7 @@ pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), 
     let rocket =
         Texture::from_pixels(device, &TextureDescriptor::new("rocket", TextureType::Rgba8888, 16, 16), &pixels)?;
 
-    // Texture coordinates are 0 to 1, and t = 0 is the first row: the top.
+    // Texture coordinates are 0 to 1, and t = 0 is the first row, the top.
     let corner = |x: f32, y: f32| Vertex { position: [x, y, 0.0], uv: [0.5 + 0.5 * x, 0.5 - 0.5 * y] };
     let corners = [corner(-1.0, 1.0), corner(1.0, 1.0), corner(-1.0, -1.0), corner(1.0, -1.0)];
     let square = Mesh::new(device, "square", Primitive::TriangleStrip, &corners)?;
@@ -79,7 +79,7 @@ pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), 
     let mut frame = device.frame()?;
     let mut pass = frame.pass(&PassDescriptor::to(screen).clear(unorm(WALL)))?;
     for (x, sampler) in [(-0.5, Sampler::NEAREST), (0.5, Sampler::LINEAR)] {
-        // 208 of 480 pixels wide, 208 of 240 high: each texel is 13 pixels.
+        // 208 of 480 pixels wide and 208 of 240 high: each texel has 13 pixels.
         let place =
             Mat4::from_translation(Vec3::X * x) * Mat4::from_scale(Vec3::new(208.0 / 480.0, 208.0 / 240.0, 1.0));
         let image = FragmentUniforms { image: rocket.bind(&sampler)? };

@@ -1,8 +1,8 @@
 //! Step 6: light.
 //!
-//! A surface is as bright as it is turned towards the light: the cosine between its normal and the direction to the light, which the vertex shader computes of
-//! each corner, and the hardware interpolates. What faces away has what the ambient light leaves. The normals are half floats, as the vertex
-//! shader unpacks them; models from glTF files have the same vertices.
+//! The brightness of a diffuse surface is the cosine between its normal and the direction to the light. The vertex shader computes it for each vertex, and
+//! the hardware interpolates. Surfaces that face away have ambient light only. The normals are half floats, which the vertex shader unpacks; models from glTF
+//! files have the same vertices.
 
 use core::f32::consts::{FRAC_PI_4, PI, TAU};
 
@@ -24,15 +24,15 @@ use v3d_host::{Config, Model};
 
 /// Width and height of the picture.
 pub const SIZE_PX: [u32; 2] = [480, 360];
-/// What is behind everything: red, green, blue, alpha.
+/// The background: red, green, blue, alpha.
 pub const SPACE: [u8; 4] = [8, 9, 18, 255];
-/// Where the camera is; it looks at the origin.
+/// Position of the camera, which looks at the origin.
 pub const EYE: Vec3 = Vec3::new(0.0, 0.6, 6.0);
-/// To the light; its length is how bright it is.
+/// Direction to the light; its length is the brightness.
 pub const TO_LIGHT: Vec3 = Vec3::new(-0.55, 0.45, 0.6);
-/// Light from everywhere.
+/// Ambient light, from all directions.
 pub const AMBIENT: f32 = 0.08;
-/// Middle, radius and colour.
+/// Centre, radius and colour.
 pub const BALLS: [(Vec3, f32, [f32; 4]); 4] = [
     (Vec3::new(-0.3, 0.0, 0.0), 1.45, [0.93, 0.55, 0.27, 1.0]),
     (Vec3::new(1.6, 0.75, 1.0), 0.4, [0.72, 0.75, 0.8, 1.0]),
@@ -56,14 +56,14 @@ fn half_floats(pair: [f32; 2]) -> u32 {
     low | high << 16
 }
 
-/// A ball around the origin with a radius of 1: circles of latitude, from the north pole on.
+/// A sphere around the origin with a radius of 1: circles of latitude, from the north pole on.
 fn ball<P: Platform>(device: &Device<'_, P>) -> Result<Mesh<Vertex>, Error> {
     const ROUND: u16 = 64;
     const DOWN: u16 = 32;
     let corner = |n: u16| {
         let Vec2 { x: height, y: radius } = Vec2::from_angle(PI * f32::from(n / (ROUND + 1)) / f32::from(DOWN));
         let Vec2 { x, y: z } = radius * Vec2::from_angle(TAU * f32::from(n % (ROUND + 1)) / f32::from(ROUND));
-        // Of a ball of radius 1, a place is its own normal.
+        // On the unit sphere, a position is its own normal.
         let position = [x, height, -z];
         Vertex { position, normal: [[x, height], [-z, 0.0]].map(half_floats), uv: [0.0; 2] }
     };
@@ -89,7 +89,7 @@ pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), 
         let matrix = camera * Mat4::from_translation(middle) * Mat4::from_scale(Vec3::splat(radius));
         let uniforms = Uniforms {
             matrix: rows(&matrix),
-            // The balls are not turned, so neither are their normals.
+            // The spheres are not rotated, so neither are their normals.
             normal_matrix: Mat3::IDENTITY.to_cols_array(),
             to_light: TO_LIGHT.to_array(),
             ambient: AMBIENT,

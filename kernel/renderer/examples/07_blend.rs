@@ -1,8 +1,8 @@
 //! Step 7: transparency, and the order of drawing.
 //!
-//! How a fragment's colour is mixed with the one that is there belongs to the pipeline: on this GPU blending is code behind the fragment shader, and the
-//! renderer puts it there. Above, paint: alpha says how much is covered, and what is drawn last is on top, so that left and right, drawn in opposite orders,
-//! differ. Below, light: colours are added, and the order does not matter.
+//! Blending is a part of the pipeline: on this GPU it is code that is appended to the fragment shader, and the renderer generates it. Above, alpha blending:
+//! alpha is the coverage, and the last draw is on top, so that left and right, drawn in opposite orders, differ. Below, additive blending: colours are added,
+//! and the order does not matter.
 
 use core::f32::consts::{FRAC_PI_2, TAU};
 
@@ -16,13 +16,13 @@ use v3d_host::{Config, Model};
 
 /// Width and height of the picture.
 pub const SIZE_PX: [u32; 2] = [400, 400];
-/// What is behind the discs.
+/// The background.
 pub const WALL: [u8; 4] = [30, 32, 44, 255];
 /// Red, green, blue, alpha of the discs, from 0 to 1.
 pub const DISCS: [[f32; 4]; 3] = [[0.95, 0.30, 0.25, 0.7], [0.25, 0.80, 0.40, 0.7], [0.20, 0.45, 0.95, 0.7]];
 /// Radius of a disc in pixels.
 pub const RADIUS_PX: f32 = 52.0;
-/// How far the middle of a disc is from that of its three, in pixels.
+/// Distance of a disc's centre from the centre of its group of three, in pixels.
 pub const OFF_MIDDLE_PX: f32 = 34.0;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,12 +35,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The middle of a disc, in pixels from the middle of the target; y is upwards.
+/// The centre of a disc, in pixels from the target's centre; y is upwards.
 pub fn middle(disc: usize, right: f32, up: f32) -> Vec2 {
     100.0 * Vec2::new(right, up) + OFF_MIDDLE_PX * Vec2::from_angle(FRAC_PI_2 + TAU / 3.0 * disc as f32)
 }
 
-/// A fan of triangles. These vertices need no vertex shader: they are on the screen already, so the GPU takes them as they are.
+/// A triangle fan. These vertices need no vertex shader: they are in screen coordinates, and the GPU reads them as they are.
 fn disc(screen: &Target, middle: Vec2, color: [f32; 4]) -> Vec<ShadedVertex<4>> {
     let viewport = screen.viewport();
     let (half_width, half_height) = (screen.width_px() as f32 / 2.0, screen.height_px() as f32 / 2.0);
@@ -52,11 +52,11 @@ fn disc(screen: &Target, middle: Vec2, color: [f32; 4]) -> Vec<ShadedVertex<4>> 
     core::iter::once(corner(middle)).chain(rim).collect()
 }
 
-/// Draws four times three discs.
+/// Draws three discs four times.
 pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), Error> {
     let shading = PipelineDescriptor::new("disc", Shading::PreShaded, &smooth_alpha::FRAGMENT);
     let paint = Pipeline::new(device, &PipelineDescriptor { blend: Blend::ALPHA, ..shading })?;
-    // What is drawn times its alpha, plus what is there.
+    // The source colour times its alpha, plus the destination colour.
     let add = Blend::both(BlendPart::sum(Factor::SourceAlpha, Factor::One));
     let light = Pipeline::new(device, &PipelineDescriptor { blend: add, ..shading })?;
 
@@ -66,7 +66,7 @@ pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), 
         for (up, pipeline) in [(1.0, &paint), (-1.0, &light)] {
             for n in order {
                 let disc = disc(screen, middle(n, right, up), DISCS[n]);
-                // Vertices for this frame only: they go into the frame's own memory.
+                // Transient vertices, which are copied to the frame's memory.
                 pass.draw_vertices(pipeline, Primitive::TriangleFan, &disc, &NoUniforms, &NoUniforms)?;
             }
         }

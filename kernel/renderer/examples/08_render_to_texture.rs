@@ -1,7 +1,7 @@
-//! Step 8: a picture in a picture.
+//! Step 8: render to texture.
 //!
-//! The first pass draws a wheel of colours to a target that is no screen; the second one uses that target as the texture of a cube. Both are in one frame:
-//! the GPU does them in their order, and the CPU does not wait in between. Target and texture are the same memory, nothing is copied.
+//! The first pass draws a colour wheel to an off-screen target; the second one samples that target as the texture of a cube. Both are in one frame: the GPU
+//! executes them in order, and the CPU does not wait between them. Target and texture share the same memory, nothing is copied.
 
 use core::f32::consts::{FRAC_PI_4, TAU};
 
@@ -25,15 +25,15 @@ use v3d_host::{Config, Model};
 
 /// Width and height of the picture.
 pub const SIZE_PX: [u32; 2] = [400, 360];
-/// What is behind everything: red, green, blue, alpha.
+/// The background: red, green, blue, alpha.
 pub const SKY: [u8; 4] = [200, 214, 229, 255];
-/// What is around the wheel.
+/// The background of the wheel.
 pub const CARD: [u8; 4] = [45, 52, 54, 255];
-/// Pixels across and up of the picture with the wheel.
+/// Width and height of the image with the wheel.
 pub const SIDE_PX: u32 = 128;
 /// Sectors of the wheel.
 pub const SECTORS: u16 = 24;
-/// Where the camera is; it looks at the middle of the cube, which is 2 wide.
+/// Position of the camera, which looks at the centre of the cube; the cube is 2 wide.
 pub const EYE: Vec3 = Vec3::new(2.6, 2.2, 3.6);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -46,13 +46,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The colour of a sector: once around the circle of hues.
+/// The colour of a sector: once around the hue circle.
 pub fn hue(sector: u16) -> [f32; 3] {
     let turned = |by: f32| 0.5 + 0.45 * Vec2::from_angle(TAU * (f32::from(sector) / f32::from(SECTORS) - by)).x;
     [turned(0.0), turned(1.0 / 3.0), turned(2.0 / 3.0)]
 }
 
-/// Three corners for each sector, one colour each.
+/// Three vertices for each sector, with one colour.
 fn wheel(target: &Target) -> Vec<ShadedVertex<3>> {
     let viewport = target.viewport();
     let sector = |n: u16| {
@@ -68,7 +68,7 @@ fn wheel(target: &Target) -> Vec<ShadedVertex<3>> {
 /// A cube, each side with the whole texture.
 fn cube() -> Vec<Vertex> {
     let side = |normal: Vec3| {
-        // What is up on this side as it is seen from outside; the lid's and the bottom's up is to the back.
+        // The direction that is up on this side, as seen from outside; on the top and the bottom it is to the back.
         let up = if normal.y == 0.0 { Vec3::Y } else { Vec3::NEG_Z * normal.y };
         let corner = move |x: f32, y: f32| {
             let position = (normal + x * up.cross(normal) + y * up).to_array();
@@ -81,7 +81,7 @@ fn cube() -> Vec<Vertex> {
 
 /// Draws the wheel, and then the cube that shows it.
 pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), Error> {
-    // The texture unit does not read rows of pixels but blocks of them, which are near each other in memory: T-format.
+    // Textures are not stored in rows: blocks of pixels are close together in memory, which is T-format.
     let (format, tiling) = (Format::Rgba8888, Tiling::TFormat);
     let descriptor = TargetDescriptor { label: "card", width_px: SIDE_PX, height_px: SIDE_PX, format, tiling };
     let card = Target::new(device, &descriptor)?;

@@ -1,8 +1,8 @@
-//! Step 9: all together: textured, lit, multisampled.
+//! Step 9: textures, light and multisampling together.
 //!
-//! Four samples a pixel smooth the edges: a triangle covers none to all of them, each has its own colour and depth, and what is stored is their mean. The
-//! fragment shader still runs once a pixel; what it costs is tile buffer, so tiles are 32 pixels wide and high instead of 64. Smaller levels of the textures,
-//! which the GPU draws once, smooth the floor in the distance.
+//! Four samples per pixel smooth the edges: a triangle covers none to all of them, each has its own colour and depth, and their mean is stored. The fragment
+//! shader is still executed once per pixel; the cost is tile buffer memory, so tiles have 32 by 32 pixels instead of 64 by 64. Mip levels of the textures,
+//! which the GPU renders once, smooth the floor in the distance.
 
 use core::f32::consts::FRAC_PI_4;
 
@@ -23,20 +23,20 @@ use v3d_host::{Config, Model};
 
 /// Width and height of the picture.
 pub const SIZE_PX: [u32; 2] = [400, 300];
-/// What is behind everything.
+/// The background.
 pub const SKY: [u8; 4] = [134, 176, 214, 255];
-/// Where the camera is.
+/// Position of the camera.
 pub const EYE: Vec3 = Vec3::new(1.6, 1.65, 3.6);
 /// What it looks at.
 pub const LOOKS_AT: Vec3 = Vec3::new(0.0, 0.95, 0.0);
-/// To the light; its length is how bright it is.
+/// Direction to the light; its length is the brightness.
 pub const TO_LIGHT: Vec3 = Vec3::new(0.3, 0.5, 0.4);
-/// Light from everywhere.
+/// Ambient light, from all directions.
 pub const AMBIENT: f32 = 0.4;
-/// Where crates stand, 1 wide each, and how far they are turned.
+/// Positions of the crates, each 1 wide, and their rotations.
 pub const CRATES: [(Vec3, f32); 3] =
     [(Vec3::new(-0.6, 0.5, 0.0), 0.2), (Vec3::new(0.65, 0.5, 0.35), -0.35), (Vec3::new(0.0, 1.5, 0.15), 0.55)];
-/// Texels across and up of both textures.
+/// Width and height of both textures in texels.
 pub const SIDE_PX: u32 = 64;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Planks in a frame.
+/// Planks with a frame around them.
 pub fn wood(x: u32, y: u32) -> [u8; 4] {
     let rim = x.min(y).min(SIDE_PX - 1 - x).min(SIDE_PX - 1 - y);
     let grain = (x * 7 + y / 9 * 5) % 11 + (x * x / 3 + y) % 5;
@@ -62,7 +62,7 @@ pub fn wood(x: u32, y: u32) -> [u8; 4] {
     [shade as u8, (shade * 3 / 4) as u8, (shade * 9 / 20) as u8, 255]
 }
 
-/// Light and dark tiles, two each way, with joints between them.
+/// Light and dark tiles, two in each direction, with joints between them.
 pub fn tiles(x: u32, y: u32) -> [u8; 4] {
     let half = SIDE_PX / 2;
     if x.is_multiple_of(half) || y.is_multiple_of(half) {
@@ -74,7 +74,7 @@ pub fn tiles(x: u32, y: u32) -> [u8; 4] {
     }
 }
 
-/// A texture with all its smaller levels, which the GPU draws.
+/// A texture with all mip levels, which the GPU renders.
 fn mipmapped<P: Platform>(
     device: &Device<'_, P>,
     label: &'static str,
@@ -85,11 +85,12 @@ fn mipmapped<P: Platform>(
     let texture = Texture::from_pixels(device, &descriptor, &pixels)?;
     let mut frame = device.frame()?;
     texture.generate_mipmaps(&mut frame)?;
-    frame.submit()?; // nobody waits: the GPU draws frames in their order
+    frame.submit()?; // no wait is needed: the GPU executes frames in order
     Ok(texture)
 }
 
-/// A rectangle around `center`: from there to the middle of its right and of its upper edge, and how often the texture is repeated each way.
+/// A rectangle: its centre, the vectors from there to the middle of its right and of its upper edge, and the number of repetitions of the texture in each
+/// direction.
 fn rectangle(center: Vec3, right: Vec3, up: Vec3, repeats: f32) -> [Vertex; 6] {
     let normal = right.cross(up).normalize().to_array();
     [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)].map(|(x, y)| {
@@ -114,7 +115,7 @@ pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target) -> Result<(), 
     let pipeline = Pipeline::new(device, &state)?;
     let camera = perspective(FRAC_PI_4, screen.aspect(), 0.1, 100.0) * look_at_mat4(EYE, LOOKS_AT, Vec3::Y);
 
-    // The light comes in the coordinates of the normals: it is turned against the crate.
+    // The light direction is in the coordinates of the normals: it is rotated inversely to the crate.
     let uniforms = |place: Vec3, by: f32| Uniforms {
         matrix: rows(&(camera * Mat4::from_translation(place) * Mat4::from_rotation_y(by))),
         to_light: Mat4::from_rotation_y(-by).transform_vector3(TO_LIGHT).to_array(),

@@ -1,8 +1,8 @@
 //! Step 10: a kernel of one's own.
 //!
-//! The kernel is the package `own-kernel` in the guide's folder, which boots on a Pi Zero, 2 and 3. Its `kernel_main` asks for nothing but a
-//! [`Bus`](bcm283x::Bus): loads and stores of physical addresses. On a Pi these are the CPU's; here they are the model's registers and memory, so that the same
-//! `kernel_main` runs on the host.
+//! The kernel is the package `own-kernel` in the guide's folder, which boots on a Pi Zero, 2 and 3. Its `kernel_main` needs only a [`Bus`](bcm283x::Bus):
+//! loads and stores of physical addresses. On a Pi they are the CPU's; here they access the model's registers and memory, so that the same `kernel_main` runs
+//! on the host.
 
 use core::cell::Cell;
 
@@ -12,11 +12,11 @@ use v3d::hw::registers::Register;
 use v3d::platform::{GpuMemory, Power, RegisterAccess, Time};
 use v3d_host::{Config, Model, Picture};
 
-/// Where things are in a Raspberry Pi 3.
+/// Physical addresses of the peripherals of a Raspberry Pi 3.
 const PERIPHERALS: Peripherals = Peripherals::BCM2837;
 /// Memory that belongs to the GPU's driver.
 const POOL: Pool = Pool { address: 0x0100_0000, bytes: 8 << 20 };
-/// What the firmware's mailbox would answer when it is asked for a framebuffer: one page, behind the pool.
+/// The answer of the firmware's mailbox to a request for a framebuffer: one page, behind the pool.
 pub const DISPLAY: Allocation = Allocation {
     address: (POOL.address + POOL.bytes) as usize,
     pages: 1,
@@ -25,16 +25,16 @@ pub const DISPLAY: Allocation = Allocation {
     pitch_bytes: 4 * SIZE_PX[0],
 };
 
-/// A bus with the model behind it: its registers where the V3D's are, its memory at physical addresses, its clock, its reset.
+/// A bus that is connected to the model: registers at the V3D's addresses, memory at physical addresses, the clock, and the reset.
 #[derive(Debug)]
 pub struct HostBus {
-    /// Whose model it is.
+    /// The model.
     pub model: Model,
-    /// Whether slave and master bridge are stopped: 1 if so.
+    /// Whether the slave and the master bridge are stopped: 1 if so.
     stopped: [Cell<u32>; 2],
 }
 
-/// Where the model's memory is at physical addresses.
+/// Physical address of the model's memory.
 const MEMORY: u32 = 0x0010_0000;
 const MEMORY_END: u32 = PERIPHERALS.base;
 /// The V3D's registers.
@@ -43,10 +43,10 @@ const V3D_LAST: u32 = V3D + 0xfff;
 /// The system timer's count of microseconds.
 const TIMER_LOW: u32 = PERIPHERALS.system_timer() + 4;
 const TIMER_HIGH: u32 = PERIPHERALS.system_timer() + 8;
-/// The power manager's word for the graphics; bit 6 at 0 holds the V3D in reset.
+/// The power manager's register for the graphics; bit 6 = 0 holds the V3D in reset.
 const PM_GRAFX: u32 = PERIPHERALS.power() + 0x10c;
 const V3DRSTN: u32 = 1 << 6;
-/// The bridges between V3D and bus: bit 0 asks one to stop, bit 1 says that it has. Behind them is the word "bdrg".
+/// The bridges between V3D and bus: writing bit 0 requests a stop, bit 1 reads 1 when it is stopped. The register behind them reads "bdrg".
 const V3D_SLAVE: u32 = PERIPHERALS.async_bridge() + 0x08;
 const V3D_MASTER: u32 = PERIPHERALS.async_bridge() + 0x0c;
 const BRIDGE_ID: u32 = PERIPHERALS.async_bridge() + 0x20;
@@ -78,16 +78,16 @@ impl Bus for HostBus {
             }
             V3D_SLAVE => slave.set(word & 1),
             V3D_MASTER => master.set(word & 1),
-            // With transfers under way a reset would take the bus along.
+            // A reset during transfers would hang the bus.
             PM_GRAFX if word & V3DRSTN == 0 && slave.get() & master.get() == 1 => {
-                // The model can always be reset.
+                // The model can be reset at any time.
                 let _ = self.model.reset();
             }
             _ => {}
         }
     }
 
-    /// The model has no caches and does everything in order.
+    /// The model has no caches, and executes everything in order.
     fn complete(&self) {}
 }
 

@@ -1,7 +1,7 @@
-//! Step 11: a shader of one's own, in WGSL.
+//! Step 11: your own shader, in WGSL.
 //!
-//! The crate `guide-shaders` is what any crate of shaders looks like: sources in WGSL, and a build script of one line that compiles them. The module that it
-//! generates has the types of vertices and uniforms; what a structure of the shader has is a field, and what is missing or of another type does not compile.
+//! The crate `guide-shaders` has the structure of every crate of shaders: sources in WGSL, and a build script of one line that compiles them. The generated
+//! module has the types of vertices and uniforms: each member of a structure in the shader is a field, and a missing field or another type does not compile.
 
 use core::f32::consts::{FRAC_PI_4, PI, TAU};
 
@@ -19,13 +19,13 @@ use v3d_host::{Config, Model};
 
 /// Width and height of the picture.
 pub const SIZE_PX: [u32; 2] = [480, 360];
-/// What is behind the planet: red, green, blue, alpha.
+/// The background: red, green, blue, alpha.
 pub const SPACE: [u8; 4] = [4, 5, 12, 255];
-/// Where the camera is, in radii of the planet; it looks at the origin.
+/// Position of the camera, in radii of the planet; it looks at the origin.
 pub const EYE: Vec3 = Vec3::new(0.0, 0.7, 3.25);
-/// To the sun; its length is 1.
+/// Direction to the sun, of length 1.
 pub const TO_SUN: Vec3 = Vec3::new(-0.75, 0.35, 0.561_249);
-/// The colour of the air at the rim.
+/// The colour of the atmosphere at the rim.
 pub const AIR: Vec3 = Vec3::new(0.4, 0.54, 0.9);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,7 +1,7 @@
-//! A shader that is compiled while the program runs.
+//! A shader that is compiled at run time.
 //!
-//! Step 11's planet again, without a build script: the source is read when the program starts, and what feeds it is set by name. `-- FILE.wgsl` takes another
-//! one; a mistake in it is printed with its place. The programs are the same, word for word, and so is the picture.
+//! The planet of step 11 without a build script: the source is read and compiled when the program starts, and uniforms are set by name. `-- FILE.wgsl`
+//! compiles another source; an error in it is printed with its place. The compiled programs are the same, word for word, and so is the picture.
 
 use core::f32::consts::{FRAC_PI_4, PI, TAU};
 
@@ -20,11 +20,11 @@ use v3d_host::{Config, Model};
 
 /// Width and height of the picture.
 pub const SIZE_PX: [u32; 2] = [480, 360];
-/// The source, if no other one is named.
+/// The source, if the command line does not name another one.
 pub const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/guide/shaders/shaders/planet.wgsl");
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Options are `v3d_host`'s.
+    // Arguments that begin with `--` are options of `v3d_host`.
     let path = std::env::args().skip(1).find(|argument| !argument.starts_with("--")).unwrap_or(SOURCE.to_owned());
     let source = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
     let model = Model::new(8 << 20, Config::default());
@@ -62,7 +62,7 @@ pub fn draw<P: Platform>(device: &Device<'_, P>, screen: &Target, name: &str, so
     Ok(device.wait(fence)?)
 }
 
-/// A sphere of radius 1: three numbers for each corner, along circles of latitude from the north pole on; and its triangles.
+/// A sphere of radius 1: three coordinates for each vertex, along circles of latitude from the north pole on; and the indices of its triangles.
 fn sphere() -> (Vec<f32>, Vec<u16>) {
     const ROUND: u16 = 96;
     const DOWN: u16 = 48;

@@ -1,7 +1,8 @@
-//! The canvas on the model, against formulas and a sampler on the CPU in f64.
+//! The canvas on the model, compared with formulas and a CPU sampler in f64.
 //!
-//! Tolerances, of 255: blending 8-bit numbers errs by at most 1 per layer, the shader's own rounding by half; the TMU's weights have 8 bits on both axes, which
-//! adds 2. Where a shape's edge is within a twentieth of a pixel of a pixel's centre, both results are accepted: corners are snapped to sixteenths.
+//! Tolerances, in 255ths: blending 8-bit numbers errs by at most 1 per layer, the shader's own rounding by half; the TMU's weights have 8 bits on both axes,
+//! which adds 2. Where a shape's edge is within a twentieth of a pixel of a pixel's centre, both results are accepted, because corners are snapped to
+//! sixteenths.
 
 #[path = "canvas/reference.rs"]
 mod reference;
@@ -19,9 +20,9 @@ use v3d_sim::random::Random;
 const WIDTH: u32 = 160;
 const HEIGHT: u32 = 120;
 const CLEAR: [u8; 4] = [30, 60, 90, 255];
-/// Greatest difference per blended layer.
+/// Maximum difference per blended layer.
 const LAYER: f64 = 1.5;
-/// The same for colours that a TMU has filtered.
+/// The same for colours from a filtered texture.
 const SAMPLED: f64 = 3.5;
 
 fn device(model: &Model) -> Device<'_, Model> {
@@ -67,8 +68,8 @@ impl Chance {
     }
 }
 
-/// Boxes of all kinds (seeds 0 to 11), five over each other: rectangles, rounded ones, circles and lines, turned, outlined, beyond the edges, in one colour
-/// and two.
+/// Boxes of all types (seeds 0 to 11), five overlapping each other: rectangles, rounded ones, circles and lines, rotated, outlined, beyond the edges, in one
+/// colour and two.
 #[test]
 fn shapes_are_covered_by_their_distance() {
     let model = Model::new(8 << 20, Config::default());
@@ -136,7 +137,7 @@ fn premultiplied(color: [u8; 4]) -> [f64; 4] {
     [red * alpha, green * alpha, blue * alpha, alpha]
 }
 
-/// One circle, pixel by pixel, in opaque white on black: within 1 of 255 of 0.5 minus the distance.
+/// One circle, pixel by pixel, in opaque white on black: within 1/255 of 0.5 minus the distance.
 #[test]
 fn a_circle_is_exact_to_a_255th() {
     let model = Model::new(8 << 20, Config::default());
@@ -193,7 +194,7 @@ fn images_are_sampled_where_they_are() {
             let [u, v] = box2.along(at);
             let found = reference::bilinear(&texels, (24, 18), u * 24.0, v * 18.0);
             let tinted: [f64; 4] = std::array::from_fn(|c| found[c] * f64::from(tint[c]) / 255.0);
-            // Both results are accepted on the edge.
+            // Both results are accepted at the edge.
             if distance.abs() < 0.1 {
                 return Some([f64::NAN; 4]);
             }
@@ -275,7 +276,8 @@ fn text_of_coverage_is_its_atlas() {
     canvas.set_origin(15.0, -2.0);
     canvas.text(&atlas, 5.0, 42.0, &TextStyle::new(12.0, color), "AV\n?VA").unwrap();
     assert_eq!((canvas.draws(), canvas.triangles()), (1, 8));
-    // Pens: A at 20; V after 9.5 - 2, and 1 to the left by its bearing: 26.5, which rounds to 27. A line lower V at 19, A after 8.5: 28.5, rounded to 29.
+    // Pen positions: A at 20; V after 9.5 - 2, and 1 to the left by its bearing: 26.5, which rounds to 27. In the next line V at 19, A after 8.5: 28.5,
+    // rounded to 29.
     let letters = [(20, 31, 1, 8), (27, 31, 12, 7), (19, 45, 12, 7), (29, 45, 1, 8)];
     let mut expected = Picture::new(WIDTH, HEIGHT, CLEAR);
     for (left, top, texel, width) in letters {
@@ -292,8 +294,8 @@ fn text_of_coverage_is_its_atlas() {
     assert!(worst <= 2.0 * LAYER, "{worst}");
 }
 
-/// A letter of distances, a disc, at half to seven times its size: as sharp as the disc, no more pixels are between all and nothing. An atlas and a TMU have
-/// distances in steps of a 127th of the spread, so that an edge is where it should be to within one and a half such steps and a 50th of a pixel.
+/// A letter of a distance font, a disc, at half to seven times its size: the edge is as sharp as the disc's, with no more partly covered pixels. An atlas and
+/// a TMU have distances in steps of a 127th of the spread, so the edge is where it should be to within one and a half such steps and a 50th of a pixel.
 #[test]
 fn text_of_distances_stays_sharp() {
     let model = Model::new(8 << 20, Config::default());
@@ -336,7 +338,7 @@ fn text_of_distances_stays_sharp() {
     }
 }
 
-/// Consecutive things of one kind and texture are batched into one draw.
+/// Consecutive elements with the same pipeline and texture are batched into one draw.
 #[test]
 fn draws_change_with_kind_and_texture() {
     let model = Model::new(8 << 20, Config::default());
@@ -350,7 +352,7 @@ fn draws_change_with_kind_and_texture() {
         canvas.shape(&Shape::circle(f32::from(n), 5.0, 3.0), [n; 4]).unwrap();
     }
     assert_eq!(canvas.vertex_bytes(), 20 * 6 * 4 * 13);
-    // Things outside of the canvas are not drawn.
+    // Elements outside of the canvas are not drawn.
     canvas.image(&second, &Placement::at(500.0, 0.0, 10.0, 10.0), [255; 4]).unwrap();
     assert_eq!((canvas.draws(), canvas.triangles()), (1, 40));
     canvas.image(&first, &Placement::at(0.0, 0.0, 10.0, 10.0), [255; 4]).unwrap();
@@ -383,7 +385,7 @@ fn errors_have_names_and_lose_nothing() {
         let error = canvas.shape(&shape, [255; 4]).unwrap_err();
         assert!(matches!(error, Error::NotFinite { label: "panel", .. }), "{error}");
     }
-    // Both fail behind their first polygon, which covers the canvas: the sum of the letters' widths is beyond what an f32 holds, and so is the right border.
+    // Both fail after their first polygon, which covers the canvas: the sum of the letters' widths exceeds the range of an f32, and so does the right border.
     let counts = |canvas: &Canvas| (canvas.draws(), canvas.triangles(), canvas.vertex_bytes());
     let counted = counts(&canvas);
     let font = FontAtlas::new(&device, "font", &coverage_font()).unwrap();

@@ -1,7 +1,7 @@
-//! Draws with any depth and stencil tests after each other in one pass: early Z changes no pixel.
+//! Consecutive draws with any depth and stencil tests in one pass: early Z changes no pixel.
 //!
-//! The model keeps early Z's own depth, and reports what that hides wrongly. Expected values are computed here from the text of the OpenGL ES 2.0 specification
-//! (sections 4.1.4 and 4.1.5).
+//! The model keeps early Z's own depth buffer, and reports fragments that it hides wrongly. Expected values are computed here from the text of the OpenGL ES
+//! 2.0 specification (sections 4.1.4 and 4.1.5).
 
 #[path = "specification/compare.rs"]
 mod compare;
@@ -54,7 +54,7 @@ impl<'m> Stage<'m> {
         Self { model, device, target }
     }
 
-    /// Draws squares over all of the picture, the number of each in its red, and returns the number that is seen; 255 is what was there before.
+    /// Draws squares over the whole picture, with the number of each in its red channel, and returns the number of the visible one; 255 is the background.
     fn draw(&self, pass: PassDescriptor<'_>, draws: &[(Colors, f32)]) -> u8 {
         let viewport = Viewport::display(SIDE as u16, SIDE as u16);
         let mut frame = self.device.frame().unwrap();
@@ -93,7 +93,7 @@ impl<'m> Stage<'m> {
     }
 }
 
-/// Drawn so on a board, the last square was lost [bm docs/DRIVERS.md].
+/// On a board, the last square of such a pass was lost [bm docs/DRIVERS.md].
 #[test]
 fn what_is_drawn_after_a_depth_was_taken_back_is_seen() {
     let model = Model::new(4 << 20, Config::default());
@@ -124,12 +124,12 @@ fn early_z_is_off_in_a_pass_from_a_draw_on_that_may_move_the_depth_away() {
             assert!(found.contains(&(false, false)), "the draw that discards");
         }
     }
-    // The next pass has tiles of its own.
+    // The next pass starts with new tiles.
     stage.draw(PassDescriptor::to(&stage.target), &[less]);
     assert_eq!(stage.early_z(), [(true, true)]);
 }
 
-/// Eight draws with random tests, of which the last is seen that passes both.
+/// Eight draws with random tests: the last one that passes both is visible.
 #[test]
 fn any_tests_one_after_the_other_are_those_of_opengl() {
     let model = Model::new(4 << 20, Config::default());
@@ -141,7 +141,7 @@ fn any_tests_one_after_the_other_are_those_of_opengl() {
         let (mut depth, mut stencil, mut seen) = (8, 0, 255);
         let mut draws = Vec::new();
         for number in 0..8 {
-            // Depths in eighths; the comparisons are for exact values.
+            // Depths are multiples of 1/8, because the comparisons are exact.
             let new = random.below(8);
             let test = if random.one_in(2) { Compare::Less } else { random.pick(&Compare::ALL) };
             let write = !random.one_in(4);

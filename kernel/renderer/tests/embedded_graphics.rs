@@ -1,4 +1,4 @@
-//! What embedded-graphics draws, drawn by the V3D: every pixel as in embedded-graphics' own framebuffer.
+//! Drawings of embedded-graphics on the V3D: every pixel is as in embedded-graphics' own framebuffer.
 
 #[path = "embedded_graphics/drawings.rs"]
 mod drawings;
@@ -20,7 +20,7 @@ use v3d::hw::tiling::Tiling;
 use v3d_host::Model;
 use v3d_sim::Config;
 
-/// What a picture begins with, on both sides: a colour that all colour types have.
+/// The clear colour on both sides: one that all colour types have.
 const CLEAR: Rgb888 = Rgb888::BLACK;
 
 /// A colour type, and embedded-graphics' framebuffer for it.
@@ -89,7 +89,7 @@ fn difference<C: Depth>(bytes: &[u8], buffer: &C::Buffer) -> Option<String> {
     })
 }
 
-/// All drawings, then drawings by chance (seeds 0 to 11), for one colour type: how many there were and how many came out in every pixel.
+/// All drawings, then random drawings (seeds 0 to 11), for one colour type: their number, and how many were equal in every pixel.
 fn identical<C: Depth>() -> (usize, usize) {
     let model = Model::new(16 << 20, Config::default());
     let device = device(&model);
@@ -147,7 +147,7 @@ fn all_drawings_are_identical_for_gray8() {
     assert_eq!(identical, drawings);
 }
 
-/// 10,000 things by chance (seed 99) in one picture, drawn twice from one list.
+/// 10,000 random elements (seed 99) in one picture, drawn twice from one list.
 #[test]
 fn ten_thousand_primitives_at_once() {
     let model = Model::new(32 << 20, Config::default());
@@ -167,7 +167,7 @@ fn ten_thousand_primitives_at_once() {
     }
 }
 
-/// 10,000 lines of five pixels' width (seed 3) come as millions of single pixels: they fit a heap of 64 MiB and a frame of as much.
+/// 10,000 lines of five pixels' width (seed 3) are drawn as millions of single pixels: they fit a heap of 64 MiB and a frame of the same size.
 #[test]
 fn ten_thousand_wide_lines_have_room() {
     let model = Model::new(72 << 20, Config::default());
@@ -189,7 +189,7 @@ fn ten_thousand_wide_lines_have_room() {
     println!("{} points, {} rectangles, {} draws", list.points(), list.rectangles(), list.draws());
 }
 
-/// In a picture of 16 bits a pixel colours of 16 bits come out as they are.
+/// In a target of 16 bits per pixel, 16-bit colours are exact.
 #[test]
 fn rgb565_is_exact_on_a_target_of_rgb565() {
     let model = Model::new(8 << 20, Config::default());
@@ -197,13 +197,13 @@ fn rgb565_is_exact_on_a_target_of_rgb565() {
     let target = target(&device, Format::Rgb565);
     let mut list = DrawList::<Rgb565>::new(&device, "all colours", WIDTH, HEIGHT).unwrap();
     let mut seen = 0;
-    // 65,536 colours are three pictures and a half.
+    // 65,536 colours fill three and a half pictures.
     for part in 0..4u32 {
         let of = |n: u32| (part * WIDTH * HEIGHT + n) as u16;
         list.reset();
         let color = |n| Rgb565::from(embedded_graphics::pixelcolor::raw::RawU16::new(of(n)));
         let pixel = |n: u32| Pixel(Point::new((n % WIDTH) as i32, (n / WIDTH) as i32), color(n));
-        // Half of it as rectangles, half as an image.
+        // One half as rectangles, the other as an image.
         list.draw_iter((0..WIDTH * 60).map(pixel)).unwrap();
         let below = Rectangle::new(Point::new(0, 60), Size::new(WIDTH, 60));
         list.fill_contiguous(&below, (WIDTH * 60..WIDTH * HEIGHT).map(color)).unwrap();
@@ -216,7 +216,7 @@ fn rgb565_is_exact_on_a_target_of_rgb565() {
     assert_eq!(seen, 4 * WIDTH * HEIGHT);
 }
 
-/// What does not fit is an error with the list's label, and the list is as it was: with more memory it is drawn.
+/// When memory runs out, the error has the list's label, and the list is unchanged: with more memory it is drawn.
 #[test]
 fn a_list_outlives_its_errors() {
     let model = Model::new(16 << 20, Config::default());

@@ -19,7 +19,7 @@ use v3d_sim::Config;
 const SIZE: (u32, u32) = (128, 96);
 const CLEAR: [u8; 4] = [0, 0, 64, 255];
 
-/// Small budgets, so that endless programs are detected soon.
+/// Small limits, so that endless programs are detected soon.
 fn config() -> Config {
     Config { instruction_budget: 2_000_000, record_budget: 100_000, parallel: false, ..Config::default() }
 }
@@ -28,7 +28,7 @@ fn limits() -> Limits {
     Limits { overflow_block_bytes: 64 * 1024, ..Limits::default() }
 }
 
-/// Both threads, on a board that can reset the V3D and on one that can only reset the threads.
+/// Both threads, on a board that can reset the V3D and on one that can reset only the threads.
 const CASES: [(Thread, bool); 4] =
     [(Thread::Binning, true), (Thread::Binning, false), (Thread::Rendering, true), (Thread::Rendering, false)];
 
@@ -88,7 +88,7 @@ impl<'m> Stage<'m> {
         self.device.driver().unwrap().wait(fence)
     }
 
-    /// Clears the picture by the CPU, so that everything in it afterwards was drawn.
+    /// Clears the picture by the CPU, so that all later contents were drawn.
     fn blank(&self) {
         self.target.memory().unwrap().region().zero(self.model);
     }
@@ -116,7 +116,7 @@ impl<'m> Stage<'m> {
         let white = pixels.iter().filter(|&&pixel| pixel == [255; 4]).count() as u32;
         let clear = pixels.iter().filter(|&&pixel| pixel == CLEAR).count() as u32;
         assert_eq!(white + clear, self.width * self.height, "colours that nobody drew");
-        // Half of half the width times half the height.
+        // Half of (half the width times half the height).
         let expected = self.width * self.height / 8;
         assert!(white.abs_diff(expected) < self.width / 2, "{white} white pixels, not about {expected}");
         assert_eq!(pixels[((self.height / 2) * self.width + self.width / 2) as usize], [255; 4]);
@@ -185,7 +185,7 @@ fn a_list_that_never_ends() {
         let mut stage = Stage::new(&model);
         let mut job = stage.good_job();
         let list = stage.list(&encoded(Branch { address: BusAddr(0) }));
-        // The branch leads to itself.
+        // The branch goes to itself.
         model.store(list.start - model.base() + 1, &list.start.0.to_le_bytes());
         let endless = ControlList { start: list.start, end_exclusive: list.end_exclusive + 64 };
         match thread {
@@ -251,7 +251,7 @@ fn an_illegal_record() {
     }
 }
 
-/// A tile list and a shader record where there is no memory. Whether the V3D stops at that is its own affair; the next frame is right.
+/// A tile list and a shader record at addresses without memory. It is not specified whether the V3D stops; the next frame is correct.
 #[test]
 fn a_wild_address() {
     const WILD: BusAddr = BusAddr(0xfff0_0000);
@@ -269,7 +269,7 @@ fn a_wild_address() {
     for job in [wild_shader, wild_tiles] {
         let fence = stage.device.driver().unwrap().submit(job);
         let answer = stage.wait(fence);
-        // A job that failed took the model's memory of faults with it when the V3D was reset.
+        // If the job failed, resetting the V3D has cleared the model's record of faults.
         let told =
             matches!(answer, Err(Error::JobFailed { .. })) || (answer.is_ok() && !model.take_faults().is_empty());
         assert!(told, "a wild address goes unnoticed: {answer:?}");
@@ -354,7 +354,7 @@ fn no_gpu_memory() {
 
 /// Vertices and indices of a quarter of a million small triangles, whose tile lists need more than 1 MiB.
 fn crowd() -> (Vec<triangle::Vertex>, Vec<u16>) {
-    // Small triangles, drawn in random order; the corners of one are far apart in memory, so that no index says anything about the next.
+    // Small triangles, drawn in random order; the vertices of each are far apart in memory, so that indices are not predictable.
     const CORNERS: u32 = 20_000;
     const COUNT: u32 = 250_000;
     let mut random = 1u32;
@@ -408,7 +408,7 @@ fn a_binner_with_4_kib_for_a_frame_that_needs_1_mib() {
     assert!(drawn > 10_000, "only {drawn} pixels are drawn");
 }
 
-/// A frame that needs more than 1 MiB of binner memory where there are two blocks of 64 KiB: it is dropped, the next frame is right.
+/// A frame that needs more than 1 MiB of binner memory when there are two blocks of 64 KiB: it is dropped, and the next frame is correct.
 #[test]
 fn a_binner_that_gets_no_more_memory() {
     let (vertices, indices) = crowd();
@@ -445,7 +445,7 @@ fn a_hundred_thousand_frames_with_random_faults() {
                 0 => model.reset_before.set(Some(Register::CT1EA)),
                 1 => model.line.set(random & 1 == 0),
                 kind => {
-                    // Some record of a list is none any more.
+                    // The code of one record of a list is made invalid.
                     let list = if kind == 2 { good.rendering } else { good.binning.unwrap() };
                     let places = record_offsets(&stage.bytes_of(list));
                     let at = list.start - model.base() + places[(random >> 16) as usize % places.len()];

@@ -20,7 +20,7 @@ use v3d_sim::Config;
 const WIDTH: u32 = 200;
 const HEIGHT: u32 = 100;
 
-/// A job in memory, with what it needs.
+/// A job in memory, with everything that it refers to.
 struct Scene {
     model: Model,
     job: Job,
@@ -105,7 +105,7 @@ fn a_job_of_our_own_passes() {
     assert_eq!(Scene::new().check(), Ok(()));
 }
 
-/// A picture of half floats has eight bytes a pixel, and its tiles half the height.
+/// A picture of half floats has eight bytes per pixel, and its tiles have half the height.
 #[test]
 fn a_frame_of_half_floats_passes_if_all_of_its_picture_may_be_written() {
     let model = Model::new(4 << 20, Config::default());

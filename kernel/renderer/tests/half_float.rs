@@ -48,7 +48,7 @@ impl<'m> Stage<'m> {
         Self { model, target: target.unwrap(), device }
     }
 
-    /// Draws squares over each other.
+    /// Draws squares on top of each other.
     fn draw(&self, pass: &PassDescriptor<'_>, draws: &[(Colors, [[f32; 4]; 4], f32)]) {
         let mut frame = self.device.frame().unwrap();
         let mut pass = frame.pass(pass).unwrap();
@@ -75,14 +75,14 @@ impl<'m> Stage<'m> {
     }
 }
 
-/// A half float has 11 bits; the QPU's sums and products and the interpolation before them lose a little more.
+/// A half float has a mantissa of 11 bits; sums and products of the QPU, and the interpolation before them, are a little less accurate.
 fn expect_close(found: Color, expected: Color, what: &str) {
     for (found, expected) in found.into_iter().zip(expected) {
         assert!((found - expected).abs() <= expected.abs() * 1.2e-3 + 2e-5, "{what}: {found}, expected {expected}");
     }
 }
 
-/// Light brighter than white, and darker than a 256th.
+/// Colours brighter than 1, and darker than 1/256.
 const CORNERS: [[f32; 4]; 4] =
     [[12.0, 0.001, 0.5, 1.0], [0.0, 40.0, 0.5, 0.25], [1.0, 0.001, 900.0, 0.75], [3.0, 7.0, -2.0, 0.0]];
 
@@ -94,7 +94,7 @@ fn colours_are_neither_clamped_nor_rounded_to_bytes() {
         stage.draw(&PassDescriptor::to(&stage.target).clear([0.0; 4]), &[(colors(), CORNERS, 0.5)]);
         let pixel = stage.pixels();
         for (x, y) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (x, y))) {
-            // Barycentric coordinates in the triangle of the two that has the pixel's centre.
+            // Barycentric coordinates in the triangle that contains the pixel's centre.
             let (u, v) = ((f64::from(x) + 0.5) / f64::from(SIZE.0), (f64::from(y) + 0.5) / f64::from(SIZE.1));
             if (u + v - 1.0).abs() < 0.02 {
                 continue;
@@ -223,7 +223,7 @@ fn blending_is_that_of_the_specification_without_clamping() {
     }
 }
 
-/// A picture of light on a display: what the fragment shader says of each texel, and nothing between texels.
+/// A target of half floats as a texture: the fragment shader's output for each texel, with nearest filtering.
 #[test]
 fn what_was_drawn_is_a_texture() {
     let model = Model::new(8 << 20, Config::default());
@@ -259,7 +259,7 @@ fn what_was_drawn_is_a_texture() {
     }
 }
 
-/// The mean of four texels of the level before, brighter than white.
+/// The mean of four texels of the previous level, brighter than 1.
 #[test]
 fn the_gpu_makes_mipmaps_of_half_floats() {
     let model = Model::new(8 << 20, Config::default());
@@ -280,7 +280,7 @@ fn the_gpu_makes_mipmaps_of_half_floats() {
         texture.read(&device, level, None, &mut bytes).unwrap();
         for (i, found) in (0..).zip(bytes.as_chunks().0).map(|(i, bytes)| (i, f16::from_le_bytes(*bytes).to_f64())) {
             let (x, y, n): (u32, u32, u32) = (i / 4 % width, i / 4 / width, i % 4);
-            // The values grow evenly, so their mean is the value in the middle.
+            // The values are linear, so their mean is the value in the middle.
             let middle = |at: u32| (f64::from(at) + 0.5) * f64::from(1 << level) - 0.5;
             let expected = (middle(x) + 2.0 * middle(y)) * value(1, 0, n);
             assert!((found - expected).abs() <= expected * 4e-3, "level {level} ({x}, {y}): {found}, not {expected}");
@@ -333,7 +333,7 @@ fn what_cannot_be_is_refused_by_name() {
     }
 }
 
-/// The same shader in WGSL as for bytes, with colours brighter than white and below 0, drawn twice with sums.
+/// The same WGSL shader as for targets of 8 bits, with colours above 1 and below 0, drawn twice with additive blending.
 #[test]
 fn a_shader_in_wgsl_draws_to_either_kind_of_target() {
     let model = Model::new(8 << 20, Config::default());
@@ -368,7 +368,7 @@ fn a_shader_in_wgsl_draws_to_either_kind_of_target() {
         for (found, (crest, trough)) in pixel(x, y).into_iter().zip(wave.crest.into_iter().zip(wave.trough)) {
             let (crest, trough) = (f64::from(crest), f64::from(trough));
             let expected = if distance > 1.0 { 0.0 } else { 2.0 * (trough + height * (crest - trough)) };
-            // Half floats of 11 bits, twice; the cosine is within 1e-4, of colours that are up to 200 apart.
+            // Half floats of 11 bits, twice; the cosine is accurate to 1e-4, for colours that are up to 200 apart.
             let margin = expected.abs() / 1024.0 + (crest - trough).abs() * 2e-4;
             assert!((found - expected).abs() <= margin, "{x}, {y}: {found}, not {expected}");
         }

@@ -333,7 +333,7 @@ fn case(seed: u32) -> Counts {
             // The job may be dropped.
             counts.note(device.wait(fence));
         }
-        // Vertices far outside are legal, and remarked upon.
+        // Vertices far outside are allowed, and reported as remarks.
         let faults: Vec<_> = machine.take_faults().into_iter().filter(|fault| !fault.is_remark()).collect();
         assert_eq!(faults, [], "seed {seed}");
     }

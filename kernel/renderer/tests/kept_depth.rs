@@ -1,4 +1,4 @@
-//! Passes within a part of a picture whose depths and stencils are kept: what is outside of the part stays.
+//! Passes within a part of a picture, whose depths and stencils are kept: everything outside of the part is unchanged.
 
 use qpu_shaders::{NoUniforms, smooth};
 use renderer::shaded_vertex::ShadedVertex;
@@ -142,7 +142,7 @@ fn depths_outside_of_a_part_stay_when_those_inside_are_loaded() {
     }
 }
 
-/// Depths that a part clears are the very same as those that whole tiles clear: a draw at this depth is equal to both.
+/// The depths that a partial clear stores are exactly those that whole tiles are cleared to: a draw at this depth is equal to both.
 #[test]
 fn a_part_is_cleared_to_the_depths_of_whole_tiles() {
     for depth in [0.0, 0.25, 0.3, 1.0 / 3.0, 0.7, 0.999_999, 1.0] {
@@ -185,7 +185,7 @@ fn stencils_outside_of_a_part_stay_when_those_inside_are_cleared() {
     }
 }
 
-/// Bytes of the pool that a pass takes besides those that all such passes take.
+/// Bytes of the pool that a pass allocates, beyond those that all such passes allocate.
 #[test]
 fn the_pipeline_of_a_partial_clear_is_created_once() {
     let model = Model::new(4 << 20, Config::default());

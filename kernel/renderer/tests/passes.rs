@@ -11,7 +11,7 @@ use v3d::hw::tiling::Tiling;
 use v3d_host::Model;
 use v3d_sim::Config;
 
-/// Two tiles and a bit along each axis.
+/// A little more than two tiles along each axis.
 const SIZE: (u32, u32) = (150, 140);
 
 const CLEAR: [u8; 4] = [1, 2, 3, 4];
@@ -131,8 +131,7 @@ fn stencils_are_kept_with_depths() {
     assert_picture(&pixels, |at| if contains(marked, at) && contains(drawn, at) { GREEN } else { CLEAR });
 }
 
-/// Parts that cross tiles, end with them, and are one pixel large: the rest of the picture stays, also in the tiles
-/// that are drawn.
+/// Parts that cross tiles, end at tile borders, or are one pixel large: the rest of the picture is unchanged, also in tiles that are drawn.
 #[test]
 fn a_part_of_a_picture_is_drawn_anew() {
     let model = Model::new(4 << 20, Config::default());

@@ -65,7 +65,7 @@ fn triangle(
     (Pipeline::new(device, &descriptor).unwrap(), mesh)
 }
 
-/// Barycentric coordinates of a pixel's centre in the triangle, computed from the corners alone; the display's top row is 0.
+/// Barycentric coordinates of a pixel's centre in the triangle, computed from the vertices alone; the display's top row is 0.
 fn barycentric(x: u32, y: u32) -> [f64; 3] {
     let corner = |n: usize| {
         let [cx, cy, _] = CORNERS[n].0;
@@ -78,7 +78,7 @@ fn barycentric(x: u32, y: u32) -> [f64; 3] {
     [part(corner(1), corner(2)), part(corner(2), corner(0)), part(corner(0), corner(1))]
 }
 
-/// Every pixel that is safely inside has the interpolated colour to within 2 of 255, every one that is safely outside the clear colour.
+/// Every pixel that is clearly inside has the interpolated colour, to within 2/255; every pixel that is clearly outside has the clear colour.
 fn assert_is_the_triangle(picture: &Picture) {
     let (mut inside, mut outside) = (0, 0);
     for y in 0..HEIGHT {
@@ -86,7 +86,7 @@ fn assert_is_the_triangle(picture: &Picture) {
             let weights = barycentric(x, y);
             let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
             let pixel = picture.pixel(x, y);
-            // A pixel away from an edge is 1 of the picture's height, and positions have 1/16 pixel.
+            // A pixel's height is 1/HEIGHT of the picture, and positions are multiples of 1/16 pixel.
             let margin = 1.0 / f64::from(HEIGHT);
             if least > margin {
                 inside += 1;
@@ -106,7 +106,7 @@ fn assert_is_the_triangle(picture: &Picture) {
     assert!(inside > 13_000 && outside > 30_000, "{inside} inside, {outside} outside");
 }
 
-/// The triangle through coordinate and vertex shader, three frames of it.
+/// The triangle drawn with coordinate and vertex shader, in three frames.
 fn triangle_of_the_gl_pipeline() -> Picture {
     let model = Model::new(8 << 20, Config::default());
     let device = device(&model);
@@ -130,7 +130,7 @@ fn triangle_of_the_gl_pipeline() -> Picture {
     pictures.swap_remove(0)
 }
 
-/// The triangle of vertices that the CPU has shaded.
+/// The triangle drawn with vertices that the CPU has shaded.
 fn triangle_of_the_nv_pipeline() -> Picture {
     let model = Model::new(8 << 20, Config::default());
     let device = device(&model);
@@ -148,7 +148,7 @@ fn triangle_of_the_nv_pipeline() -> Picture {
     Picture::load(&device, &target)
 }
 
-/// What draws shaded vertices with colours.
+/// A pipeline for shaded vertices with colours.
 fn shaded_pipeline(device: &Device<'_, Model>) -> Pipeline<ShadedVertex<3>, NoUniforms, NoUniforms> {
     Pipeline::new(device, &PipelineDescriptor::new("shaded", Shading::PreShaded, &smooth::FRAGMENT)).unwrap()
 }
@@ -168,7 +168,7 @@ fn both_pipelines_draw_the_same_picture() {
     assert!(triangle_of_the_gl_pipeline() == triangle_of_the_nv_pipeline());
 }
 
-/// Two squares that face the eye, one behind the other and drawn after it: the nearer one hides it, whatever the order.
+/// Two parallel squares, drawn from near to far and from far to near: the nearer one hides the other.
 #[test]
 fn the_nearer_square_hides_the_farther_one() {
     const RED: [f32; 3] = [1.0, 0.0, 0.0];
@@ -198,7 +198,7 @@ fn the_nearer_square_hides_the_farther_one() {
         device.wait(fence).unwrap();
         assert_eq!(model.take_faults(), []);
         let picture = Picture::load(&device, &target);
-        // At an angle of 90 degrees the near square reaches 0.25 of the half height from the centre, the far one 0.5.
+        // At a field of view of 90 degrees the near square reaches 0.25 of the half height from the centre, the far one 0.5.
         for y in 0..HEIGHT {
             for x in 0..WIDTH {
                 let half = f64::from(HEIGHT) / 2.0;
@@ -216,7 +216,7 @@ fn the_nearer_square_hides_the_farther_one() {
     }
 }
 
-/// The article's corners run clockwise on the screen: red at the lower right, blue at the lower left, green at the top.
+/// The article's vertices are clockwise on the screen: red at the lower right, blue at the lower left, green at the top.
 #[test]
 fn the_face_that_is_culled_is_not_drawn() {
     let model = Model::new(8 << 20, Config::default());
@@ -246,7 +246,7 @@ fn the_face_that_is_culled_is_not_drawn() {
     }
 }
 
-/// The words that JayStation's article prints for its program.
+/// The words of the program in JayStation's article.
 #[test]
 fn the_published_user_program_stores_the_published_words() {
     const PUBLISHED: [u32; 7] =
@@ -274,8 +274,7 @@ fn the_published_user_program_stores_the_published_words() {
     }
 }
 
-/// Every dot of a letter is there, and nothing else.
-/// Quads are 2x2 pixels; what the counters say must fit what is in the picture.
+/// Every dot of a letter is drawn, and nothing else. Quads are 2x2 pixels; the counters must agree with the picture.
 #[test]
 fn performance_counters_count_what_is_drawn() {
     let sources = [CounterSource::FepPrimitives, CounterSource::TlbQuadsWritten, CounterSource::QpuInstructionCycles];
@@ -298,14 +297,14 @@ fn performance_counters_count_what_is_drawn() {
         quads += u32::from(pixels.iter().any(|&(x, y)| picture.pixel(x, y) != CLEAR));
     }
     assert_eq!(counts[1], (CounterSource::TlbQuadsWritten, quads));
-    // The triangle is met once in each tile that it touches: at least the two rows of the three columns that it reaches.
+    // Each tile that the triangle touches counts it: at least two rows in each of the three columns.
     assert!(counts[0].1 >= 3, "{counts:?}");
-    // Eleven instructions a batch of four quads, at the least.
+    // At least eleven instructions for a batch of four quads.
     assert!(counts[2].1 >= 11 * quads / 4, "{counts:?}");
     assert!(performance::start(&model, &[CounterSource::FepQuads; 17]).is_err());
 }
 
-/// A shader in WGSL, vertex and fragment stage, with uniforms of both, a branch, `discard` and `cos`: every pixel is what the formula says.
+/// A shader in WGSL, vertex and fragment stage, with uniforms of both, a branch, `discard` and `cos`: every pixel has the value of the formula.
 #[test]
 fn rings_in_wgsl_are_where_the_formula_has_them() {
     const OVERLAP: f32 = 1.25;
@@ -348,7 +347,7 @@ fn rings_in_wgsl_are_where_the_formula_has_them() {
     assert!(inside > (WIDTH * HEIGHT) as usize * 45 / 100, "{inside} pixels have rings");
 }
 
-/// Vertices and instances by their numbers, with heights and colours in memory: no pixel is another than the chart says.
+/// `vertex_index` and `instance_index`, with heights and colours in storage buffers: every pixel is as computed.
 #[test]
 fn bars_in_wgsl_are_as_high_as_the_numbers_in_memory() {
     const COUNT: u32 = 16;
@@ -381,7 +380,7 @@ fn bars_in_wgsl_are_as_high_as_the_numbers_in_memory() {
         let (bar, across) = (along.floor(), along.fract());
         let up = (1.0 - (f64::from(y) + 0.5) / f64::from(HEIGHT)) * 20.0;
         let height = f64::from(heights[bar as usize]);
-        // Positions have 1/16 pixel, and a bar 20 pixels.
+        // Positions are multiples of 1/16 pixel, and a bar has 20 pixels.
         if (across - 0.1).abs() < 0.01 || (across - 0.9).abs() < 0.01 || (up - height).abs() < 0.02 {
             continue;
         }
@@ -396,7 +395,7 @@ fn bars_in_wgsl_are_as_high_as_the_numbers_in_memory() {
     assert!(inside > WIDTH * HEIGHT / 4, "{inside} pixels have bars");
 }
 
-/// A program for two threads, and the same without its switches as one thread, leave the same picture, whatever end stands behind them.
+/// A program for two threads, and the same program for one thread without its switches, draw the same picture, with any tail.
 #[test]
 fn two_threads_draw_what_one_thread_draws() {
     let dual = textured_lit::FRAGMENT;
@@ -430,7 +429,7 @@ fn two_threads_draw_what_one_thread_draws() {
                 normal: [x, 0.5, y],
                 uv: [2.0 * x, 3.0 * y + x],
             };
-            // Two triangles that go through each other.
+            // Two triangles that intersect.
             let corners = [
                 [-0.9, -0.8, 0.9],
                 [0.8, -0.6, -0.9],
@@ -461,7 +460,7 @@ fn two_threads_draw_what_one_thread_draws() {
     }
 }
 
-/// An instruction that does not ask for a switch of threads.
+/// The instruction without the signal for a thread switch.
 fn without_switch(word: u64) -> u64 {
     match Instruction::decode(word) {
         Instruction::Alu(alu) if alu.sig.switches_threads() => {
@@ -471,7 +470,7 @@ fn without_switch(word: u64) -> u64 {
     }
 }
 
-/// Points in WGSL: their size, and the place in each, by the extension.
+/// Points in WGSL: their size, and the position within each, by the extension.
 #[test]
 fn discs_in_wgsl_are_round() {
     const SIZE: f32 = 40.0;
@@ -502,7 +501,7 @@ fn discs_in_wgsl_are_round() {
         let distances = centres.map(|[centre_x, centre_y]| {
             (f64::from(x) + 0.5 - centre_x).hypot(f64::from(y) + 0.5 - centre_y) / (0.5 * f64::from(SIZE))
         });
-        // Centres have 1/16 pixel, of which a disc's radius has 20.
+        // Centres are multiples of 1/16 pixel; the radius of a disc is 20 pixels.
         if distances.iter().any(|distance| (distance - 1.0).abs() < 0.02 || (distance - 0.25).abs() < 0.02) {
             continue;
         }

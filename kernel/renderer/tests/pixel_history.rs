@@ -1,4 +1,4 @@
-//! The history of one pixel in a capture: what covers it, and why each draw that does not show there is not drawn.
+//! The history of a pixel in a capture: which draws cover it, and for each draw that is not visible there, why not.
 
 use qpu_shaders::transformed::{SHADING, Uniforms, Vertex};
 use qpu_shaders::{NoUniforms, smooth, smooth_alpha};
@@ -17,10 +17,10 @@ use v3d_sim::job::run::run_folder;
 use v3d_sim::render::pixel_trace::Event;
 
 const SIDE: u32 = 64;
-/// The pixel, row 0 being the first in memory.
+/// The pixel; row 0 is the first in memory.
 const PIXEL: (u32, u32) = (10, 12);
 
-/// Draws a square over all of the picture, counterclockwise, at a depth of the clip space.
+/// Draws a square over the whole picture, counterclockwise, at a depth in clip space.
 fn square(device: &Device<'_, Model>, pass: &mut Pass<'_, '_, Model>, label: &'static str, z: f32, cull: Cull) {
     let corner = |x, y| Vertex { position: [x, y, z], color: [1.0, 0.5, 0.0] };
     let corners = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(-1.0, 1.0), corner(1.0, 1.0)];
@@ -32,7 +32,7 @@ fn square(device: &Device<'_, Model>, pass: &mut Pass<'_, '_, Model>, label: &'s
 
 type Flat = PipelineDescriptor<'static, ShadedVertex<4>, NoUniforms, NoUniforms, 4>;
 
-/// Draws a square that is not clipped, at a depth of the screen, with an alpha.
+/// Draws a square that is not clipped, at a depth in screen space, with an alpha.
 fn flat(device: &Device<'_, Model>, pass: &mut Pass<'_, '_, Model>, descriptor: &Flat, depth: f32, alpha: f32) {
     let viewport = pass.target().viewport();
     let corners = [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)].map(|(x, y)| {
@@ -111,7 +111,7 @@ fn each_draw_at_a_pixel_has_its_name_and_the_reason_why_it_is_not_drawn() {
         })
         .collect();
     let expected = [
-        // What the binner leaves out comes first.
+        // Primitives that the binner rejects come first.
         "too far, square, instance 0: clipped, too far",
         "too near, square, instance 0: clipped, too near",
         "beside, square, instance 0: outside of the scissor",

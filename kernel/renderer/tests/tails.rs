@@ -1,7 +1,7 @@
 //! Blending, logic operations, masks, alpha test, stencil, depth and samples, pixel by pixel.
 //!
 //! Expected values are computed here from the text of the OpenGL ES 2.0 specification (sections 4.1.2 to 4.1.8; logic operations: OpenGL 1.5, section
-//! 4.1.10), in exact arithmetic, from the colours of two pictures that were drawn without any of it.
+//! 4.1.10), in exact arithmetic, from the colours of two pictures that were drawn without any of these features.
 
 #[path = "specification/compare.rs"]
 mod compare;
@@ -50,7 +50,7 @@ fn flat(color: [f32; 4]) -> [[f32; 4]; 4] {
     [color; 4]
 }
 
-/// Corners with all channels from 0 to 1 in different directions.
+/// Colours at the corners such that all channels cover 0 to 1 in different directions.
 const SOURCE: [[f32; 4]; 4] = [[1.0, 0.0, 0.3, 0.0], [0.0, 0.2, 1.0, 0.9], [0.5, 1.0, 0.0, 0.2], [0.1, 0.6, 0.8, 1.0]];
 const TARGET: [[f32; 4]; 4] = [[0.0, 1.0, 0.5, 1.0], [0.7, 0.0, 0.1, 0.1], [1.0, 0.4, 1.0, 0.6], [0.2, 0.9, 0.0, 0.0]];
 
@@ -63,7 +63,7 @@ impl<'m> Stage<'m> {
         Self { model, device, target }
     }
 
-    /// Draws squares over each other.
+    /// Draws squares on top of each other.
     fn draw(&self, pass: PassDescriptor<'_>, draws: &[(Colors, [Vertex; 6])]) -> Pixels {
         let pipelines: Vec<_> =
             draws.iter().map(|(descriptor, _)| Pipeline::new(&self.device, descriptor).unwrap()).collect();
@@ -84,7 +84,7 @@ impl<'m> Stage<'m> {
         PassDescriptor::to(&self.target).clear([0.0; 4])
     }
 
-    /// The colours that are mixed: what the two gradients are on their own.
+    /// The source and destination colours: each gradient drawn by itself.
     fn gradients(&self) -> (Pixels, Pixels) {
         let source = self.draw(self.black(), &[(colors(), square(SOURCE, 0.5))]);
         let target = self.draw(self.black(), &[(colors(), square(TARGET, 0.5))]);
@@ -122,7 +122,7 @@ fn factor(factor: Factor, channel: usize, s: [f64; 4], d: [f64; 4], c: [f64; 4])
     }
 }
 
-/// What blending makes of two colours, 0 to 255 and not rounded.
+/// The blended colour, 0 to 255 and not rounded.
 fn blended(blend: &Blend, source: [u8; 4], target: [u8; 4]) -> [f64; 4] {
     let unit = |color: [u8; 4]| color.map(|channel| f64::from(channel) / 255.0);
     let (s, d, c) = (unit(source), unit(target), unit(blend.constant));
@@ -141,7 +141,7 @@ fn blended(blend: &Blend, source: [u8; 4], target: [u8; 4]) -> [f64; 4] {
     })
 }
 
-/// Two products of eight bits, each to within one.
+/// Two 8-bit products, each accurate to within one.
 const ROUNDING: f64 = 2.0;
 
 fn assert_blended(stage: &Stage<'_>, blend: Blend, samples: Samples, (source, target): &(Pixels, Pixels)) {
@@ -173,7 +173,7 @@ fn every_equation_with_every_pair_of_factors() {
     }
 }
 
-/// Seed 1, 300 of them: other equations and factors for alpha, half of them with four samples.
+/// Seed 1, 300 cases: other equations and factors for alpha, half of them with four samples.
 #[test]
 fn random_blending_with_others_for_alpha() {
     let model = Model::new(4 << 20, Config::default());
@@ -257,7 +257,7 @@ fn every_alpha_test() {
 
 const WHITE: [f32; 4] = [1.0; 4];
 
-/// Where a square in the middle depth passes over three bands that are nearer, as far, and farther; and what depth it leaves.
+/// A square at the middle depth over three bands that are nearer, equal, and farther: where it is drawn, and which depths it stores.
 #[test]
 fn every_depth_test() {
     let model = Model::new(4 << 20, Config::default());
@@ -269,7 +269,7 @@ fn every_depth_test() {
                 let write_all = Depth { test: Compare::Always, write: true };
                 let first = Colors { depth: write_all, ..colors() };
                 let second = Colors { depth: Depth { test, write }, ..colors() };
-                // Green where what is there is farther than 0.6, which the middle depth is not.
+                // Green where the stored depth is greater than 0.6, which the middle depth is not.
                 let third = Colors { depth: Depth { test: Compare::Less, write: false }, ..colors() };
                 let picture = stage.draw(
                     stage.black(),
@@ -310,7 +310,7 @@ fn changed(change: StencilChange, old: u8, reference: u8) -> u8 {
 }
 
 impl Stage<'_> {
-    /// What a draw leaves in the stencil of all pixels, and whether it was drawn. The stencil is read bit by bit: where a bit is set the same bit of red is.
+    /// The stencil that a draw leaves in all pixels, and whether it was drawn. The stencil is read bit by bit, each bit into the same bit of red.
     fn stencil_after(&self, old: u8, stencil: Stencil, depth: f32, reversed: bool) -> (u8, bool) {
         let test = Depth { test: Compare::Less, write: false };
         let mut vertices = square(flat([0.0, 1.0, 0.0, 1.0]), depth);
@@ -331,7 +331,7 @@ impl Stage<'_> {
     }
 }
 
-/// All tests, and all changes for each way a test can end, on both sides, with masks.
+/// All tests, and all stencil operations for each outcome of the tests, on both sides, with masks.
 #[test]
 fn every_stencil_test_and_change() {
     let model = Model::new(4 << 20, Config::default());
@@ -355,7 +355,7 @@ fn every_stencil_test_and_change() {
                     pass: StencilChange::ALL[(number + 5) % 8],
                 };
                 let (in_front, reversed) = (number.is_multiple_of(2), number % 5 < 2);
-                // The square's corners run counterclockwise: it shows its front.
+                // The square is counterclockwise: front-facing.
                 let stencil =
                     if reversed { Stencil { front: other, back: side } } else { Stencil { front: side, back: other } };
                 let found = stage.stencil_after(old, stencil, if in_front { 0.25 } else { 0.75 }, reversed);
@@ -372,7 +372,7 @@ fn every_stencil_test_and_change() {
     }
 }
 
-/// A triangle's edge with four samples: as much of a pixel's colour as is covered, to within what four samples can say.
+/// The edge of a triangle with four samples: the colour is proportional to the coverage, with the accuracy of four samples.
 #[test]
 fn four_samples_smooth_edges() {
     let model = Model::new(4 << 20, Config::default());
@@ -382,7 +382,7 @@ fn four_samples_smooth_edges() {
     let mut frame = stage.device.frame().unwrap();
     let descriptor = PassDescriptor { samples: Samples::Four, ..stage.black() };
     let mut pass = frame.pass(&descriptor).unwrap();
-    // Top left, bottom left, top right; squeezed, so that the long edge is no diagonal of pixels.
+    // Top left, bottom left, top right; squeezed, so that the long edge is not a diagonal of pixels.
     let squeezed: Vec<Vertex> = half
         .iter()
         .map(|vertex| {
@@ -399,7 +399,7 @@ fn four_samples_smooth_edges() {
     let mut levels: Vec<u8> = Vec::new();
     for (at, pixel) in bytes.as_chunks::<4>().0.iter().enumerate() {
         let (x, y) = (at as u32 % SIDE, at as u32 / SIDE);
-        // 16 x 16 points of the pixel: inside if below the top edge and left of the line from (0, 14) to (16, 2).
+        // 16 x 16 points per pixel: inside if below the top edge and left of the line from (0, 14) to (16, 2).
         let inside = (0..256).filter(|point| {
             let px = f64::from(x) + (f64::from(point % 16) + 0.5) / 16.0;
             let py = f64::from(y) + (f64::from(point / 16) + 0.5) / 16.0;

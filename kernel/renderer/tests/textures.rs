@@ -1,8 +1,7 @@
-//! Textures through the renderer on the model: pictures against a sampler that is written from the specification.
+//! Textures through the renderer on the model, compared with a sampler that is written from the specification.
 //!
-//! The TMU blends with weights of 8 bits: each of the axes and the level of detail errs by at most a 256th of the greatest difference of the texels, and
-//! the result is rounded. So blends may differ by 3 of 255, and by 6 between levels, where the level of detail's own rounding comes on top; nearest texels
-//! are exact.
+//! The TMU's weights have 8 bits: each axis and the level of detail err by at most 1/256 of the maximum difference of the texels, and the result is rounded.
+//! So filtered colours may differ by 3/255, and by 6/255 between levels, where the level of detail itself is rounded as well; nearest texels are exact.
 
 #[path = "textures/drawing.rs"]
 mod drawing;
@@ -26,7 +25,7 @@ const BETWEEN_LEVELS: f64 = 6.0;
 const WRAPS: [Wrap; 4] = [Wrap::Repeat, Wrap::Clamp, Wrap::Mirror, Wrap::Border];
 const NO_BORDER: Color = [0.0; 4];
 
-/// Colours that differ from neighbour to neighbour, and from one part of a picture to the other.
+/// Colours that differ between neighbours, and between parts of a picture.
 fn pattern(x: u32, y: u32) -> Color {
     let mix = |a: u32, b: u32| f64::from((x * a + y * b) % 256);
     [mix(37, 11), mix(5, 83), mix(129, 61), mix(17, 200)]
@@ -37,7 +36,7 @@ fn texture(device: &renderer::Device<'_, drawing::Model>, picture: &Picture) -> 
     Texture::from_pixels(device, &descriptor, &picture.rgba8888()).unwrap()
 }
 
-/// Compares a picture with what is expected at each of its pixels; where that is None, anything is right, which may be so for one pixel in five.
+/// Compares a picture with the expected value of each pixel; `None` accepts any value, which is allowed for one pixel in five.
 fn compare(what: &str, pixels: &[[u8; 4]], view: View, bound: f64, expected: impl Fn([f64; 2]) -> Option<Color>) {
     let mut left_out = 0;
     for ((x, y), pixel) in view.pixels().zip(pixels) {
@@ -51,7 +50,7 @@ fn compare(what: &str, pixels: &[[u8; 4]], view: View, bound: f64, expected: imp
     assert!(5 * left_out < pixels.len(), "{what}: {left_out} of {} pixels are not compared", pixels.len());
 }
 
-/// All wraps in both directions, near and linear, in both layouts, of sides that are no powers of two.
+/// All wrap modes in both directions, nearest and linear, in both layouts, with sides that are not powers of two.
 #[test]
 fn every_wrap_mode_continues_the_texture() {
     let model = model();
@@ -61,7 +60,7 @@ fn every_wrap_mode_continues_the_texture() {
         let texture = texture(&device, &picture);
         let view = View { size: (80, 56), first: [-1.31, -0.77], extent: [3.117, 2.873] };
         for (wrap_s, wrap_t) in WRAPS.into_iter().flat_map(|s| WRAPS.map(|t| (s, t))) {
-            // Combinations of two different ones for the small texture only.
+            // Combinations of two different modes are tested with the small texture only.
             if wrap_s != wrap_t && width > 13 {
                 continue;
             }
@@ -139,7 +138,7 @@ fn minification_filters_choose_and_blend_levels() {
     }
 }
 
-/// Every face of a cube map, seen over nearly all of its width.
+/// Each face of a cube map over nearly all of its width.
 #[test]
 fn cube_maps_are_looked_up_by_direction() {
     let model = model();
@@ -180,7 +179,7 @@ fn cube_maps_are_looked_up_by_direction() {
     }
 }
 
-/// A part of a texture is wrapped at its own edges.
+/// A child image is wrapped at its own edges.
 #[test]
 fn child_images_are_textures_of_their_own() {
     let model = model();
@@ -227,7 +226,7 @@ fn part_of_a_level_is_written_and_read_back() {
     assert!(read == patch.rgba8888());
 }
 
-/// Each level that the GPU draws is the mean of 2x2 texels of the one before.
+/// Each level that the GPU renders is the mean of 2x2 texels of the previous one.
 #[test]
 fn the_gpu_makes_mipmaps() {
     let model = model();
@@ -269,7 +268,7 @@ fn the_gpu_makes_mipmaps() {
     }
 }
 
-/// What one pass draws, the next one reads, without a wait and without a copy.
+/// A pass samples what the previous one has rendered, without a wait and without a copy.
 #[test]
 fn a_target_is_a_texture() {
     let model = model();
@@ -299,7 +298,7 @@ fn a_target_is_a_texture() {
     }
 }
 
-/// What cannot be is an error with the texture's label and numbers, and leaves no memory behind.
+/// Unsupported combinations are errors with the texture's label and values, and leak no memory.
 #[test]
 fn errors_name_the_texture() {
     let model = model();

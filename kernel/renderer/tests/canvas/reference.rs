@@ -1,6 +1,6 @@
 //! Pictures computed from formulas, in f64.
 
-/// A picture of colours between 0 and 255; NaN where any value is accepted.
+/// An image of colours between 0 and 255; NaN where any value is accepted.
 pub(crate) struct Picture {
     width: u32,
     pixels: Vec<[f64; 4]>,
@@ -11,7 +11,7 @@ impl Picture {
         Self { width, pixels: vec![color.map(f64::from); (width * height) as usize] }
     }
 
-    /// Blends a premultiplied colour (0 to 1) over each pixel for whose centre there is one, and returns their number.
+    /// Blends a premultiplied colour (0 to 1) over each pixel for which `color` returns one at its centre; returns the number of these pixels.
     pub(crate) fn blend(&mut self, color: impl Fn([f64; 2]) -> Option<[f64; 4]>) -> usize {
         let mut count = 0;
         for (n, pixel) in self.pixels.iter_mut().enumerate() {

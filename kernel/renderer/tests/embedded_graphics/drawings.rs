@@ -1,4 +1,4 @@
-//! Drawings of all that embedded-graphics can draw, on any target.
+//! Drawings of everything that embedded-graphics can draw, on any target.
 
 use std::f32::consts::TAU;
 
@@ -20,7 +20,7 @@ use embedded_graphics::text::{Alignment, Baseline, Text, TextStyleBuilder};
 pub(crate) const WIDTH: u32 = 160;
 pub(crate) const HEIGHT: u32 = 120;
 
-/// A name and what is drawn.
+/// A name and a drawing function.
 pub(crate) type Drawing<D> = (&'static str, fn(&mut D) -> Result<(), <D as DrawTarget>::Error>);
 
 fn color<C: From<Rgb888>>(red: u8, green: u8, blue: u8) -> C {
@@ -44,7 +44,7 @@ fn both<C: PixelColor + From<Rgb888>>(width: u32, alignment: StrokeAlignment) ->
         .build()
 }
 
-/// Three sizes of something, with strokes inside, in the middle and outside.
+/// A shape in three sizes, with strokes inside, in the middle and outside.
 fn three<D, S, C>(target: &mut D, shape: impl Fn(i32) -> S) -> Result<(), D::Error>
 where
     C: PixelColor + From<Rgb888>,
@@ -57,7 +57,7 @@ where
     shape(2).into_styled(both(3, StrokeAlignment::Outside)).draw(target)
 }
 
-/// Text as embedded-graphics sets it, with and without paper.
+/// Text as embedded-graphics sets it, with and without a background.
 fn lines_of_text<D, C>(target: &mut D) -> Result<(), D::Error>
 where
     C: PixelColor + From<Rgb888>,
@@ -81,7 +81,7 @@ where
     Ok(())
 }
 
-/// Images of bits and of whole colours, and parts of them.
+/// Images of single bits and of whole colours, and parts of them.
 fn images<D, C>(target: &mut D) -> Result<(), D::Error>
 where
     C: PixelColor + From<Rgb888> + From<Gray8> + From<BinaryColor>,

@@ -48,7 +48,7 @@ impl Chance {
     }
 }
 
-/// Draws one thing, at most about `most` pixels large.
+/// Draws one random element, of at most about `most` pixels in size.
 pub(crate) fn one<D, C>(target: &mut D, chance: &mut Chance, most: u32) -> Result<(), D::Error>
 where
     C: PixelColor + From<Rgb888> + From<Gray8>,

@@ -1,4 +1,4 @@
-//! Shaders that are compiled at run time draw what those of a build script draw.
+//! Shaders that are compiled at run time draw the same pictures as those compiled by a build script.
 
 use guide_shaders::planet;
 use renderer::pipeline::state::State;
@@ -32,7 +32,8 @@ fn the_picture_is_that_of_step_11() {
     assert!(Picture::of_target(&device, &screen).unwrap() == *steps::picture(11), "the pictures differ");
 }
 
-/// A loop whose iterations a uniform counts looks a texture up: the program reads its uniforms again in each iteration, from where each draw has put them.
+/// A loop with a texture lookup whose number of iterations is a uniform: the program resets its uniform pointer in each iteration, to the address where the
+/// draw has placed the uniforms.
 #[test]
 fn a_loop_of_any_length_looks_a_texture_up() {
     let source = "
@@ -73,7 +74,7 @@ fn a_loop_of_any_length_looks_a_texture_up() {
     }
 }
 
-/// What the shader says to something.
+/// Checks the error of a call.
 fn check<T: std::fmt::Debug>(result: Result<T, Error>, expected: &str) {
     assert_eq!(result.unwrap_err().to_string(), expected);
 }

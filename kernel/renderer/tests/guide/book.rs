@@ -29,7 +29,7 @@ fn is_update() -> bool {
     std::env::var_os("UPDATE_GUIDE").is_some()
 }
 
-/// The item of a program's file whose first line begins with `start`, after the same indentation.
+/// The item of a program's file whose first line begins with `start`, ignoring indentation.
 fn code(path: &Path, start: &str) -> String {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let indentation = &start[..start.len() - start.trim_start().len()];
@@ -145,7 +145,7 @@ fn checked(name: &str) -> String {
 #[test]
 fn the_triangle_is_explained_field_by_field() {
     let page = checked("triangle.md");
-    // Every word of the three programs has a table of its own.
+    // Every word of the three programs has its own table.
     let tables = page.lines().filter(|line| line.contains("instruction") && line.contains(", word 0x")).count();
     let files = ["triangle.coord.qasm", "triangle.vert.qasm", "smooth.frag.qasm"];
     let own: usize = files.map(|file| assembled(file).words.len()).iter().sum();
@@ -186,7 +186,7 @@ fn pictures_are_what_the_programs_draw() {
         }
         let kept = picture::Picture::from_png(&std::fs::read(&path).unwrap()).unwrap();
         assert_eq!((kept.width, kept.height), (step.picture.width_px, step.picture.height_px), "{}", step.name);
-        // The file has no alpha.
+        // The PNG file has no alpha.
         let differs = kept.rgba.as_chunks::<4>().0.iter().zip(&step.picture.pixels).filter(|(a, b)| a[..3] != b[..3]);
         assert_eq!(differs.count(), 0, "{}: UPDATE_GUIDE=1 writes it anew", path.display());
     }

@@ -1,4 +1,4 @@
-//! The captures of the guide's programs: job folders that draw the same pictures again.
+//! Captures of the guide's programs: replaying a job folder draws the same picture.
 
 use std::path::PathBuf;
 
@@ -10,14 +10,14 @@ use v3d_sim::job::{JobError, JobFolder};
 
 use crate::steps::{self, Program};
 
-/// A path of a test's own, where nothing is.
+/// A path that is used by one test only, without a file.
 fn path(name: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("guide-capture-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&path);
     path
 }
 
-/// Draws with a program on a model that records its jobs; returns the model, and the picture.
+/// Draws with a program on a model that records its jobs; returns the model and the picture.
 fn recorded(size_px: [u32; 2], draw: Program) -> (Model, Picture) {
     let model = Model::new(8 << 20, Config::default());
     model.record();

@@ -44,14 +44,14 @@ impl Scene {
             let own = ray.seen_from(self.crates[body]);
             let (far, normal) = own.to_box(DVec3::splat(0.5))?;
             let place = own.at(far);
-            // A side's texture is upright, and the lid's as for somebody who stands before it.
+            // The texture is upright on the sides; on the top, its up direction is away from a viewer in front of the crate.
             let up = if normal.y == 0.0 { DVec3::Y } else { DVec3::NEG_Z };
             let uv = DVec2::new(0.5 + place.dot(up.cross(normal)), 0.5 - place.dot(up));
             Some((far, Surface { body, normal: self.crates[body].transpose().transform_vector3(normal), uv }))
         };
         let far = -ray.from.y / ray.along.y;
         let place = ray.at(far);
-        // 80 wide; two tiles each way are 2 wide, and have one texture.
+        // The floor is 80 wide; two by two tiles have one copy of the texture and are 2 wide.
         let on_floor = far > 0.0 && place.x.abs().max(place.z.abs()) < 40.0;
         let uv = DVec2::new(20.0 + 0.5 * place.x, 20.0 + 0.5 * place.z);
         let floor = on_floor.then_some((far, Surface { body: self.crates.len(), normal: DVec3::Y, uv }));
@@ -68,7 +68,7 @@ impl Scene {
         light(surface) * self.texels(surface).linear(surface.uv)
     }
 
-    /// How many texels a step of a pixel goes at most, along and across the texture together.
+    /// The maximum distance in texels between neighbouring pixels, along both axes of the texture together.
     fn texels_a_pixel(&self, x: u32, y: u32) -> Option<f64> {
         let here = self.surface(middle(x, y))?;
         let step = |right: f64, down: f64| {
@@ -97,7 +97,7 @@ fn step_9_is_textured_and_lit() {
             Some(Some((body, _))) => {
                 let texels = scene.texels_a_pixel(x, y).unwrap();
                 if texels < 0.95 {
-                    // A step for the blend, one for the light and one for their product.
+                    // One step of 255 for filtering, one for the light and one for their product.
                     let color = |at: DVec2| scene.color(&scene.surface(at).unwrap());
                     assert_near(x, y, pixel, color(middle(x, y)), 3.0 + slack(x, y, color));
                     near[body] += 1;
@@ -114,7 +114,7 @@ fn step_9_is_textured_and_lit() {
         }
     }
     assert!(sky > 10_000 && near.iter().all(|&pixels| pixels > 500), "{sky} of the sky, {near:?} near");
-    // In the distance the smaller levels leave the mean of the tiles, and little around it.
+    // In the distance the mip levels are close to the mean of the tiles.
     let floor = Surface { body: 3, normal: DVec3::Y, uv: DVec2::ZERO };
     let (count, expected) = (far_pixels.len() as f64, light(&floor) * scene.tiles.mean());
     let off = (far / count - expected).abs().max_element();
@@ -133,7 +133,7 @@ fn step_9_has_smooth_edges() {
         let places = (0..16 * 16).map(|n: u32| {
             DVec2::new(f64::from(x) + (f64::from(n % 16) + 0.5) / 16.0, f64::from(y) + (f64::from(n / 16) + 0.5) / 16.0)
         });
-        // Only edges of crates before the sky, which has one colour.
+        // Only edges of crates in front of the sky, which has one colour.
         if agreed(x, y, 0.5, |at| side_of(scene.surface(at))).is_some() {
             continue;
         }
@@ -144,7 +144,7 @@ fn step_9_has_smooth_edges() {
         }
         let covered = covering.len() as f64 / surfaces.len() as f64;
         let color = covering.iter().map(|surface| scene.color(surface)).sum::<DVec3>() / covering.len() as f64;
-        // Four samples know a share to a quarter, and lie a little to one side of an edge or the other.
+        // Four samples measure coverage in steps of a quarter, and they are not exactly on the pixel's centre.
         let most = 0.3 * (color - sky).abs().max_element() + 6.0;
         assert_near(x, y, pixel, sky.lerp(color, covered), most);
         edges += 1;

@@ -42,7 +42,7 @@ impl Ray {
         self.from + far * self.along
     }
 
-    /// The same ray in the coordinates of a body, by the matrix from the world's; lengths along it stay.
+    /// The same ray in the coordinates of a body, by the inverse of the body's matrix; lengths along the ray are unchanged.
     pub(crate) fn seen_from(self, back: DMat4) -> Self {
         Self { from: back.transform_point3(self.from), along: back.transform_vector3(self.along) }
     }
@@ -85,13 +85,13 @@ pub(crate) fn around(x: u32, y: u32, reach: f64) -> [DVec2; 5] {
         .map(|(right, down)| middle(x, y) + reach * DVec2::new(right, down))
 }
 
-/// The result if it is the same at all points in and around a pixel; `None` near an edge.
+/// The value of `what`, if it is the same at all points in and around a pixel; `None` near an edge.
 pub(crate) fn agreed<T: PartialEq>(x: u32, y: u32, reach: f64, what: impl Fn(DVec2) -> T) -> Option<T> {
     let [first, rest @ ..] = around(x, y, reach).map(what);
     rest.iter().all(|other| *other == first).then_some(first)
 }
 
-/// Every pixel of a picture with its place.
+/// Every pixel of a picture with its position.
 pub(crate) fn pixels(picture: &Picture) -> impl Iterator<Item = (u32, u32, [u8; 4])> {
     let width = picture.width_px;
     picture.pixels.iter().zip(0..).map(move |(pixel, n)| (n % width, n / width, *pixel))
@@ -107,7 +107,7 @@ pub(crate) fn share(color: [f32; 3]) -> DVec3 {
     255.0 * Vec3::from_array(color).as_dvec3()
 }
 
-/// The greatest difference of a channel, of 255.
+/// The maximum difference of the channels, in 255ths.
 pub(crate) fn difference(pixel: [u8; 4], expected: DVec3) -> f64 {
     (bytes(pixel) - expected.clamp(DVec3::ZERO, DVec3::splat(255.0))).abs().max_element()
 }

@@ -1,4 +1,4 @@
-//! Steps with bodies in space: each pixel is compared with the ray through it.
+//! Steps with objects in space: each pixel is compared with a ray through it.
 
 use renderer::glam::{DMat4, DVec2, DVec3, Vec3};
 
@@ -58,8 +58,8 @@ fn step_6_is_as_bright_as_it_faces_the_light() {
                 let facing = normal.dot(light::TO_LIGHT.as_dvec3());
                 let color = share(light::BALLS[n].2[..3].try_into().unwrap());
                 let expected = color * (facing.max(0.0) + f64::from(light::AMBIENT)).min(1.0);
-                // Between corners the light is interpolated: where it ends it has no corner, and there the ball is lighter by up to a
-                // quarter of the light's change from one corner to the next, 0.1.
+                // Light is interpolated between vertices. The terminator does not coincide with vertices, so the sphere is brighter there by up to a quarter
+                // of the light's change from one vertex to the next, 0.1.
                 assert_near(x, y, pixel, expected, 7.0);
                 sum += difference(pixel, expected);
                 seen[n] += 1;
@@ -79,7 +79,7 @@ fn card(place: DVec2) -> Option<DVec3> {
     const SECTOR: f64 = std::f64::consts::TAU / render_to_texture::SECTORS as f64;
     let (radius, angle) = (place.length(), place.to_angle().rem_euclid(std::f64::consts::TAU));
     let sector = (angle / SECTOR).floor();
-    // Two texels of 128, and what the straight rim leaves of a circle.
+    // Two of 128 texels, and the distance of the straight rim from a circle.
     let margin = 2.0 * 2.0 / 128.0;
     let to_border = radius * (angle - SECTOR * (angle / SECTOR).round()).sin().abs();
     if radius > 0.9 + margin {
@@ -101,7 +101,7 @@ fn step_8_shows_the_wheel_on_the_cube() {
             Some(Some(normal)) => {
                 let ray = camera.ray(middle(x, y));
                 let place = ray.at(ray.to_box(DVec3::ONE).unwrap().0);
-                // Sides are seen upright, and the lid as by somebody who stands before the cube.
+                // The sides are upright; the top is as seen by a viewer in front of the cube.
                 let on_side = match normal {
                     DVec3::X => DVec2::new(-place.z, place.y),
                     DVec3::Y => DVec2::new(place.x, -place.z),

@@ -7,7 +7,7 @@ use v3d::platform::Power;
 use crate::reference::{Texels, agreed, assert_near, bytes, middle, pixels, share};
 use crate::steps::{self, blend, depth, frame, own_kernel, texture, triangle};
 
-/// A place on a picture from -1 to 1, y upwards.
+/// A position in a picture from -1 to 1, y upwards.
 fn normalised(at: DVec2, [width, height]: [u32; 2]) -> DVec2 {
     let half = 0.5 * DVec2::new(width.into(), height.into());
     (at - half) / half * DVec2::new(1.0, -1.0)
@@ -48,7 +48,7 @@ fn step_2_interpolates_between_the_corners() {
             None => {}
         }
     }
-    // It covers 1.6 * 1.65 / 2 of the 4 that the picture has.
+    // The triangle's area is 1.6 * 1.65 / 2 of the picture's 4.
     assert!(inside > 24_000 && outside > 48_000, "{inside} inside, {outside} outside");
 }
 
@@ -68,7 +68,7 @@ fn step_3_shows_texels_and_blends_of_them() {
     }
 }
 
-/// Whether a place is on a band: which one, and how far along it, in halves of the distance of bands.
+/// Whether a position is on a band: its number, and the position along it, in half distances between bands.
 fn band(across: f64, along: f64) -> Option<(u16, f64)> {
     let bands = f64::from(depth::BANDS);
     let number = ((across + 1.0) / 2.0 * bands).floor();
@@ -92,7 +92,7 @@ fn step_5_weaves_the_bands() {
                 assert_eq!(pixel, depth::TABLE, "({x}, {y})");
                 continue;
             }
-            // A chessboard of crossings: the upright band lies on top where column and row differ in parity.
+            // Crossings alternate like a chessboard: the vertical band is on top where column and row differ in parity.
             (Some(column), Some(row)) if (column + row) % 2 == 1 => {
                 upright_on_top += 1;
                 true
@@ -104,7 +104,7 @@ fn step_5_weaves_the_bands() {
             (column, _) => column.is_some(),
         };
         let (number, along) = if is_upright { places(middle(x, y)).0 } else { places(middle(x, y)).1 }.unwrap();
-        // Over and under in turn: a wave of straight lines, between 0 at even places and its extremes at odd ones.
+        // The depth along a band is a triangle wave: 0 at even positions, and its extremes at odd ones.
         let crossing = (along / 2.0).floor() as u16;
         let over = ((crossing + number) % 2 == 1) == is_upright;
         let height = (1.0 - (along.rem_euclid(2.0) - 1.0).abs()) * if over { 1.0 } else { -1.0 };
@@ -144,7 +144,7 @@ fn step_7_mixes_as_the_formulas_say() {
         assert_near(x, y, pixel, expected, 1.5 * layers as f64);
     }
     assert_eq!(most_covered, 3);
-    // Paint depends on the order, light does not.
+    // The order matters for alpha blending, and not for additive blending.
     assert_ne!(picture.pixel(100, 100), picture.pixel(300, 100));
     assert_eq!(picture.pixel(100, 300), picture.pixel(300, 300));
 }
@@ -174,7 +174,7 @@ fn step_10_draws_squares_in_squares() {
     assert!(seen.iter().all(|&pixels| pixels > 20_000), "{seen:?}");
 }
 
-/// After a reset in the middle of a job the GPU still draws.
+/// After a reset in the middle of a job the GPU draws correctly.
 #[test]
 fn the_chip_of_step_10_can_be_reset() {
     let chip = own_kernel::host_chip();

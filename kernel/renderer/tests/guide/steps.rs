@@ -1,4 +1,4 @@
-//! The guide's programs, and what each draws on the model.
+//! The guide's programs, and their output on the model.
 
 use std::sync::LazyLock;
 
@@ -30,7 +30,7 @@ programs! {
     shader_at_run_time: "../../examples/12_shader_at_run_time.rs"
 }
 
-/// What a program has drawn.
+/// The output of a program.
 pub(crate) struct Step {
     /// Its file's name without the extension.
     pub(crate) name: &'static str,
@@ -50,7 +50,7 @@ fn run((name, size_px, draw): (&'static str, [u32; 2], Program)) -> Step {
     Step { name, picture: Picture::of_target(&device, &screen).unwrap(), dump: model.dump() }
 }
 
-/// Step 10 has a chip of its own, and draws to its display.
+/// Step 10 has its own chip, and draws to its display.
 fn run_kernel() -> Step {
     let chip = own_kernel::host_chip();
     ::own_kernel::kernel_main(&chip, &own_kernel::DISPLAY, ::own_kernel::FRAMES, |_| {}).unwrap();

@@ -48,8 +48,8 @@ pub(crate) fn rectangle() -> [ShadedVertex<2>; 3] {
         .map(|[x, y]: [f32; 2]| ShadedVertex::flat(x, y, 0.5, 512.0, -512.0, [x, y]))
 }
 
-/// Everything that allocates memory: meshes, buffers, textures with mip levels, cube maps, pipelines, targets, and two
-/// frames of several passes, of which the first is in flight when the second is recorded.
+/// Calls everything that allocates memory: meshes, buffers, textures with mip levels, cube maps, pipelines, targets, and two frames of several passes, of
+/// which the first is in flight when the second is recorded.
 fn everything(device: &Device<'_, Model>) -> Result<(), Error> {
     let mesh = Mesh::with_indices(device, "square", Primitive::TriangleStrip, &corners(), Indices::U8(&[0, 1, 2, 3]))?;
     let buffer = Buffer::with_bytes(device, "bytes", &[1, 2, 3], 16)?;
@@ -91,12 +91,12 @@ fn everything(device: &Device<'_, Model>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The outcome when one allocation was refused.
+/// The result when one allocation is refused.
 #[derive(Debug, PartialEq)]
 enum Outcome {
     /// There were fewer allocations.
     NotReached,
-    /// The driver waited for a job to end, and then had memory.
+    /// The driver waited for a job to end, and then had enough memory.
     WentOn,
     Refused,
 }
@@ -121,7 +121,7 @@ fn with_refusal(after: u32) -> Outcome {
 
 #[test]
 fn every_allocation_may_fail() {
-    // Allocates what is made once per process.
+    // Makes the allocations that occur once per process.
     assert_eq!(with_refusal(u32::MAX), Outcome::NotReached);
     let mut outcomes = Vec::new();
     for after in 0.. {

@@ -13,21 +13,21 @@ static HEAP: Counting = Counting;
 struct Counting;
 
 fn count(bytes: isize) {
-    // A thread that is ending has no counter any more.
+    // The counter of a thread does not exist any more while the thread ends.
     let _ = TAKEN.try_with(|taken| taken.set(taken.get() + bytes));
 }
 
-// SAFETY: Every call goes to the system's allocator with the arguments as they came.
+// SAFETY: Every call is forwarded to the system's allocator with unchanged arguments.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: The caller keeps the same contract.
+        // SAFETY: The caller has the same obligations.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
-        // SAFETY: The memory is from `alloc` above, and so from the system's.
+        // SAFETY: The memory is from `alloc` above, and therefore from the system's allocator.
         unsafe { System.dealloc(memory, layout) }
     }
 }
@@ -37,7 +37,7 @@ pub(crate) fn taken() -> isize {
     TAKEN.with(Cell::get)
 }
 
-/// Checks that `work` frees all heap memory. It runs once before, for what is allocated once per process.
+/// Checks that `work` frees all heap memory. It is run once before, for allocations that occur once per process.
 pub(crate) fn assert_gives_back(what: &str, mut work: impl FnMut()) {
     work();
     let before = taken();

@@ -1,4 +1,4 @@
-//! Ownership: all memory is freed, whatever fails and in whatever order resources are dropped.
+//! Ownership: all memory is freed, whichever call fails and in whatever order resources are dropped.
 
 mod failures;
 mod heap;

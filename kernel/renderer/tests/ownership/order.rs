@@ -1,4 +1,4 @@
-//! Resources are created, used and dropped in pseudorandom order, also while frames that use them wait for the GPU.
+//! Resources are created, used and dropped in pseudorandom order, even while frames that use them wait for the GPU.
 
 use std::ops::Range;
 
@@ -43,7 +43,7 @@ impl Random {
 
 type Images = Pipeline<ShadedVertex<2>, NoUniforms, textured::FragmentUniforms>;
 
-/// The resources at a moment.
+/// The existing resources.
 #[derive(Default)]
 struct Things<'m> {
     meshes: Vec<Mesh<transformed::Vertex>>,
@@ -146,7 +146,7 @@ fn taken(model: &Model, free: &[(u32, u32)]) -> Vec<Range<u64>> {
     taken
 }
 
-/// Runs the waiting jobs without access to free memory: it must not be written, and reading it is a fault.
+/// Executes the waiting jobs without access to free memory: it must not be written, and reading it is a fault.
 fn run_and_look(model: &Model, pool: &Pool, seed: u32) {
     let free = paint_free(model, pool);
     *model.within.borrow_mut() = Some([Vec::new(), taken(model, &free)]);
@@ -188,7 +188,7 @@ fn live(seed: u32) -> u64 {
     device.driver().unwrap().wait_until_idle();
     assert_eq!(device.pool().used(), before, "seed {seed}: bytes of the pool");
     let drawn = device.driver_ref().unwrap().statistics().jobs_done;
-    // The device is dropped before or after its results are read: its clones are the same device.
+    // Device clones may be dropped before or after results are read: they refer to the same device.
     drop(device.clone());
     drawn
 }

@@ -1,4 +1,4 @@
-//! Resources of other or closed devices are errors with their labels; earlier draws stay.
+//! Resources of other or closed devices are errors with their labels; earlier draws remain.
 
 use qpu_shaders::{NoUniforms, smooth, textured, transformed};
 use renderer::shaded_vertex::ShadedVertex;
@@ -51,7 +51,7 @@ fn a_closed_device_says_so() {
     assert_eq!(CubeTexture::new(&device, &SKY).unwrap_err(), closed);
     assert_eq!(texture.write_all(&device, &[0; 1024]).unwrap_err(), closed);
     assert_eq!(page.read(&device, &mut [0; 4]).unwrap_err(), closed);
-    // The driver goes on without it.
+    // The driver can be used without the device.
     drop((empty, page, texture, colors_before, square_before));
     let again = Device::new(driver);
     square(&again).unwrap();
@@ -83,7 +83,7 @@ fn what_is_of_another_device_is_refused() {
     assert_eq!(its_page.read(&device, &mut [0; 4]), foreign("other page"));
     assert!(matches!(device.wait(far_fence(&other)), Err(Error::Driver(v3d::Error::UnknownFence(_)))));
 
-    // The frame is as it was before each error.
+    // After each error the frame is unchanged.
     let fence = frame.submit().unwrap();
     device.wait(fence).unwrap();
     assert_eq!(model.take_faults(), []);
@@ -114,7 +114,7 @@ fn far_fence(device: &Device<'_, Model>) -> v3d::Fence {
     last
 }
 
-/// A draw that would read its own pass's target is an error, and the pass goes on without it.
+/// A draw that would sample its own pass's target is an error; the pass can continue without it.
 #[test]
 fn a_target_is_not_read_while_it_is_drawn_to() {
     let model = model(4 << 20);

@@ -23,7 +23,8 @@ pub(crate) fn target(device: &Device<'_, Model>, (width_px, height_px): (u32, u3
     Target::new(device, &descriptor).unwrap()
 }
 
-/// A rectangle over all of a target, whose varyings run from `first` in the top left corner of the picture to `right` and `down` more at its far edges.
+/// A rectangle over the whole target. Its varyings are `first` in the top left corner of the picture, and increase by `right` and `down` to the opposite
+/// edges.
 pub(crate) fn rectangle<const N: usize>(
     target: &Target,
     first: [f32; N],
@@ -38,7 +39,7 @@ pub(crate) fn rectangle<const N: usize>(
     })
 }
 
-/// Which part of a texture a picture shows: coordinates of the top left corner, and how far they go to the right and downwards.
+/// The part of a texture that a picture shows: coordinates of the top left corner, and their increase to the right and downwards.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     pub(crate) size: (u32, u32),
@@ -47,7 +48,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// All of a texture, a pixel for each texel.
+    /// The whole texture, one pixel for each texel.
     pub(crate) fn whole(width: u32, height: u32) -> Self {
         Self { size: (width, height), first: [0.0, 0.0], extent: [1.0, 1.0] }
     }
@@ -67,7 +68,7 @@ impl View {
     }
 }
 
-/// Draws a rectangle and reads it back. The model must have nothing to complain about.
+/// Draws a rectangle and reads it back. The model must not report any faults.
 pub(crate) fn draw<F: UniformData>(
     model: &Model,
     device: &Device<'_, Model>,
@@ -80,7 +81,7 @@ pub(crate) fn draw<F: UniformData>(
     draw_varyings(model, device, fragment, uniforms, &target, (view.first, [u, 0.0], [0.0, v]))
 }
 
-/// The same for any number of varyings: in the top left corner, how much they grow to the right, and downwards.
+/// The same for any number of varyings: their values in the top left corner, and their increase to the right and downwards.
 pub(crate) fn draw_varyings<F: UniformData, const N: usize>(
     model: &Model,
     device: &Device<'_, Model>,

@@ -1,14 +1,14 @@
-//! A sampler of textures as the OpenGL ES 2 specification words it, in floats
+//! A texture sampler by the text of the OpenGL ES 2 specification, in floats
 //!
 //! Filters, wraps and levels are those of section 3.7, texels those of the guide's table 18.
-//! Nothing of the model's or the driver's textures is used: pictures are rows of colours.
+//! No code of the model's or the driver's textures is used: pictures are rows of colours.
 
 use renderer::texture::Wrap;
 
 /// Red, green, blue and alpha, 0 to 255.
 pub(crate) type Color = [f64; 4];
 
-/// A picture: colours row by row, the first row that of t = 0.
+/// A picture: colours row by row, the first row at t = 0.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
     pub(crate) width: u32,
@@ -27,7 +27,7 @@ impl Picture {
         self.texels[(y * i64::from(self.width) + x) as usize]
     }
 
-    /// The bytes of the picture with four bytes a texel.
+    /// The bytes of the picture with four bytes per texel.
     pub(crate) fn rgba8888(&self) -> Vec<u8> {
         self.texels.iter().flat_map(|color| color.map(|channel| channel as u8)).collect()
     }
@@ -41,7 +41,7 @@ pub(crate) struct Sampling {
     pub(crate) border: Color,
 }
 
-/// The texel that stands in for one outside; none for the border (section 3.7.7, and OpenGL 2.0's 3.8.7 for borders).
+/// The coordinate of a texel after wrapping; none for the border (section 3.7.7, and OpenGL 2.0's 3.8.7 for borders).
 fn wrapped(wrap: Wrap, at: i64, size: u32) -> Option<i64> {
     let size = i64::from(size);
     match wrap {
@@ -69,7 +69,7 @@ impl Sampling {
         self.fetch(picture, u.floor() as i64, v.floor() as i64)
     }
 
-    /// A blend of the 2x2 nearest ones.
+    /// Bilinear interpolation of the nearest 2x2 texels.
     pub(crate) fn linear(&self, picture: &Picture, [s, t]: [f64; 2]) -> Color {
         let (u, v) = (s * f64::from(picture.width) - 0.5, t * f64::from(picture.height) - 0.5);
         let (x, y) = (u.floor() as i64, v.floor() as i64);
@@ -79,18 +79,18 @@ impl Sampling {
     }
 }
 
-/// Between two colours.
+/// Linear interpolation of two colours.
 pub(crate) fn blend(one: Color, other: Color, share: f64) -> Color {
     std::array::from_fn(|i| one[i] + (other[i] - one[i]) * share)
 }
 
-/// Whether a place is so near to the edge of a texel that rounding decides which one is the nearest: 1/64 texel.
+/// Whether a position is so close to the edge of a texel (1/64) that rounding decides which texel is the nearest.
 pub(crate) fn near_edge(picture: &Picture, [s, t]: [f64; 2]) -> bool {
     let near = |at: f64| (at - at.round()).abs() < 1.0 / 64.0;
     near(s * f64::from(picture.width)) || near(t * f64::from(picture.height))
 }
 
-/// Face and place of a direction (table 3.21 of the OpenGL 2.0 specification). Faces are +x, -x, +y, -y, +z, -z.
+/// Face and position of a direction (table 3.21 of the OpenGL 2.0 specification). Faces are +x, -x, +y, -y, +z, -z.
 pub(crate) fn cube_place([x, y, z]: [f64; 3]) -> (usize, [f64; 2]) {
     let (face, sc, tc, ma) = if x.abs() >= y.abs() && x.abs() >= z.abs() {
         if x > 0.0 { (0, -z, -y, x) } else { (1, z, -y, x) }
@@ -104,7 +104,7 @@ pub(crate) fn cube_place([x, y, z]: [f64; 3]) -> (usize, [f64; 2]) {
     (face, [(sc / ma.abs() + 1.0) / 2.0, (tc / ma.abs() + 1.0) / 2.0])
 }
 
-/// The 4x4 colours of an ETC1 block, by column and row, as the text of OES_compressed_ETC1_RGB8_texture has it.
+/// The 4x4 colours of an ETC1 block, by column and row, from the text of OES_compressed_ETC1_RGB8_texture.
 pub(crate) fn etc1_block(block: [u8; 8]) -> [[Color; 4]; 4] {
     const TABLES: [[i32; 2]; 8] = [[2, 8], [5, 17], [9, 29], [13, 42], [18, 60], [24, 80], [33, 106], [47, 183]];
     let differential = block[3] & 2 != 0;

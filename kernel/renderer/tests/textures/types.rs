@@ -1,4 +1,4 @@
-//! Texels of all 18 types, in each layout that they have: all of a texture, a pixel for each texel.
+//! Texels of all 18 types, in each layout that they support: the whole texture, one pixel for each texel.
 
 use super::drawing::{View, device, draw, model};
 use super::reference::{Color, etc1_block};
@@ -7,7 +7,7 @@ use renderer::texture::TextureType;
 use renderer::{Sampler, Texture, TextureDescriptor};
 use v3d::hw::control_list::Threading;
 
-/// The fragment shader for textures of four halves, whose result comes in two words: as `textured`, but for
+/// The fragment shader for textures of four half floats, whose result has two words: as `textured`, except for
 /// ```text
 /// ldtmu0
 /// mov ra0, r4
@@ -50,7 +50,7 @@ const HALVES: [u64; 22] = [
 ];
 const FOUR_HALVES: Fragment<tone_mapped::FragmentUniforms, 2> = Fragment::new(&HALVES, Threading::Single, Ending::Own);
 
-/// A channel of so many bits, from bit `low` of `value` on, as 0 to 255.
+/// A channel of `bits` bits, from bit `low` of `value` on, as 0 to 255.
 fn channel(value: u64, low: u32, bits: u32) -> f64 {
     let most = (1u64 << bits) - 1;
     (value >> low & most) as f64 * 255.0 / most as f64
@@ -63,7 +63,8 @@ fn half(bits: u16) -> f64 {
     sign * if exponent == 0 { mantissa * 2f64.powi(-14) } else { (1.0 + mantissa) * 2f64.powi(exponent - 15) }
 }
 
-/// The colour of a texel by its bits, as table 18 of the guide defines the types [AG p.42]. Integer and float samples come as they are, lowest byte first.
+/// The colour of a texel by its bits, as table 18 of the guide defines the types [AG p.42]. Integer and float samples are returned unchanged, lowest byte
+/// first.
 fn color(texture_type: TextureType, value: u64) -> Color {
     let four = |places: [(u32, u32); 4]| places.map(|(low, bits)| channel(value, low, bits));
     match texture_type {
@@ -85,7 +86,7 @@ fn color(texture_type: TextureType, value: u64) -> Color {
     }
 }
 
-/// Numbers that follow from a seed alone.
+/// Pseudorandom numbers that depend on the seed alone.
 fn noise(seed: u64) -> u64 {
     let mut z = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -120,7 +121,7 @@ fn texels(texture_type: TextureType, width: u32, height: u32) -> (Vec<u8>, Vec<C
                 for x in 0..width {
                     let mut value = noise(u64::from(y * width + x)) & (u64::MAX >> (64 - bits));
                     match texture_type {
-                        // Floats of ordinary size: positive, below 1, and not so small that they have no leading one.
+                        // Floats of normal size: positive, below 1, and not denormal.
                         TextureType::Rgba64 => value = value & 0x3bff_3bff_3bff_3bff | 0x0400_0400_0400_0400,
                         TextureType::S16F => value = value & 0x3bff | 0x0400,
                         _ => {}
@@ -150,7 +151,8 @@ fn legal_block(mut block: [u8; 8]) -> [u8; 8] {
     block
 }
 
-/// 5 and 6 bits are widened to 8 by the hardware as it likes: at most 1 off. Halves are packed to bytes by the shader, which rounds, and so is the expectation.
+/// The hardware may widen 5 and 6 bits to 8 in different ways, with a difference of at most 1. The shader packs half floats to bytes, which rounds, as does
+/// the expected value.
 fn bound(texture_type: TextureType) -> f64 {
     match texture_type {
         TextureType::Rgba5551 | TextureType::Rgb565 => 1.0,
@@ -165,7 +167,7 @@ fn texels_of_every_type_in_every_layout() {
     let device = device(&model);
     let types = (0..18).map(TextureType::from_code).inspect(|kind| assert!(!matches!(kind, TextureType::Reserved(_))));
     for texture_type in types {
-        // A few micro-tiles, and more than a tile of T-format in each direction; raster rows are powers of two.
+        // A few microtiles, and more than a tile of T-format in each direction; raster rows are powers of two.
         let sizes: &[(u32, u32)] = match texture_type {
             TextureType::Rgba32R | TextureType::Yuyv422R => &[(64, 9)],
             TextureType::Bw1 | TextureType::A1 => &[(45, 19), (300, 140)],

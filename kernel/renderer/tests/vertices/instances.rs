@@ -1,4 +1,4 @@
-//! Vertices with more attributes than a record has arrays: neighbours share an array.
+//! Vertices with more attributes than a record has arrays: adjacent attributes share an array.
 
 use guide_shaders::instances::{FRAGMENT, SHADING, Uniforms, Vertex};
 use qpu_shaders::NoUniforms;
@@ -9,7 +9,7 @@ use crate::scene::{CLEAR, Picture, device, model};
 const SIDE: u32 = 64;
 const INSTANCES: usize = 4;
 
-/// An instance is a square in a quarter of the picture, turned by its number of right angles, with its normal at another angle to the viewer.
+/// An instance is a square in a quarter of the picture, rotated by its number of right angles, with its normal at another angle to the viewer.
 fn instance(number: usize) -> Vec<Vertex> {
     let (x, y) = ([-0.5, 0.5][number % 2], [0.5, -0.5][number / 2]);
     let (cosine, sine) = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)][number];
@@ -52,7 +52,7 @@ fn instances_have_matrices_in_ten_attributes() {
         let normal = share(number).iter().zip([0.25, 0.5, 1.0]).map(|(share, part)| share * part).sum::<f32>();
         for (at_x, at_y) in [(-5, -6), (4, -3), (6, 5), (-2, 3)] {
             let (x, y) = ((middle_x + at_x) as u32, (middle_y + at_y) as u32);
-            // From the middle of the pixel back to the square: 16 pixels are its side, and y is upwards there.
+            // From the pixel's centre back to the square's coordinates: its side is 16 pixels, and y is upwards there.
             let (right, up) = ((f64::from(at_x) + 0.5) / 16.0, -(f64::from(at_y) + 0.5) / 16.0);
             let (u, v) = [(right, up), (up, -right), (-right, -up), (-up, right)][number];
             let expected = [0.5 + u, 0.5 + v, normal.into(), 1.0].map(|part| 255.0 * part);

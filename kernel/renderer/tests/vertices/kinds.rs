@@ -1,4 +1,4 @@
-//! Every kind of attribute, read by a program that is assembled here and drawn as a colour.
+//! Every type of attribute, read by a program that is assembled here and drawn as a colour.
 
 use qpu_shaders::{
     Attribute, AttributeComponent, NoUniforms, UniformStream, VertexData, VertexShading, VertexUniforms, f16,
@@ -8,9 +8,9 @@ use renderer::{Mesh, Pipeline, PipelineDescriptor, Primitive};
 
 use crate::scene::{Picture, Random, bands, device, model};
 
-/// Values of each kind that are drawn.
+/// Number of values of each type that are drawn.
 const BANDS: usize = 16;
-/// A product of 24 bits is cut off, 8 bits are rounded.
+/// A product of 24 bits is truncated, 8 bits are rounded.
 const ROUNDING: f64 = 1.0;
 
 /// A vertex with three components of one type.
@@ -61,8 +61,8 @@ fn setup(words: usize) -> String {
     )
 }
 
-/// Draws three components of one kind; `read` is what takes them out of the VPM and leaves them in ra16, ra17 and ra18, the colour's red, green and blue.
-/// `meant` is what a component should then be.
+/// Draws three components of one type; `read` is the code that reads them from the VPM and leaves them in ra16, ra17 and ra18, the colour's red, green and
+/// blue. `meant` is the expected value of a component.
 fn check<C: AttributeComponent>(kind: &str, read: &str, any: impl Fn(u32) -> C, meant: impl Fn(C) -> f64) {
     let words = Vertex::<C>::BYTES / 4;
     let uniforms = ".uniform viewport_half_width, float\n.uniform viewport_half_height, float\n";
@@ -104,13 +104,13 @@ fn check<C: AttributeComponent>(kind: &str, read: &str, any: impl Fn(u32) -> C, 
     }
 }
 
-/// Reads words into ra9 on, then moves each component to its place: an instruction with the registers named.
+/// Reads words into ra9 and the following registers, then moves each component to its register with the given instruction.
 fn unpacked(words: usize, moves: [&str; 3]) -> String {
     let reads: String = (9..9 + words).map(|register| format!("mov ra{register}, vpm\n")).collect();
     format!("{reads}nop\n{}", moves.join("\n"))
 }
 
-/// Components as integers, times what makes their greatest value 1.
+/// Components as integers, scaled so that the greatest value is 1.
 fn scaled(words: usize, moves: [&str; 3], greatest: f32) -> String {
     let scale = (16..19).map(|register| {
         format!("itof r0, ra{register}\nldi r1, {:#x}\nfmul ra{register}, r0, r1", (1.0 / greatest).to_bits())
@@ -127,7 +127,7 @@ fn floats_of_32_bits() {
 #[test]
 fn floats_of_16_bits() {
     let moves = ["fmul ra16, ra9.16a, 1.0", "fmul ra17, ra9.16b, 1.0", "fmul ra18, ra10.16a, 1.0"];
-    // 1024ths are exact in 16 bits.
+    // Multiples of 1/1024 are exact in 16 bits.
     let any = |bits: u32| f16::from_f32((bits % 1025) as f32 / 1024.0);
     check("f16", &unpacked(2, moves), any, f64::from);
 }

@@ -1,4 +1,4 @@
-//! What vertices may be made of: every kind of attribute, models as build scripts lay them out, long meshes.
+//! Vertex data: every type of attribute, models in the layout of build scripts, long meshes.
 
 mod instances;
 mod kinds;

@@ -1,4 +1,4 @@
-//! Models as `asset-build` lays them out: the light of each corner, colours, textures.
+//! Models in the layout of `asset-build`: the light of each vertex, colours, textures.
 
 use qpu_shaders::{model as lit, model_colored, model_textured};
 use renderer::{
@@ -9,10 +9,10 @@ use v3d::hw::texture::TextureType;
 use crate::scene::{CLEAR, Picture, Random, bands, device, model};
 
 const BANDS: usize = 16;
-/// A texel's product with a packed colour: each to within one.
+/// The product of a texel and a packed colour: each is accurate to within one.
 const ROUNDING: f64 = 2.0;
 
-/// A half float, of multiples of 1/64 from -1 to 1: sign, exponent and mantissa are put together by hand.
+/// A half float for multiples of 1/64 from -1 to 1, composed of sign, exponent and mantissa by hand.
 fn half(sixty_fourths: i32) -> u16 {
     let sign = if sixty_fourths < 0 { 0x8000 } else { 0 };
     let magnitude = sixty_fourths.unsigned_abs();
@@ -20,7 +20,7 @@ fn half(sixty_fourths: i32) -> u16 {
         return sign;
     }
     let highest = 31 - magnitude.leading_zeros();
-    // magnitude / 64 is 1.fraction times 2 to the power of (highest - 6); the exponent is kept with 15 more.
+    // magnitude / 64 is 1.fraction times 2 to the power of (highest - 6); the exponent has a bias of 15.
     let (exponent, fraction) = (highest + 15 - 6, (magnitude << (10 - highest)) & 0x3ff);
     sign | (exponent << 10 | fraction) as u16
 }
@@ -28,13 +28,13 @@ fn half(sixty_fourths: i32) -> u16 {
 /// A band's normal, in 64ths.
 type Normal = [i32; 3];
 
-/// Vertices and indices as a build script lays them out.
+/// Vertices and indices in the layout of a build script.
 fn part(normals: &[Normal]) -> (Vec<u8>, Vec<u8>) {
     let mut vertices = Vec::new();
     let mut indices = Vec::new();
     for (number, ([x, y], band)) in bands(normals.len()).into_iter().enumerate() {
         let [nx, ny, nz] = normals[band].map(half);
-        // s is the middle of the band in a texture with a column for each.
+        // s is the middle of the band, in a texture with one column per band.
         let s = (band as f32 + 0.5) / normals.len() as f32;
         vertices.extend([x, y, 0.25].iter().flat_map(|value| value.to_le_bytes()));
         vertices.extend([nx, ny, nz, 0].iter().flat_map(|value| value.to_le_bytes()));
@@ -45,7 +45,7 @@ fn part(normals: &[Normal]) -> (Vec<u8>, Vec<u8>) {
     (vertices, indices)
 }
 
-/// A turn about x and one about z, row by row.
+/// A rotation about x and one about z, in row-major order.
 const TURN: [[f64; 3]; 3] = [[0.6, -0.8, 0.0], [0.48, 0.36, -0.8], [0.64, 0.48, 0.6]];
 const TO_LIGHT: [f64; 3] = [0.6, 1.0, 1.4];
 const AMBIENT: f64 = 0.1;
@@ -134,7 +134,7 @@ fn bytes_that_are_no_model_are_refused() {
     assert_eq!(made(&[], &indices), refused("vertices", 0, 28));
     assert_eq!(made(&vertices, &indices[..5]), refused("indices", 5, 2));
     assert_eq!(made(&vertices, &[]), refused("indices", 0, 2));
-    // One vertex fewer than the last index asks for: 16 bands of 6.
+    // One vertex less than the last index needs: 16 bands of 6.
     let beyond = Error::Index { label: "part", at: 95, index: 95, vertices: 95 };
     assert_eq!(made(&vertices[..28 * 95], &indices), beyond);
     assert_eq!(beyond.to_string(), "part: index 95 is 95, but there are only 95 vertices");

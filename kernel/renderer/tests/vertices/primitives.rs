@@ -25,7 +25,7 @@ fn point([x, y]: [f32; 2], size: f32) -> points::Vertex {
     points::Vertex { position: [x, y, 0.5], size: [size], color: [0.2, 0.4, 0.6] }
 }
 
-/// Points of sizes from 1 to 24, one a row and column of a grid of four.
+/// Points of sizes from 1 to 24, one in each cell of a grid of four by four.
 fn some_points() -> Vec<([f32; 2], f32)> {
     let sizes = [1.0, 2.0, 3.0, 4.5, 6.0, 7.0, 8.0, 9.5, 10.0, 11.0, 12.0, 12.5, 13.0, 14.0, 15.0, 16.0];
     let place = |n: usize| [8 + 16 * (n % 4), 8 + 16 * (n / 4)].map(|at| at as f32);
@@ -42,10 +42,10 @@ fn draw_points(model: &Model, fragment: &Fragment<NoUniforms, 4>) -> Picture {
     })
 }
 
-/// Where a pixel's centre is in a point's square, and the size of that.
+/// The position of a pixel's centre within a point's square, and the size of the point.
 type InPoint = ([f64; 2], f64);
 
-/// For each pixel of a picture with some points, in which it is; None outside of all.
+/// For each pixel of a picture with some points, the point that it is in; `None` outside of all.
 fn places_in_points() -> impl Iterator<Item = ((u32, u32), Option<InPoint>)> {
     let points = some_points();
     (0..SIDE * SIDE).map(move |n| {
@@ -98,7 +98,7 @@ fn lines_are_as_wide_as_the_pipeline_says() {
     let model = model();
     let device = device(&model);
     let corner = |x: f32, y: f32, color| transformed::Vertex { position: [x, y, 0.5], color };
-    // Level lines: their width is counted downwards.
+    // Horizontal lines: the position across their width increases downwards.
     let lines = [(4.0, 10.0, 60.0, 10.0), (4.0, 40.0, 60.0, 40.0)];
     let ends =
         |(x0, y0, x1, y1): (f32, f32, f32, f32)| [corner(x0, y0, [0.0, 0.0, 1.0]), corner(x1, y1, [1.0, 0.0, 1.0])];
@@ -147,7 +147,7 @@ fn programs_and_meshes_of_different_primitives_are_refused() {
     assert_eq!(picture.pixel(2, 2), CLEAR);
 }
 
-/// A square of 299 x 299 cells, each as large as a pixel: 300 x 300 vertices whose colour says where they are.
+/// A grid of 299 x 299 cells of one pixel each: 300 x 300 vertices whose colour is their position.
 mod grid {
     use super::*;
 
@@ -173,7 +173,7 @@ mod grid {
         (0..CELLS * CELLS).flat_map(cell).collect()
     }
 
-    /// A strip for each row; what leads from one to the next has no area.
+    /// A triangle strip through all rows; the triangles between rows have no area.
     pub(super) fn strip() -> Vec<u32> {
         let row = |y: u32| {
             let row = (0..=CELLS).flat_map(move |x| [corner(x, y), corner(x, y + 1)]);
@@ -206,7 +206,7 @@ fn ninety_thousand_vertices_are_one_mesh() {
         });
         grid::assert_all_there(&picture);
     }
-    // The same without indices: all corners of all triangles, in an array that only this frame has.
+    // The same without indices: all vertices of all triangles, as transient vertices of this frame.
     let corners: Vec<_> = grid::triangles().iter().map(|&index| vertices[index as usize]).collect();
     let picture = Picture::draw(&model, &device, (grid::CELLS, grid::CELLS), |pass| {
         pass.draw_vertices(&pipeline, Primitive::Triangles, &corners, &triangle::Uniforms, &NoUniforms).unwrap();
@@ -224,7 +224,7 @@ fn an_index_beyond_all_vertices_is_named() {
     assert_eq!(error.unwrap_err(), Error::Index { label: "grid", at: 70_001, index: 90_000, vertices: 90_000 });
 }
 
-/// Seed 5: 40 squares of 3 x 3 pixels at places of their own, all of one mesh.
+/// Seed 5: 40 squares of 3 x 3 pixels at disjoint positions, all instances of one mesh.
 #[test]
 fn instances_are_the_mesh_again_with_other_uniforms() {
     let model = model();
@@ -233,7 +233,7 @@ fn instances_are_the_mesh_again_with_other_uniforms() {
     let vertices = corners.map(|[x, y]| transformed::Vertex { position: [x, y, 0.5], color: [1.0, 0.5, 0.0] });
     let mesh = Mesh::with_indices(&device, "square", Primitive::Triangles, &vertices, Indices::U8(&[0, 1, 2, 2, 1, 3]));
     let mesh = mesh.unwrap();
-    // The alpha test keeps everything: what stands behind the program has uniforms, too, which all instances share.
+    // The alpha test passes everything; it is there because the tail then has uniforms too, which all instances share.
     let descriptor = PipelineDescriptor {
         alpha_test: AlphaTest { test: Compare::GreaterOrEqual, reference: 9 },
         ..PipelineDescriptor::new("squares", &transformed::SHADING, &smooth::FRAGMENT)
@@ -255,10 +255,10 @@ fn instances_are_the_mesh_again_with_other_uniforms() {
         let expected = if covered { [255, 128, 0, 255] } else { CLEAR };
         assert_eq!(picture.pixel(x, y), expected, "({x}, {y})");
     }
-    // One bad instance among them, and none is drawn.
+    // If one instance is invalid, none is drawn.
     let mut bad = instances;
     bad[7].matrix[3] = f32::NAN;
-    // The program's compiler chose the order in which it reads the matrix.
+    // The order in which the program reads the matrix was chosen by the compiler.
     let numbered = transformed::Uniforms { matrix: std::array::from_fn(|n| n as f32) };
     let (mut words, mut owners) = (Vec::new(), Vec::new());
     numbered.push_vertex(&mut UniformStream::new(&mut words, &mut owners, ViewportUniforms::NONE));

@@ -1,4 +1,4 @@
-//! A picture of the width and height that a test wants, on the model.
+//! A picture of any width and height, on the model.
 
 use renderer::{Device, Format, Pass, PassDescriptor, Target, TargetDescriptor, unorm};
 use v3d::hw::tiling::Tiling;
@@ -24,7 +24,7 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
-    /// What one pass draws. The model must have nothing to complain about.
+    /// The picture that one pass draws. The model must not report any faults.
     pub(crate) fn draw(
         model: &Model,
         device: &Device<'_, Model>,
@@ -48,7 +48,7 @@ impl Picture {
         self.pixels[(y * self.width + x) as usize]
     }
 
-    /// Whether each channel of a pixel is no farther from what it should be than `margin`.
+    /// Checks that each channel of a pixel differs from the expected value by at most `margin`.
     pub(crate) fn assert_near(&self, (x, y): (u32, u32), expected: [f64; 4], margin: f64) {
         let pixel = self.pixel(x, y);
         let near = pixel.iter().zip(expected).all(|(&found, expected)| (f64::from(found) - expected).abs() <= margin);
@@ -56,7 +56,8 @@ impl Picture {
     }
 }
 
-/// Two triangles for each of some bands that stand side by side over the whole picture: the corners, as x and y from -1 to 1, with the band's number.
+/// Two triangles for each of a number of bands, which are side by side across the whole picture: the vertices, as x and y from -1 to 1, with the band's
+/// number.
 pub(crate) fn bands(count: usize) -> Vec<([f32; 2], usize)> {
     let edge = |n: usize| 2.0 * n as f32 / count as f32 - 1.0;
     let band = |n: usize| {

@@ -1,4 +1,4 @@
-//! The kernel with a board: clock and power of the V3D, a display, and a word about the picture on the serial port.
+//! The kernel on a board: clock and power of the V3D, a display, and a message on the serial port.
 
 use alloc::boxed::Box;
 use bcm283x::{
@@ -21,7 +21,7 @@ fn draw() -> Result<u32, Box<dyn Error>> {
     let [width, height] = SIZE_PX;
     let display = Allocation::request(&firmware, width, height, PERIPHERALS.base)?;
     let show = |page| {
-        // What cannot be shown is still drawn, and its pixels are still told.
+        // Without a display the picture is still drawn, and its CRC reported.
         let _ = framebuffer::show(&firmware, page, display.height);
     };
     let page = kernel_main(&chip, &display, FRAMES, show)?;
@@ -33,7 +33,7 @@ fn draw() -> Result<u32, Box<dyn Error>> {
 /// Called by the first instructions, with the memory mapped.
 pub(crate) fn start() -> ! {
     let mut serial = SerialPort(PERIPHERALS.uart0());
-    // There is nobody else to tell.
+    // Errors of the serial port cannot be reported.
     let _ = match draw() {
         Ok(crc) => writeln!(serial, "own kernel: picture {crc:08X}"),
         Err(error) => writeln!(serial, "own kernel: {error}"),

@@ -1,7 +1,7 @@
 //! A kernel that draws: the chip's blocks come from `bcm283x`, the driver from `v3d`, and the rest from the renderer.
 //!
-//! [`kernel_main`] runs wherever there are loads and stores of physical addresses: on a Pi Zero, 2 or 3, where `main.rs` provides them, and on the host, where
-//! the model does (the example `10_own_kernel` of the renderer).
+//! [`kernel_main`] needs only loads and stores of physical addresses: on a Pi Zero, 2 or 3 `main.rs` provides them, on the host the model does (the
+//! renderer's example `10_own_kernel`).
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -22,8 +22,8 @@ use v3d::{Driver, Fence, Interrupts, Limits, Platform};
 #[allow(unreachable_pub, reason = "generated for libraries of programs")]
 mod programs;
 
-/// The whole kernel: brings the GPU up, and draws so many frames, each into a page that the display does not show. `show` has it show a page. Returns the page
-/// that is shown at the end.
+/// The whole kernel: initialises the GPU, and draws a number of frames, each into a page that the display does not show. `show` switches the display to a
+/// page. Returns the page that is shown at the end.
 pub fn kernel_main<B: Bus>(
     chip: &Chip<B>,
     display: &Allocation,
@@ -35,7 +35,7 @@ pub fn kernel_main<B: Bus>(
     let squares = Squares::new(&device)?;
     let mut pages = Swapchain::starting_at(0, display.pages);
     for number in 0..frames {
-        // Each frame is waited for, so that there is always a page.
+        // Each frame is finished before the next one, so there is always a free page.
         let Some(page) = pages.free_page() else { break };
         let address = chip.peripherals().bus_address(display.page_address(page));
         let target = Target::page("display", address, display.width, display.height, display.pitch_bytes)?;
@@ -49,22 +49,22 @@ pub fn kernel_main<B: Bus>(
     Ok(pages.shown())
 }
 
-/// Squares in squares, each turned a little against the one around it.
+/// Nested squares, each rotated a little relative to the one around it.
 struct Squares {
-    /// A light one and a dark one.
+    /// A light and a dark square.
     meshes: [Mesh<Vertex>; 2],
     pipeline: Pipeline<Vertex, Uniforms, NoUniforms>,
 }
 
-/// How many squares there are.
+/// Number of squares.
 pub const SQUARES: u16 = 36;
-/// How much smaller each is than the one around it.
+/// Size of each square relative to the one around it.
 pub const SHRINK: f32 = 0.9;
-/// How far it is turned.
+/// Rotation relative to the one around it.
 pub const TURN: f32 = 0.12;
 /// Red, green, blue from 0 to 1 of the outer squares.
 pub const COLORS: [[f32; 3]; 2] = [[0.98, 0.72, 0.25], [0.36, 0.16, 0.42]];
-/// Frames that are drawn.
+/// Number of frames.
 pub const FRAMES: u16 = 12;
 /// Width and height of the display in pixels.
 pub const SIZE_PX: [u32; 2] = [480, 320];

@@ -1,7 +1,7 @@
-//! What Rust needs of a bare machine: first instructions, loads and stores, a heap, an end.
+//! What Rust needs on a bare machine: the entry code, loads and stores, a heap, an end.
 //!
-//! The folder `machine` has the first instructions, which map the memory: code, data and heap below 16 MiB cached; from there to the peripherals not cached;
-//! the peripherals as device memory.
+//! The entry code is in the folder `machine`. It maps the memory: code, data and heap below 16 MiB cached; from there to the peripherals uncached; the
+//! peripherals as device memory.
 
 use bcm283x::Bus;
 use core::{
@@ -14,11 +14,11 @@ use core::{
 };
 use linked_list_allocator::Heap;
 
-/// Where messages to the firmware are: the first memory that is not cached.
+/// Address of messages to the firmware: the start of uncached memory.
 pub(crate) const MESSAGES: u32 = 0x0100_0000;
-/// The driver's memory, not cached, and below 256 MiB.
+/// The driver's memory pool, uncached, and below 256 MiB.
 pub(crate) const POOL: Range<u32> = 0x0200_0000..0x0300_0000;
-/// The heap, behind the code and below what is not cached.
+/// The heap, behind the code and below the uncached memory.
 const HEAP: Range<usize> = 0x0040_0000..0x0100_0000;
 
 #[cfg(target_arch = "aarch64")]
@@ -28,7 +28,7 @@ global_asm!(".set PERIPHERALS, 0x20000000", include_str!("machine/start_arm.s"),
 #[cfg(all(target_arch = "arm", not(armv6)))]
 global_asm!(".set PERIPHERALS, 0x3f000000", include_str!("machine/start_arm.s"), options(raw));
 
-/// The entry from the first instructions.
+/// The Rust entry point, called by the entry code.
 #[unsafe(no_mangle)]
 extern "C" fn kernel_entry() -> ! {
     ALLOCATOR.start();
@@ -52,12 +52,12 @@ impl Bus for PhysicalBus {
     }
 
     fn complete(&self) {
-        // SAFETY: barriers only order what is done anyway.
+        // SAFETY: barriers only order other accesses.
         #[cfg(not(armv6))]
         unsafe {
             asm!("dsb sy", options(nostack, preserves_flags));
         }
-        // SAFETY: the same, by the ARM1176's name for it [ARM1176JZF-S TRM, 3.2.22].
+        // SAFETY: as above; this is the ARM1176's name for it [ARM1176JZF-S TRM, 3.2.22].
         #[cfg(armv6)]
         unsafe {
             asm!("mcr p15, 0, {zero}, c7, c10, 4", zero = in(reg) 0, options(nostack, preserves_flags));
@@ -65,19 +65,19 @@ impl Bus for PhysicalBus {
     }
 }
 
-/// The end of all work.
+/// Stops the core for ever.
 pub(crate) fn sleep() -> ! {
     loop {
         core::hint::spin_loop();
     }
 }
 
-/// A PL011 at this address, as the firmware has set it up.
+/// A PL011 at this address, initialised by the firmware.
 pub(crate) struct SerialPort(pub(crate) u32);
 
 impl fmt::Write for SerialPort {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        /// Bit of the flag register: there is no room.
+        /// Bit of the flag register: the transmit FIFO is full.
         const FULL: u32 = 1 << 5;
         for byte in text.bytes() {
             while PhysicalBus.load(self.0 + 0x18) & FULL != 0 {}
@@ -98,7 +98,7 @@ static ALLOCATOR: Allocator = Allocator(UnsafeCell::new(Heap::empty()));
 
 impl Allocator {
     fn start(&self) {
-        // SAFETY: the first call of the kernel; the memory is mapped, and nothing else is there: the linker script checks that the image ends before it.
+        // SAFETY: the first call of the kernel; the memory is mapped and otherwise unused: the linker script checks that the image ends before it.
         unsafe { (*self.0.get()).init(ptr::with_exposed_provenance_mut(HEAP.start), HEAP.end - HEAP.start) }
     }
 }
@@ -113,7 +113,7 @@ unsafe impl GlobalAlloc for Allocator {
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
         if let Some(place) = NonNull::new(place) {
-            // SAFETY: see `Sync`; the caller says that the place is from `alloc` with this layout.
+            // SAFETY: see `Sync`; the caller guarantees that the memory is from `alloc` with this layout.
             unsafe { (*self.0.get()).deallocate(place, layout) }
         }
     }

@@ -1,6 +1,6 @@
-//! The kernel on a board: what is there before `kernel_main`, and what is said after it.
+//! The kernel on a board: the environment of `kernel_main`, and a message after it.
 //!
-//! The target tells the boards apart: `armv6-none-eabi` is a Pi Zero or 1, `armv7a-none-eabi` a Pi 2, `aarch64-unknown-none` a Pi 3.
+//! The target selects the board: `armv6-none-eabi` is a Pi Zero or 1, `armv7a-none-eabi` a Pi 2, `aarch64-unknown-none` a Pi 3.
 #![cfg_attr(target_os = "none", no_std, no_main)]
 #![deny(unsafe_code)]
 

@@ -1,7 +1,7 @@
-//! The four traits of the driver on rpi-hal, and a frame that is drawn with them.
+//! The four traits of the driver, implemented with rpi-hal, and a frame.
 //!
-//! rpi-hal maps all of RAM as cached memory. So the platform cleans what it stores into the pool, and invalidates what it loads from it, with the functions
-//! that rpi-hal has for its own V3D driver; that driver is not used.
+//! rpi-hal maps all of RAM as cached memory. Therefore the platform cleans the cache after stores into the pool, and invalidates it before loads, with the
+//! functions that rpi-hal has for its own V3D driver; that driver is not used.
 #![no_std]
 #![deny(unsafe_code)]
 
@@ -27,7 +27,7 @@ use raw::{POOL_BYTES, pool_address};
 /// The V3D's clock in hertz.
 const CLOCK_HZ: u32 = 300_000_000;
 
-/// The board as rpi-hal has it. The mailbox is needed again for a reset.
+/// The board's peripherals in rpi-hal. The mailbox is needed again for a reset.
 pub struct Platform {
     timer: Timer,
     mailbox: RefCell<Mailbox>,
@@ -69,7 +69,7 @@ impl Time for Platform {
         self.timer.now_micros()
     }
 
-    /// Comes back early: the driver looks at the V3D again.
+    /// Returns at once, which is allowed: the driver then polls the V3D.
     fn wait_until(&self, _deadline_us: u64) {
         self.timer.delay_us(2);
     }
@@ -85,7 +85,7 @@ impl Power for Platform {
     }
 }
 
-/// Requests the V3D's clock: the QPUs alone are not enough.
+/// Requests the V3D's clock; without it only the QPUs would have one.
 fn switch_clock_on(mailbox: &mut Mailbox) -> Result<(), PowerError> {
     let refused = |_| PowerError("the firmware does not set the V3D's clock");
     mailbox.set_clock_rate_hz(ClockId::V3d, CLOCK_HZ).map_err(refused)?;
@@ -96,16 +96,16 @@ fn switch_clock_on(mailbox: &mut Mailbox) -> Result<(), PowerError> {
     }
 }
 
-/// Why nothing was drawn.
+/// The reason that nothing was drawn.
 #[derive(Debug)]
 pub enum DrawError {
-    /// There is no clock or no power.
+    /// There is no clock, or no power.
     Power(PowerError),
     /// The firmware allocates no framebuffer.
     Framebuffer(rpi_hal::mailbox::Error),
-    /// A step of the check has failed: what it was, and why.
+    /// A step of the check failed: its name, and the reason.
     Check(&'static str, alloc::string::String),
-    /// The renderer refuses something.
+    /// An error of the renderer.
     Renderer(Error),
 }
 
@@ -141,6 +141,6 @@ pub fn draw(mut mailbox: Mailbox, timer: Timer) -> Result<(), DrawError> {
     Ok(())
 }
 
-/// Memory of the pool, with the alignment of lines of the cache and of the driver.
+/// Memory of the pool, aligned to cache lines and for the driver.
 #[repr(C, align(4096))]
 struct Pool(UnsafeCell<[u8; POOL_BYTES as usize]>);

@@ -1,6 +1,6 @@
 //! Volatile accesses to the V3D's registers and to the pool.
 //!
-//! rpi-hal does not hand out the registers, and the GPU changes the pool, too.
+//! rpi-hal gives no access to the registers, and the GPU modifies the pool as well.
 
 use core::cell::UnsafeCell;
 use core::ptr;
@@ -23,7 +23,7 @@ pub(crate) fn pool_address() -> u32 {
     POOL.0.get().addr() as u32
 }
 
-/// Loads a register, and completes that before later loads.
+/// Loads a register; later loads wait for it.
 pub(crate) fn load_register(offset: u32) -> u32 {
     // SAFETY: the V3D's registers are there [AG section 10], and rpi-hal maps them as device memory.
     let word = unsafe { ptr::with_exposed_provenance::<u32>(REGISTERS + offset as usize).read_volatile() };
@@ -31,7 +31,7 @@ pub(crate) fn load_register(offset: u32) -> u32 {
     word
 }
 
-/// Stores into a register, after all stores before. Those into the pool have been cleaned, which ends with a barrier.
+/// Stores to a register, after all earlier stores. Those to the pool have been cleaned from the cache, which ends with a barrier.
 pub(crate) fn store_register(offset: u32, word: u32) {
     fence(Ordering::SeqCst);
     // SAFETY: as above.
