@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // What these shaders compute becomes colours of 8 bits.
+    // The colours that these shaders compute are rounded to 8 bits.
     let options = shader_build::Options { fast_math: true, ..shader_build::Options::default() };
     shader_build::build_with("shaders", "shaders.rs", &options)
 }

@@ -1,6 +1,6 @@
 //! Prints the cost of operations: instructions, cycles of the model's clock, and the lower bound by ALU use.
 //!
-//! The model's cycles do not depend on this machine's clock, so nothing has to be repeated: the figures are those of `OPERATIONS.md`, which `cargo test -p
+//! The model's cycles do not depend on this machine's speed, so nothing is executed here: the figures are those of `OPERATIONS.md`, which `cargo test -p
 //! qpu-shaders --test operations` measures and checks. `cargo bench -p qpu-shaders -- cvt` prints the rows that contain `cvt`.
 
 /// The table that the tests write.

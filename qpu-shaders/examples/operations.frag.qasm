@@ -1,4 +1,4 @@
-# Uses operations of each file for fragment shaders: a texture at a place that is interpolated, dimmed where its level of detail is high.
+# Uses operations of each file for fragment shaders: an interpolated texture lookup, darkened where its level of detail is high.
 
 .include <vc4.qinc>
 .include "operations/interpolation.qinc"
@@ -18,7 +18,7 @@
     image_resource
     image_get_lod
     nop
-    # One over the level of detail plus 1, the least level of detail is 0.
+    # The reciprocal of the level of detail plus 1; the level of detail is at least 0.
     mov r0, ra16
     fadd r0, r0, 1.0
     image_reciprocal rb3, r0

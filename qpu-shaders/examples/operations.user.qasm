@@ -19,7 +19,7 @@
 .uniform results, uint          # address of 16 words
 .uniform sum, uint              # address of a word
 
-# What image_atomic does with the word in memory.
+# The operation that image_atomic applies to the word in memory.
 .macro image_operation
     image_atomic_add
 .endm
@@ -52,7 +52,7 @@
     fma_f64 round_n
     cvt_f64_int 32, round_z
     mov rb10, r0
-    # Elements with an odd number skip a sum.
+    # Elements with an odd number skip an addition.
     flow_begin
     and r0, elem_num, 1
     bra_if 1
@@ -66,7 +66,7 @@
     mov r1, rb10
     add_b32
     mov ra16, r0
-    # The result, to a place of its own.
+    # Stores the result, to a separate address in each element.
     shl r1, elem_num, 2
     add ra26, r1, unif
     nop

@@ -1,10 +1,10 @@
-// A chart of bars, without a mesh: a vertex knows its corner by its number, an instance its bar, and heights and colours stand in memory.
+// A bar chart without a mesh: the vertex index selects a corner, the instance index a bar, and heights and colours are in storage buffers.
 
 struct Chart { count: u32, highest: f32 }
 @group(0) @binding(0) var<uniform> chart: Chart;
 @group(0) @binding(1) var<storage, read> heights: array<f32>;
 
-// An index that is not constant into so long an array: it is looked up in memory, too.
+// A long array with a variable index: it is in memory as well.
 struct Palette { colors: array<vec4<f32>, 12> }
 @group(0) @binding(2) var<uniform> palette: Palette;
 
@@ -13,7 +13,7 @@ struct Out {
     @location(0) @interpolate(flat, either) bar: u32,
 }
 
-// A strip of two triangles.
+// Two triangles as a strip.
 @vertex fn vs_main(@builtin(vertex_index) corner: u32, @builtin(instance_index) bar: u32) -> Out {
     let right = f32(corner & 1u);
     let top = f32(corner >> 1u);

@@ -1,10 +1,10 @@
-# What a coordinate shader writes, made visible: a user program that computes it for one made-up vertex and stores it to memory.
+# The output of a coordinate shader, made visible: a user program that computes it for one made-up vertex and stores it to memory.
 #
-# This is the program of JayStation's article on VPM and VCD ("VPM, VCD, and VCM for Vertex Shaders"), whose words and results are
-# printed there. To come out as the very same words, the source names what an assembler would choose by itself: register files (ra32
-# reads a uniform and writes r0 by way of file A), the sources of operations that do nothing, and a register that is read for nobody (read ra0).
+# This is the program of JayStation's article on VPM and VCD ("VPM, VCD, and VCM for Vertex Shaders"), whose words and results are printed there. To assemble
+# to exactly the same words, the source names what an assembler would choose by itself: register files (ra32 reads a uniform and writes r0 by way of file A),
+# the sources of operations that do nothing, and a register whose value is not used (read ra0).
 #
-# 16 lanes compute the same. Written to the VPM, one row each: Xc, Yc, Zc, Wc, Ys:Xs, Zs, 1/Wc; then 7 rows of 16 words go to memory.
+# 16 lanes compute the same. One row each is written to the VPM: Xc, Yc, Zc, Wc, Ys:Xs, Zs, 1/Wc; then 7 rows of 16 words are stored to memory.
 
 .stage user
 .uniform screen_xy, uint        # Ys:Xs in 12.4 fixed point, from the corner of a picture of 640 x 480
@@ -20,7 +20,7 @@
     or ra1, ra32, rb39; nop -, ra32, rb39       # Zs
     or ra2, ra32, rb39; nop -, ra32, rb39       # 1/Wc
 
-    # The fields that count of 0x17bc1ac2 are its lower 18 bits: stride 1, horizontal, 32 bits, row 2.
+    # Of 0x17bc1ac2 only the lower 18 bits matter: stride 1, horizontal, 32 bits, row 2.
     ldi rb49, 0x17bc1ac2
     ldi ra48, 0.0                               # Zc
     ldi ra48, 1.0                               # Wc

@@ -1,5 +1,5 @@
-// Points as discs with a hole. What WGSL has no name for are the size of a point, an output `point_size`, and the place in it, an input `point_coord`; their
-// locations do not count.
+// Points as discs with a hole. WGSL has no built-ins for the size of a point, here an output `point_size`, and the position in it, an input `point_coord`;
+// their locations are ignored.
 
 struct View { matrix: mat4x4<f32>, size: f32 }
 @group(0) @binding(0) var<uniform> view: View;

@@ -1,19 +1,19 @@
-// A flight through a sponge without end: a distance field, and rays that go on by the distance until they touch it.
+// A flight through an endless sponge: ray marching by a distance field.
 
 struct Flight {
     eye: vec3<f32>,
-    // To where it is light, 1 long.
+    // Unit vector to the light.
     to_light: vec3<f32>,
 }
 @group(0) @binding(0) var<uniform> flight: Flight;
 
-// What a ray that touches nothing goes.
+// Length of a ray that hits nothing.
 const FAR = 7.0;
-// How far from a wall another one makes it darker.
+// Distance within which other walls darken a wall.
 const CORNER = 0.2;
 const FOG = vec3(0.50, 0.70, 0.95);
 
-// The distance to the sponge: cubes of side 2 with holes along all axes, three sizes of them.
+// The distance to the sponge: cubes of side 2 with holes along all axes, in three sizes.
 fn sponge(place: vec3<f32>) -> f32 {
     var distance = -1.0;
     var scale = 0.5;
@@ -49,7 +49,7 @@ fn sponge(place: vec3<f32>) -> f32 {
         sponge(place + vec3(0.0, 0.0, little)),
     ) - here;
     let normal = normalize(slope);
-    // In corners, other walls are near and keep light away: the distance to them, a little in front of this one.
+    // Ambient occlusion: the distance to other walls, at a point a little in front of this one.
     let open = 0.4 + 0.6 * saturate(sponge(place + CORNER * normal) / CORNER);
     let stone = mix(vec3(0.96, 0.50, 0.18), vec3(1.0, 0.93, 0.80), 0.5 + 0.5 * normal.y);
     let light = 0.22 + 0.75 * max(dot(normal, flight.to_light), 0.0) + 0.40 * max(-dot(normal, ray), 0.0);

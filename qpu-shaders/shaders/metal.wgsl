@@ -1,26 +1,27 @@
-// Metals and other materials by how rough they are, in light that comes from all around: from a cube map, whose smaller levels are what rough surfaces mirror.
+// Metals and other materials of different roughness in light from all directions: a cube map, whose smaller levels are the blurred reflections of rough
+// surfaces.
 //
-// Vertices stand in memory as `renderer::asset::ModelPart` has them, normals as half floats. The cube map has the roots of linear light.
+// Vertices have the layout of `renderer::asset::ModelPart`, with normals as half floats. The cube map stores square roots of linear light.
 
 struct Transform { matrix: mat4x4<f32> }
 @group(0) @binding(0) var<uniform> transform: Transform;
 
 struct Material {
     eye: vec3<f32>,
-    // Linear.
+    // Linear colour.
     base_color: vec3<f32>,
     // 0 for dielectrics, 1 for metals.
     metallic: f32,
     // 0 for mirrors, 1 for matte surfaces.
     roughness: f32,
-    // Spheres about as large as the vessels, which keep light from what is near them: the middle, and the radius squared.
+    // Spheres about as large as the vessels, which occlude light around them: the centre, and the radius squared.
     vessels: array<vec4<f32>, 5>,
 }
 @group(0) @binding(1) var<uniform> material: Material;
 @group(0) @binding(2) var surroundings: texture_cube<f32>;
 @group(0) @binding(3) var filtered: sampler;
 
-// The level of the cube map that has what light a matte surface scatters.
+// The level of the cube map for the light that a matte surface scatters.
 const LEVELS = 4.0;
 
 struct Corner {
@@ -45,8 +46,8 @@ fn light_from(direction: vec3<f32>, level: f32) -> vec3<f32> {
     return 2.5 * root * root;
 }
 
-// How much of the light from around reaches a place: each sphere takes the part of the half space above the surface that it fills (I. Quilez, "sphere ambient
-// occlusion").
+// How much of the ambient light reaches a point: each sphere occludes the solid angle that it covers of the hemisphere above the surface (I. Quilez, "sphere
+// ambient occlusion").
 fn reached(place: vec3<f32>, normal: vec3<f32>) -> f32 {
     var share = 1.0;
     for (var n = 0; n < 5; n++) {
@@ -64,13 +65,13 @@ fn reached(place: vec3<f32>, normal: vec3<f32>) -> f32 {
     let facing = saturate(dot(normal, to_eye));
     let mirrored = light_from(reflect(-to_eye, normal), LEVELS * material.roughness);
     let scattered = light_from(normal, LEVELS);
-    // What a surface mirrors straight on, and how much more at its rim: a fit of both by B. Karis, "Physically Based Shading on Mobile".
+    // Reflectance at normal incidence, and its increase at grazing angles: a fit of both by B. Karis, "Physically Based Shading on Mobile".
     let straight = mix(vec3(0.04), material.base_color, material.metallic);
     let r = material.roughness * vec4(-1.0, -0.0275, -0.572, 0.022) + vec4(1.0, 0.0425, 1.04, -0.04);
     let rim = min(r.x * r.x, exp2(-9.28 * facing)) * r.x + r.y;
     let share = straight * (-1.04 * rim + r.z) + (1.04 * rim + r.w);
     let all = share * mirrored + (1.0 - material.metallic) * material.base_color * scattered;
     let light = all * reached(surface.place, normal);
-    // Bright light is compressed, and a display makes of linear light its root, nearly.
+    // Tone mapping, and a square root as an approximation of the display's transfer function.
     return vec4(sqrt(light / (0.7 + light)), 1.0);
 }

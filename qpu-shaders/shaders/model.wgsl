@@ -1,14 +1,14 @@
-// A model's vertices in the light of one direction. What fragments make of it is in `model_colored.wgsl` and `model_textured.wgsl`.
+// A model's vertices in directional light. The fragment shaders are in `model_colored.wgsl` and `model_textured.wgsl`.
 //
-// Vertices stand in memory as `renderer::asset::ModelPart` has them, normals as half floats.
+// Vertices have the layout of `renderer::asset::ModelPart`, with normals as half floats.
 
 struct Transform {
     matrix: mat4x4<f32>,
-    // Takes normals to where to_light is, without changing their length.
+    // Rotates normals to the coordinates of to_light.
     normal_matrix: mat3x3<f32>,
-    // As long as the light is bright.
+    // The length is the light's brightness.
     to_light: vec3<f32>,
-    // Light that comes from everywhere.
+    // Ambient light.
     ambient: f32,
 }
 @group(0) @binding(0) var<uniform> transform: Transform;
@@ -28,7 +28,7 @@ struct Lit {
 
 @vertex fn vs_main(corner: Corner) -> Lit {
     let normal = vec3(unpack2x16float(corner.normal.x), unpack2x16float(corner.normal.y).x);
-    // What faces away has only the ambient light.
+    // Surfaces that face away have only the ambient light.
     let light = max(dot(transform.normal_matrix * normal, transform.to_light), 0.0) + transform.ambient;
     return Lit(transform.matrix * vec4(corner.position, 1.0), corner.uv, light);
 }

@@ -1,9 +1,9 @@
-// Rings that run outward from the centre of a surface, like those of a drop on water: both stages in one file.
+// Rings that move outward from the centre of a surface, like those of a drop on water: both stages in one file.
 
 struct Transform { matrix: mat4x4<f32> }
 @group(0) @binding(0) var<uniform> transform: Transform;
 
-// The number of rings between the centre and a distance of 1, how far the wave has run in rings, and both colours.
+// The number of rings between the centre and a distance of 1, how far the wave has moved, in rings, and both colours.
 struct Wave { rings: f32, phase: f32, crest: vec3<f32>, trough: vec3<f32> }
 @group(0) @binding(1) var<uniform> wave: Wave;
 

@@ -1,4 +1,4 @@
-// The sea by day, as a disc that reaches to the horizon: waves that reflect the sky and glitter in the sun.
+// The sea by day, as a disc that reaches to the horizon: waves with reflections of the sky and glitter of the sun.
 
 struct View {
     matrix: mat4x4<f32>,
@@ -11,9 +11,9 @@ struct Light {
     // Above the sea's level.
     eye: vec3<f32>,
     time: f32,
-    // To the sun, 1 long.
+    // Unit vector to the sun.
     to_sun: vec3<f32>,
-    // The sky where it meets the sea.
+    // Colour of the sky at the horizon.
     horizon: vec3<f32>,
 }
 @group(0) @binding(1) var<uniform> light: Light;
@@ -30,7 +30,7 @@ struct Surface {
     return Surface(view.matrix * vec4(place.x, view.level, place.y, 1.0), place);
 }
 
-// How a wave of this direction and length rises along x and z.
+// The slope along x and z of a wave with this direction and length.
 fn slope(place: vec2<f32>, along: vec2<f32>, speed: f32) -> vec2<f32> {
     return along * cos(dot(along, place) + speed * light.time);
 }
@@ -43,13 +43,13 @@ fn slope(place: vec2<f32>, along: vec2<f32>, speed: f32) -> vec2<f32> {
     let waves = 0.045 * slope(place, vec2(0.7, 0.4), 0.9) + 0.026 * slope(place, vec2(-0.8, 1.9), 1.6)
         + 0.012 * slope(place, vec2(3.4, 1.5), 2.3) + 0.008 * slope(place, vec2(-2.7, 4.9), 3.1)
         + 0.005 * slope(place, vec2(8.1, -6.3), 4.2);
-    // Far waves are smaller than a pixel: there is less and less of them to be seen.
+    // Far waves are smaller than a pixel: they fade out.
     let calm = 1.0 / (1.0 + 0.003 * far * far);
     let normal = normalize(vec3(-calm * waves.x, 1.0, -calm * waves.y));
     let back = reflect(ray, normal);
     let height = saturate(1.6 * abs(back.y));
     let sky = mix(light.horizon, ZENITH, height * (2.0 - height));
-    // What is reflected: nearly all where the sea is seen from the side, as C. Schlick has it, but for waves.
+    // Reflectance: nearly 1 at grazing angles, as in C. Schlick's approximation, but for waves.
     let steep = 1.0 - saturate(-dot(ray, normal));
     let steep2 = steep * steep;
     let share = 0.04 + 0.66 * steep2 * steep2 * steep;

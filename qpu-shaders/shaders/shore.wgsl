@@ -1,6 +1,6 @@
-// What stands in water: a model in the light of a low sun, of which only that is to be seen which is above the water.
+// Objects in water: a model in the light of a low sun, of which only the part above the water is drawn.
 //
-// Vertices stand in memory as `renderer::asset::ModelPart` has them, normals as half floats.
+// Vertices have the layout of `renderer::asset::ModelPart`, with normals as half floats.
 
 struct Shore {
     matrix: mat4x4<f32>,
@@ -11,7 +11,7 @@ struct Shore {
 
 struct Material {
     base_color: vec3<f32>,
-    // To the sun, as long as it is bright.
+    // Direction to the sun; the length is its brightness.
     to_sun: vec3<f32>,
 }
 @group(0) @binding(1) var<uniform> material: Material;
@@ -40,6 +40,6 @@ struct Standing {
     let normal = normalize(standing.normal);
     let sun = max(dot(normal, material.to_sun), 0.0);
     let light = vec3(1.25, 0.92, 0.62) * sun + mix(vec3(0.16, 0.20, 0.24), vec3(0.36, 0.42, 0.55), 0.5 + 0.5 * normal.y);
-    // What a display makes of linear light is its root, nearly.
+    // A square root as an approximation of the display's transfer function.
     return vec4(sqrt(material.base_color * light), 1.0);
 }

@@ -1,6 +1,6 @@
 # Fragment shader: the interpolated colour, in r0.
 #
-# The hardware returns a varying without perspective: the shader multiplies by W, which is in ra15, and adds C, which comes into r5 with the varying [AG p.51].
+# The hardware interpolates a varying without perspective: the shader multiplies by W, which is in ra15, and adds C, which is in r5 after the read [AG p.51].
 # The pack of the MUL ALU clamps to [0, 1] and scales to 255.
 #
 # It does not end itself: the pipeline appends the code for blending and tests.

@@ -1,6 +1,6 @@
-# Fragment shader: the interpolated colour with its alpha as half floats, for targets of 64 bits a pixel. See smooth.frag.qasm.
+# Fragment shader: the interpolated colour with its alpha as half floats, for targets of 64 bits per pixel. See smooth.frag.qasm.
 #
-# Only writes to register file A pack to half floats, and the second instruction after them is the first that can read the result.
+# Only writes to register file A can pack to half floats, and the second instruction after such a write is the first that can read the result.
 
 .stage fragment
 .threads 1

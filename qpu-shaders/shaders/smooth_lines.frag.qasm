@@ -6,7 +6,7 @@
 .primitive lines
 .varying shade, 3
 
-    mov r0, vary                # the place along the line's width
+    mov r0, vary                # the position across the line's width
     fmul r3, vary, ra15
     fadd r3, r3, r5; fmul r1, vary, ra15
     fadd r1, r1, r5; fmul r2, vary, ra15

@@ -9,5 +9,5 @@
 .include "texture_coordinates.qinc"
 
     look_up_uv
-    ldtmu0                      # waits for the result, which comes into r4: alpha, blue, green, red from the highest byte
+    ldtmu0                      # waits for the result in r4: alpha, blue, green, red from the highest byte
     mov r0, r4

@@ -1,4 +1,4 @@
-# Fragment shader: the colour of a child image of a texture, which the coordinates 0 to 1 span. All four coordinates are written [AG p.40].
+# Fragment shader: the colour of a child image of a texture, which has coordinates from 0 to 1. All four coordinates are written [AG p.40].
 
 .stage fragment
 .threads 1

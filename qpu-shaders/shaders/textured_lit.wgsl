@@ -1,10 +1,10 @@
-// Textured vertices in the light of one direction.
+// Textured vertices in directional light.
 
 struct Transform {
     matrix: mat4x4<f32>,
-    // As long as the light is bright, in the coordinates of the normals.
+    // The length is the light's brightness; in the coordinates of the normals.
     to_light: vec3<f32>,
-    // Light that comes from everywhere.
+    // Ambient light.
     ambient: f32,
 }
 @group(0) @binding(0) var<uniform> transform: Transform;
@@ -24,7 +24,7 @@ struct Lit {
 }
 
 @vertex fn vs_main(corner: Corner) -> Lit {
-    // What faces away has only the ambient light.
+    // Surfaces that face away have only the ambient light.
     let light = max(dot(corner.normal, transform.to_light), 0.0) + transform.ambient;
     return Lit(transform.matrix * vec4(corner.position, 1.0), corner.uv, light);
 }

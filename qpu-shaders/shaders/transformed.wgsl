@@ -1,4 +1,4 @@
-// Coloured vertices that a matrix takes to clip coordinates, and the colour between them.
+// Coloured vertices that a matrix transforms to clip coordinates, and interpolated colours.
 
 struct Transform { matrix: mat4x4<f32> }
 @group(0) @binding(0) var<uniform> transform: Transform;

@@ -1,6 +1,6 @@
 # Coordinate shader of vertices that are in normalised device coordinates, for the binner.
 #
-# In the VPM: one vertex a column. Read: x, y, z. Written: Xc, Yc, Zc, Wc, Ys:Xs, Zs, 1/Wc [AG p.61].
+# In the VPM, each vertex is a column. Read: x, y, z. Written: Xc, Yc, Zc, Wc, Ys:Xs, Zs, 1/Wc [AG p.61].
 
 .stage coordinate
 .attribute position, 3

@@ -1,14 +1,14 @@
-// The sea up to the horizon, and the sky above it: one surface behind everything, each pixel of which knows into which direction it looks.
+// The sea up to the horizon, and the sky above it: one surface behind everything, whose fragment shader computes the view direction of each pixel.
 //
-// What stands in the sea is in a texture, mirrored, as the same eye sees it; waves move where it is looked up. Its alpha is how much of a texel is covered,
-// and its colours are already multiplied by that.
+// The mirror images of objects in the sea are in a texture, rendered for the same camera; waves shift the texture coordinates. Its alpha is the coverage of a
+// texel, and its colours are premultiplied.
 
 struct Sea {
     eye: vec3<f32>,
     time: f32,
-    // To the sun, 1 long.
+    // Unit vector to the sun.
     to_sun: vec3<f32>,
-    // One over the pixels across and down.
+    // Reciprocal of width and height in pixels.
     pixel: vec2<f32>,
 }
 @group(0) @binding(0) var<uniform> sea: Sea;
@@ -31,14 +31,14 @@ fn sky(direction: vec3<f32>) -> vec3<f32> {
         + vec3(3.0, 2.6, 2.0) * near1024;
 }
 
-// How a wave of this direction and size rises along x and z.
+// The slope along x and z of a wave with this direction and size.
 fn slope(place: vec2<f32>, along: vec2<f32>, speed: f32) -> vec2<f32> {
     return along * cos(dot(along, place) + speed * sea.time);
 }
 
 @fragment fn fs_main(@builtin(position) pixel: vec4<f32>, @location(0) direction: vec3<f32>) -> @location(0) vec4<f32> {
     let ray = normalize(direction);
-    // Where the ray meets the sea; above the horizon nobody looks at it.
+    // The intersection of the ray with the sea; above the horizon it is not used.
     let far = sea.eye.y / max(-ray.y, 0.001);
     let place = sea.eye.xz + far * ray.xz;
     let waves = 0.011 * slope(place, vec2(1.1, 0.7), 1.3) + 0.009 * slope(place, vec2(-0.9, 2.3), 1.9)
@@ -51,7 +51,7 @@ fn slope(place: vec2<f32>, along: vec2<f32>, speed: f32) -> vec2<f32> {
     let standing = textureSample(mirrored, filtered, at);
     let back = reflect(ray, normal);
     let reflection = sky(vec3(back.x, abs(back.y), back.z)) * (1.0 - standing.a) + standing.rgb;
-    // Schlick's share of what is reflected.
+    // Reflectance by Schlick's approximation.
     let steep = 1.0 - saturate(-dot(ray, normal));
     let steep2 = steep * steep;
     let share = 0.03 + 0.97 * steep2 * steep2 * steep;

@@ -1,8 +1,8 @@
 //! QPU shaders, assembled and checked at build time into typed constants.
 //!
-//! The sources are in `shaders/`. Each becomes a module with its words and with the types of its vertices and uniforms, as [`shader_interface`] defines and
-//! `shader-build` generates them. A mesh for another shader, a matrix in place of a colour, or a fragment shader that reads varyings that the vertex shader
-//! does not write, does not compile.
+//! The sources are in `shaders/`. Each is compiled to a module with its words and with the types of its vertices and uniforms, as [`shader_interface`]
+//! defines and `shader-build` generates them. A mismatch does not compile: a mesh for another shader, a matrix instead of a colour, a fragment shader that
+//! reads varyings that the vertex shader does not write.
 //!
 //! ```
 //! use qpu_shaders::{VertexShading, triangle};

@@ -1,7 +1,7 @@
-//! The assembled words of a program whose words are published, one by one.
+//! The assembled words of a program, compared with published ones.
 //!
-//! The words are those of the listing in JayStation's article "VPM, VCD, and VCM for Vertex Shaders" (sample coordinate shader), low and high half put
-//! together.
+//! The words are those of the listing in JayStation's article "VPM, VCD, and VCM for Vertex Shaders" (sample coordinate shader), with low and high halves
+//! combined.
 
 const PUBLISHED: [u64; 29] = [
     0x100009e7009e7000,

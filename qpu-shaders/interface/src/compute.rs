@@ -34,20 +34,20 @@ impl<U> ComputeProgram<U> {
         self.code
     }
 
-    /// How its work is divided.
+    /// The division of its work.
     pub const fn workgroups(&self) -> &Workgroups {
         &self.workgroups
     }
 }
 
-/// How the work of a compute program is divided.
+/// The division of a compute program's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Workgroups {
-    /// Invocations of a workgroup along three axes.
+    /// Number of invocations of a workgroup along three axes.
     pub size: [u32; 3],
     /// Number of groups of 16 invocations in a workgroup.
     pub parts: u32,
-    /// Whether the parts of a workgroup have barriers, so that each needs a QPU of its own.
+    /// Whether the program has barriers, so that all parts of a workgroup must run at the same time, each on a QPU.
     pub together: bool,
     /// Bytes of main memory that the invocations of a workgroup share.
     pub memory_bytes: u32,
@@ -56,8 +56,7 @@ pub struct Workgroups {
 }
 
 impl Workgroups {
-    /// Divides the workgroups of a grid between up to `qpus` programs. `None` if there are more than 2^32 iterations in
-    /// all.
+    /// Divides the workgroups of a grid among up to `qpus` programs. `None` if there are more than 2^32 iterations in total.
     pub fn shares(&self, count: [u32; 3], qpus: u32) -> Option<Vec<Share>> {
         let all = count.iter().try_fold(1u32, |product, side| product.checked_mul(*side))?;
         let iterations = all.checked_mul(self.parts)?;
@@ -115,7 +114,7 @@ pub trait ComputeUniforms {
     fn push(&self, share: &Share, stream: &mut UniformStream<'_>);
 }
 
-/// A read-only storage buffer of numbers `T`.
+/// A read-only storage buffer of elements `T`.
 #[derive(Clone, Debug)]
 pub struct Storage<T> {
     address: BusAddr,
@@ -140,8 +139,7 @@ impl<T> Storage<T> {
         self.words.saturating_mul(4).saturating_sub(fixed) / stride
     }
 
-    /// Keeps the memory alive while the program may run. The buffer must have `fixed` bytes and at least one element
-    /// after them.
+    /// Checks the length, and keeps the memory allocated while the program may run. The buffer must have `fixed` bytes and at least one element after them.
     pub fn keep(&self, fixed: u32, stride: u32, stream: &mut UniformStream<'_>) {
         stream.keep(self.owner.clone());
         stream.expect_bytes(self.words.saturating_mul(4), fixed.saturating_add(stride));

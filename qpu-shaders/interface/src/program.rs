@@ -21,8 +21,7 @@ pub struct VertexShading<V, U, const VARYINGS: usize> {
 }
 
 impl<V, U, const VARYINGS: usize> VertexShading<V, U, VARYINGS> {
-    /// Two programs that read these attributes of a vertex in memory. The caller guarantees that the types match their
-    /// code.
+    /// Creates a pair of programs that read these attributes of a vertex in memory. The caller guarantees that the types match their code.
     pub const fn new(vertex: &'static [u64], coordinate: &'static [u64], attributes: &'static [Attribute]) -> Self {
         let (vertex_origin, coordinate_origin) = (None, None);
         Self { vertex, coordinate, attributes, point_size: false, vertex_origin, coordinate_origin, feeds: PhantomData }
@@ -71,8 +70,7 @@ impl<V, U, const VARYINGS: usize> VertexShading<V, U, VARYINGS> {
     }
 }
 
-/// The primitives that a fragment shader is for. Points and lines have built-in varyings, which it reads before those
-/// of the vertices.
+/// The primitives that a fragment shader is for. Points and lines have implicit varyings, which it reads before those of the vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrimitiveKind {
     /// Triangles.
@@ -112,7 +110,7 @@ pub enum Ending {
 #[derive(Clone, Copy, Debug)]
 pub struct Fragment<U, const VARYINGS: usize> {
     code: &'static [u64],
-    /// Instructions and threading mode for colours of half floats, if the program has both kinds.
+    /// The variant for targets of half floats, if the program has one: instructions and threading mode.
     half: Option<(&'static [u64], Threading)>,
     threading: Threading,
     ending: Ending,
@@ -128,8 +126,8 @@ pub struct Fragment<U, const VARYINGS: usize> {
 impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
     /// Creates a program. The caller guarantees that the types match its code.
     ///
-    /// A program for two threads that never switches them counts as one for a single thread: beside programs that do switch, a frame with one that is declared
-    /// two-threaded and does not hangs on boards [bm docs/DRIVERS.md].
+    /// A program that is declared for two threads but never switches them is treated as single-threaded: on boards, a frame hangs that has such a program
+    /// beside others that do switch [bm docs/DRIVERS.md].
     pub const fn new(code: &'static [u64], threading: Threading, ending: Ending) -> Self {
         let threading = threading_of(code, threading);
         let (primitive, flat_varyings, writes_depth, discards) = (PrimitiveKind::Triangles, 0, false, false);
@@ -155,7 +153,7 @@ impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
         Self { origin: kept(origin), ..self }
     }
 
-    /// The same program, with the origin of its instructions for colours of half floats.
+    /// The same program, with the origin of its variant for half floats.
     #[must_use]
     pub const fn with_half_origin(self, origin: &'static Origin) -> Self {
         Self { half_origin: kept(origin), ..self }
@@ -166,13 +164,13 @@ impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
         self.origin
     }
 
-    /// The origin of its instructions for colours of half floats, on a target that keeps it.
+    /// The origin of its variant for half floats, on a target that keeps it.
     pub const fn half_origin(&self) -> Option<&'static Origin> {
         self.half_origin
     }
 
-    /// The same program, which ends with [`Ending::Color`], with instructions that end with [`Ending::HalfColor`]: so it draws to targets of either kind. Their
-    /// uniforms are those of [`UniformData::push_half`](crate::UniformData::push_half).
+    /// The same program, which ends with [`Ending::Color`], with a second variant that ends with [`Ending::HalfColor`], so that it can draw to targets of
+    /// either type. The uniforms of that variant are written by [`UniformData::push_half`](crate::UniformData::push_half).
     #[must_use]
     pub const fn with_half_color(self, code: &'static [u64], threading: Threading) -> Self {
         Self { half: Some((code, threading_of(code, threading))), ..self }
@@ -184,13 +182,13 @@ impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
         Self { primitive, ..self }
     }
 
-    /// The same program, with a bit set for each varying that is flat: it has the last vertex's value.
+    /// The same program, with a bit set for each varying that is flat: it has the value of the last vertex.
     #[must_use]
     pub const fn with_flat_varyings(self, flat_varyings: u32) -> Self {
         Self { flat_varyings, ..self }
     }
 
-    /// The same program, which leaves a depth of its own in rb15.
+    /// The same program, which writes a depth to rb15.
     #[must_use]
     pub const fn writing_depth(self) -> Self {
         Self { writes_depth: true, ..self }
@@ -207,7 +205,7 @@ impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
         self.flat_varyings
     }
 
-    /// Whether it leaves a depth of its own.
+    /// Whether it writes a depth.
     pub const fn writes_depth(&self) -> bool {
         self.writes_depth
     }
@@ -232,7 +230,7 @@ impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
         self.code
     }
 
-    /// The instructions for colours of half floats, beside those for bytes, and their threading mode.
+    /// The variant for targets of half floats: instructions and threading mode.
     pub const fn half(&self) -> Option<(&'static [u64], Threading)> {
         self.half
     }
@@ -243,7 +241,7 @@ impl<U, const VARYINGS: usize> Fragment<U, VARYINGS> {
     }
 }
 
-/// Dual threading only for programs that switch threads.
+/// Dual threading, but only for programs that switch threads.
 const fn threading_of(code: &[u64], declared: Threading) -> Threading {
     let mut at = 0;
     while at < code.len() {

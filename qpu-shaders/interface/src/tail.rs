@@ -1,9 +1,9 @@
-//! The tail of a fragment program: code for what other GPUs do in fixed functions after a shader.
+//! The tail of a fragment program: code for what other GPUs do with fixed-function units after a shader.
 //!
-//! A fragment program leaves its colour in r0, red in the lowest byte, and does not end itself; rb15 still holds the fragment's depth, or one of the program's
-//! own. When a pipeline is created, its tail is appended: alpha to coverage, alpha test, stencil set-up, the write of Z that performs the tests, blending with
-//! the target's colour, logic operation, colour mask, and the program's end. Tails may use r0 to r3, ra0 and ra1. Their uniforms follow the program's own.
-//! Programs that leave half floats have a different tail (`half_color.rs`), which may use ra0 to ra5.
+//! A fragment program leaves its colour in r0, red in the lowest byte, and the fragment's depth in rb15, and does not end itself. When a pipeline is created,
+//! its tail is appended: alpha to coverage, alpha test, stencil set-up, the write of Z that performs the tests, blending with the target's colour, logic
+//! operation, colour mask, and the program's end. Tails may use r0 to r3, ra0 and ra1. Their uniforms follow the program's own. Programs that leave half
+//! floats have a different tail (`half_color.rs`), which may use ra0 to ra5.
 //!
 //! # Cost of state
 //! | state | instructions |
@@ -51,7 +51,7 @@ const SOURCE_COPY: u8 = 0;
 /// Register of file A that holds red, green and blue while alpha is computed.
 const COLOR_KEPT: u8 = 1;
 
-/// The part of a pipeline's state that is code.
+/// The part of a pipeline's state that is implemented by code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TailState {
     /// Whether the fragment's and the target's colours are four half floats.
@@ -97,8 +97,7 @@ impl TailState {
         color_mask: u32::MAX,
     };
 
-    /// Generates the tail. `None` if an instruction or a stencil word cannot be encoded, which no state in the tests
-    /// causes.
+    /// Generates the tail. `None` if an instruction or a stencil word cannot be encoded, which is not the case for any state in the tests.
     pub fn build(&self) -> Option<Tail> {
         let mut builder = Builder { emitter: Emitter::default(), uniforms: Vec::new() };
         if self.alpha_to_coverage {
@@ -186,12 +185,12 @@ impl Blend {
     }
 }
 
-/// A value of four bytes at the time the tail is generated.
+/// A value of four bytes when the tail is generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     /// A constant.
     Known(u32),
-    /// Computed by the program.
+    /// A value that the program computes.
     At(From),
 }
 
@@ -221,7 +220,7 @@ impl Builder {
         }
     }
 
-    /// Writes as many of four samples as alpha determines, rounded.
+    /// Writes a number of the four samples that is proportional to alpha, rounded.
     fn alpha_to_coverage(&mut self) {
         let r1 = From::R(1);
         let add = |op| Work::Add(op);

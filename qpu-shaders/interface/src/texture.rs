@@ -1,4 +1,4 @@
-//! Textures among the uniforms: their parameter words, typed by the kind of lookup.
+//! Texture uniforms: their parameter words, typed by the kind of lookup.
 
 use alloc::rc::Rc;
 use core::fmt;
@@ -36,7 +36,7 @@ pub struct TextureBinding<Kind> {
     kind: PhantomData<fn(Kind)>,
 }
 
-/// Of a kind that is known at run time only, from what a shader declares.
+/// A kind that is known only at run time, from a shader's declaration.
 #[derive(Debug)]
 pub enum AnyKind {}
 
@@ -77,7 +77,7 @@ impl<Kind> TextureBinding<Kind> {
         let [word0, word1, word2, word3] = self.words;
         let min_filter = if self.levels() == 1 { MinFilter::Nearest } else { MinFilter::NearMipNear };
         let nearest = Parameter1 { mag_filter: MagFilter::Nearest, min_filter, ..Parameter1::from_word(word1) };
-        // Filters have their bits: this word has all of its fields from another one.
+        // This word has all of its fields from the other one, with other filters.
         [word0, nearest.to_word().unwrap_or(word1), word2, word3]
     }
 

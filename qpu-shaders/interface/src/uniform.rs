@@ -1,11 +1,11 @@
-//! Uniforms: structures that write themselves into the stream of words that a program reads.
+//! Uniforms: structures that can be written to the stream of words that a program reads.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::any::Any;
 use v3d_hw::BusAddr;
 
-/// Keeps memory alive that a program accesses by an address among its uniforms.
+/// Keeps memory allocated that a program accesses through an address among its uniforms.
 pub type Owner = Rc<dyn Any>;
 
 /// The transformation from normalised device coordinates to screen coordinates. A program declares these uniforms with
@@ -36,7 +36,7 @@ pub struct UniformStream<'a> {
     instance: u32,
     not_a_number: Option<usize>,
     too_short: Option<(u32, u32)>,
-    /// Indices in `words` of offsets from the stream's start, which become addresses when its place is known.
+    /// Indices in `words` of offsets from the stream's start, which are replaced by addresses when the stream's address is known.
     own_addresses: Vec<usize>,
     start: usize,
 }
@@ -92,8 +92,8 @@ impl<'a> UniformStream<'a> {
     pub fn floats<const N: usize>(&mut self, values: &[f32; N]) {
         let first = self.words.len();
         let mut words = [0; N];
-        // If no float is NaN, mostly their sum is not NaN either (only infinities of both signs make it so): one check is faster than one per float. A float is
-        // added to the last but three, so that the CPU need not wait for each sum before the next.
+        // If no float is NaN, their sum is not NaN either, except if there are infinities of both signs: one check is faster than one per float. There are
+        // four partial sums, so that the CPU need not wait for each addition before the next.
         let mut sums = [0.0; 4];
         for at in 0..N {
             words[at] = values[at].to_bits();
@@ -105,22 +105,22 @@ impl<'a> UniformStream<'a> {
         }
     }
 
-    /// Appends the address of one of the stream's own words, by its index: a loop with texture lookups reads its words from there in each iteration. It is an
-    /// offset until [`place_at`](Self::place_at) adds the stream's address.
+    /// Appends the address of one of the stream's own words, given by its index: a loop with texture lookups rereads its uniforms from there in each
+    /// iteration. It is an offset until [`place_at`](Self::place_at) adds the stream's address.
     #[inline]
     pub fn own_address(&mut self, index: u32) {
         self.own_addresses.push(self.words.len());
         self.words.push(4 * index);
     }
 
-    /// Makes addresses of the offsets that [`own_address`](Self::own_address) has appended: the stream will be at `address`.
+    /// Replaces the offsets that [`own_address`](Self::own_address) has appended by addresses: the stream will be at `address`.
     #[inline]
     pub fn place_at(&mut self, address: BusAddr) {
         place_own_addresses(self.words, &self.own_addresses, address);
         self.own_addresses.clear();
     }
 
-    /// The indices, in the vector of words, of offsets that are to become addresses, for a stream whose place is not known yet.
+    /// The indices, in the vector of words, of offsets that are to be replaced by addresses, for a stream whose address is not known yet.
     #[inline]
     pub fn take_own_addresses(&mut self) -> Vec<usize> {
         core::mem::take(&mut self.own_addresses)
@@ -162,7 +162,7 @@ impl<'a> UniformStream<'a> {
     }
 }
 
-/// Makes addresses of the words with these indices, which are offsets from the start of a stream that will be at `address`.
+/// Replaces the words with these indices, which are offsets from the start of a stream, by addresses; the stream will be at `address`.
 #[inline]
 pub fn place_own_addresses(words: &mut [u32], own_addresses: &[usize], address: BusAddr) {
     for &at in own_addresses {
@@ -181,10 +181,10 @@ fn first_nan(words: &[u32], first: usize) -> Option<usize> {
 
 /// The uniforms of one program.
 pub trait UniformData {
-    /// Most words that the program reads.
+    /// Maximum number of words that the program reads.
     const WORDS: usize;
 
-    /// The same of uniforms whose program is known only at run time.
+    /// The same for uniforms whose program is known only at run time.
     #[inline(always)]
     fn most_words(&self) -> usize {
         Self::WORDS
@@ -193,7 +193,7 @@ pub trait UniformData {
     /// Appends the words in the order in which the program reads them.
     fn push(&self, stream: &mut UniformStream<'_>);
 
-    /// The same for the program's instructions for colours of half floats, if it has instructions for both kinds of colours.
+    /// The same for the program's variant for half floats, if it has one.
     #[inline(always)]
     fn push_half(&self, stream: &mut UniformStream<'_>) {
         self.push(stream);
@@ -208,7 +208,7 @@ pub trait VertexUniforms {
     /// Number of words: those of the vertex shader, and of the coordinate shader if it has its own.
     const WORDS: usize;
 
-    /// The same of uniforms whose programs are known only at run time.
+    /// The same for uniforms whose programs are known only at run time.
     #[inline(always)]
     fn most_words(&self) -> usize {
         Self::WORDS

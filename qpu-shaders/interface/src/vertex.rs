@@ -11,7 +11,7 @@ pub trait VertexData {
     /// Appends the vertex's words.
     fn push(&self, words: &mut Vec<u32>);
 
-    /// The same for the vertex with a number, which is one of the words if a shader asks for it.
+    /// The same with the index of the vertex, which is one of the words if a shader reads it.
     fn push_numbered(&self, _number: u32, words: &mut Vec<u32>) {
         self.push(words);
     }
@@ -33,12 +33,12 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// Most arrays of attributes in a shader record, and most bytes of an array [AG p.79].
+    /// Maximum number of attribute arrays in a shader record, and maximum number of bytes of an array [AG p.79].
     pub const MAX_ARRAYS: usize = 8;
     const MAX_BYTES: u16 = 256;
 
-    /// This attribute and the next one as one array, if they are neighbours in memory and in what each shader reads: in the coordinate shader's column both are
-    /// next to each other, or none is there.
+    /// Merges this attribute and the next one into one array, if they are adjacent in memory and in what each shader reads: the coordinate shader reads
+    /// either both, adjacent in its column, or neither.
     #[must_use]
     pub fn joined(&self, next: &Self) -> Option<Self> {
         let bytes = self.bytes.checked_add(next.bytes).filter(|bytes| *bytes <= Self::MAX_BYTES)?;
@@ -54,8 +54,8 @@ impl Attribute {
         together.then_some(Self { bytes, ..*self })
     }
 
-    /// Has attributes share arrays, as [`Attribute::joined`] does two, if they are more than a record has arrays; how many of the attributes are arrays then,
-    /// at the start of the slice.
+    /// Merges attributes into shared arrays, as [`Attribute::joined`] does with two, if there are more of them than a record has arrays. Returns the number
+    /// of arrays, which are at the start of the slice.
     pub fn share_arrays(attributes: &mut [Self]) -> usize {
         if attributes.len() <= Self::MAX_ARRAYS {
             return attributes.len();
@@ -100,7 +100,7 @@ impl AttributeComponent for f16 {
     }
 }
 
-/// Integers, by the unsigned integer of their size.
+/// Integers, each with the unsigned integer of the same size.
 macro_rules! integer_components {
     ($($integer:ty as $unsigned:ty: $in_a_word:literal,)*) => {$(
         impl AttributeComponent for $integer {
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(bytes, expected.concat());
     }
 
-    /// Attributes of so many words each, one behind the other; of those that the coordinate shader reads, the second number is 1.
+    /// Attributes of given sizes in words, one after the other; the second number is 1 for those that the coordinate shader reads.
     fn attributes(sizes: &[(u16, u8)]) -> Vec<Attribute> {
         let (mut offset, mut in_coordinate) = (0, 0);
         let place = |&(words, read): &(u16, u8)| {
@@ -185,7 +185,7 @@ mod tests {
     fn neighbours_share_an_array_if_there_are_too_many() {
         let eight = [(3, 1), (2, 1), (3, 0), (1, 0), (1, 0), (1, 0), (1, 1), (1, 1)];
         check(&eight, &eight);
-        // The vertex and the instance of a tutorial: a matrix of four columns that places, and one of three that turns normals.
+        // The vertex and the instance of a tutorial: a 4x4 matrix for positions, and a 3x3 matrix for normals.
         let instances = [(3, 1), (2, 0), (3, 0), (4, 1), (4, 1), (4, 1), (4, 1), (3, 0), (3, 0), (3, 0)];
         check(&instances, &[(3, 1), (5, 0), (16, 1), (9, 0)]);
         let in_turn: Vec<(u16, u8)> = (0..9).map(|at| (1, at % 2)).collect();

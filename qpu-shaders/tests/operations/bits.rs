@@ -124,7 +124,7 @@ impl Shift {
         self.name.replace(' ', "_")
     }
 
-    /// By r1.
+    /// With the count in r1.
     fn by_register(self, flags: bool) -> Row {
         let operation = format!("{} SRC2{}", self.name, if flags { " CDST" } else { "" });
         let case = case(operation, format!("{}{}", self.macro_name(), if flags { "_c" } else { "" }));
@@ -133,7 +133,7 @@ impl Shift {
         case.exact(|x| self.result(x[0], x[1], flags))
     }
 
-    /// By constants, each of which makes another program.
+    /// With constants as counts, each in a program of its own.
     fn by_constant(self, flags: bool) -> Row {
         let operation = format!("{} SHCNT{}", self.name, if flags { " CDST" } else { "" });
         costliest([0, 1, 2, 15, 16, 17, 31, 32, 127].map(|count| {
@@ -144,14 +144,14 @@ impl Shift {
         }))
     }
 
-    /// DST, and CDST if it is asked for, by the document's pseudo-code.
+    /// DST, and CDST if `flags`, by the document's pseudo-code.
     fn result(self, source: u32, count: u32, flags: bool) -> Vec<u32> {
         let Self { left, signed, bits, .. } = self;
         let mask = u32::MAX >> (32 - bits);
         let sign = |x: u32| x >> (bits - 1) & 1;
         let mut cdst = 0;
         let result = if left {
-            // From 64 bits on nothing is left of a word, and no carry is asked for.
+            // A shift by 64 or more leaves nothing of a word, and the carry is not tested then.
             let shifted = if count < 64 { u128::from(source) << count } else { 0 };
             if count < bits && shifted >> bits & 1 == 1 {
                 cdst |= C;

@@ -1,4 +1,4 @@
-//! One operation: a program around its macro that goes through many sets of operands, 16 at a time.
+//! The test of an operation: a program with a loop around its macro, which processes many sets of operands, 16 at a time.
 
 use crate::effects::Effects;
 use crate::machine::{self, DATA, Run};
@@ -10,12 +10,12 @@ use v3d_hw::qpu::{AddOp, Instruction, LANES, MulOp};
 
 /// Bytes of a vector.
 const VECTOR: usize = 4 * LANES;
-/// Vectors that costs are measured on, of those that are checked.
+/// Number of vectors that costs are measured on, of those that are checked.
 const MEASURED_VECTORS: usize = 16;
-/// Requests that a TMU holds while nobody takes results.
+/// Number of requests that a TMU queues while no results are loaded.
 const TMU_REQUESTS: usize = 4;
 
-/// Where the operands of an operation are before it, and its results after it.
+/// The registers of an operation's operands and results.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     document: Document,
@@ -24,21 +24,21 @@ pub(crate) struct Case {
     file: &'static str,
     inputs: Vec<(&'static str, Kind)>,
     outputs: Vec<&'static str>,
-    /// What stands before and behind it in the program that it is tested in, and is not counted.
+    /// Instructions before and after it in the test program, which are not counted.
     around: [String; 2],
 }
 
-/// The loop over operands with the operation in it, and without.
+/// The loop over operands, with the operation and without it.
 struct Programs {
     with: Vec<u64>,
     without: Vec<u64>,
 }
 
-/// What a vector's results should be: all elements of each operand to all elements of each result.
+/// A function that computes a vector's expected results: from all elements of each operand, all elements of each result.
 pub(crate) type Vector = [u32; LANES];
 
 impl Case {
-    /// An operation of a document, and the line that does it here, of a file of `operations/`. It has no operands and its result is r0.
+    /// Creates the test of a document's operation, with the line that implements it by a file of `operations/`. It has no operands, and its result is in r0.
     pub(crate) fn new(
         document: Document,
         operation: impl Into<String>,
@@ -62,13 +62,13 @@ impl Case {
         self
     }
 
-    /// Puts instructions before and behind it, separated by `; `, that are not part of it.
+    /// Adds instructions before and after it, separated by `; `, that are not part of it.
     pub(crate) fn between(mut self, before: &str, behind: &str) -> Self {
         self.around = [before.to_owned(), behind.to_owned()];
         self
     }
 
-    /// Says where the results are.
+    /// Sets the registers of the results.
     pub(crate) fn outputs(mut self, registers: &[&'static str]) -> Self {
         self.outputs = registers.to_vec();
         self
@@ -83,7 +83,7 @@ impl Case {
         })
     }
 
-    /// Compares by a predicate of operands and results: for operations of which several results are right.
+    /// Checks results with a predicate of operands and results, for operations with several correct results.
     pub(crate) fn judged(self, is_right: impl Fn(&[u32], &[u32]) -> bool) -> Row {
         let sets = operand_sets(&self.name, &self.kinds());
         self.check([sets], |operands, results| {
@@ -91,7 +91,7 @@ impl Case {
         })
     }
 
-    /// Compares with a function of all elements, bit for bit: for operations that look at their neighbours.
+    /// Compares with a function of all elements, bit for bit, for operations that read other elements.
     pub(crate) fn exact_vectors(self, oracle: impl Fn(&[Vector]) -> Vec<Vector>) -> Row {
         let sets = operand_sets(&self.name, &self.kinds());
         let compared = self.prepare().and_then(|programs| {
@@ -110,8 +110,8 @@ impl Case {
         self.row(compared)
     }
 
-    /// Compares by a measure of errors, the largest of which becomes the row's; results that are beyond measure are told with what they should be. The sets
-    /// of operands come in parts.
+    /// Compares by an error function, whose maximum is recorded in the row; results that are wrong altogether are reported with the expected ones. The sets
+    /// of operands are passed in parts.
     pub(crate) fn check(
         &self,
         parts: impl IntoIterator<Item = Vec<Vec<u32>>>,
@@ -138,7 +138,7 @@ impl Case {
         self.row(compared)
     }
 
-    /// The results of some sets of operands, whatever they should be.
+    /// The results for some sets of operands, without a check.
     pub(crate) fn of_sets(&self, sets: &[Vec<u32>]) -> Vec<Vec<u32>> {
         let results = self.prepare().and_then(|programs| self.results(&programs.with, sets));
         results.unwrap_or_else(|error| panic!("{}: {error}", self.name))
@@ -164,14 +164,14 @@ impl Case {
         Ok(Programs { with: assembly.words, without: machine::assemble(&self.name, &self.program(""))?.words })
     }
 
-    /// Runs a program on vectors of operands, as [`Self::data`] arranges them.
+    /// Runs a program on vectors of operands in the layout of [`Self::data`].
     fn run(&self, words: &[u64], data: &[u32], vectors: usize) -> Result<Run, String> {
         let results_at = DATA + 4 * data.len() as u32;
         let room = vectors * VECTOR * self.outputs.len();
         machine::run(words, data, room, &[vec![DATA, results_at, vectors as u32]])
     }
 
-    /// Vector by vector, all elements of the first operand, of the second, and so on.
+    /// For each vector: all elements of the first operand, of the second, and so on.
     fn data(&self, sets: &[Vec<u32>]) -> Vec<u32> {
         let mut sets: Vec<&Vec<u32>> = sets.iter().collect();
         sets.resize(sets.len().next_multiple_of(LANES), sets[0]);
@@ -195,7 +195,7 @@ impl Case {
         results.collect()
     }
 
-    /// What one use costs: what each of the later vectors adds, without the first ones that wait for instructions.
+    /// The cost of one use: the additional cost of each later vector; the first ones wait for the instruction cache.
     fn cost(&self, programs: &Programs, sets: &[Vec<u32>]) -> Result<Cost, String> {
         let data = self.data(sets);
         let measured = (sets.len().div_ceil(LANES) / 2).min(MEASURED_VECTORS);
@@ -214,14 +214,14 @@ impl Case {
         Ok(Cost { instructions: each(|run| run.instructions), cycles: each(|run| run.cycles), bound, effects })
     }
 
-    /// A loop over vectors: takes operands through TMU 0, does `line`, and stores results through the VPM.
+    /// A loop over vectors: loads operands through TMU 0, executes `line`, and stores results through the VPM.
     fn program(&self, line: &str) -> String {
         let mut text = String::new();
         let mut add = |line: &str| {
             let _ = writeln!(text, "    {line}");
         };
         add(&format!(".include \"operations/{}\"", self.file));
-        // ra0: address of the next operand, in each element its own; ra1: of the next result; rb0: vectors that are left; rb1: bytes of a vector.
+        // ra0: address of the next operand, different in each element; ra1: of the next result; rb0: number of vectors left; rb1: bytes of a vector.
         for line in [
             "mov ra0, unif",
             "mov ra1, unif",
@@ -233,7 +233,7 @@ impl Case {
             add(line);
         }
         add("nop\n:loop");
-        // Accumulators are taken last: addresses need them until then.
+        // Accumulators are loaded last, because the computation of addresses uses them.
         let is_accumulator = |register: &str| register.starts_with('r') && register[1..].parse::<u8>().is_ok();
         let (last, first): (Vec<usize>, Vec<usize>) =
             (0..self.inputs.len()).partition(|&input| is_accumulator(self.inputs[input].0));

@@ -1,4 +1,4 @@
-//! Control: what concerns all elements at a time, and what they do not do together.
+//! Control: operations that combine all elements, and divergent control flow.
 
 mod nesting;
 
@@ -45,28 +45,28 @@ fn counted(operation: &str, name: &str) -> Case {
 /// Counts running elements.
 const COUNT: &str = "mov.setf -, flow; add.ifz r1, r1, 1";
 
-/// Elements branch over one count, and are together again for two.
+/// Elements branch over one count, and reconverge for two.
 fn branch() -> Row {
     let after = format!("{COUNT}; join 1; {COUNT}; {COUNT}");
     let case = counted("bra", "bra_if 1").between("flow_begin", &after);
     case.exact(|x| vec![x[1].wrapping_add(if x[0] != 0 { 2 } else { 3 })])
 }
 
-/// Elements go round a loop as often as their operand says, and at least once; its figures are those of all the rounds.
+/// Elements repeat a loop as often as their operand says, and at least once; the figures are those of all iterations.
 fn branch_back() -> Row {
     let before = "flow_begin; mov r1, 0; :2; mov.setf -, flow; add.ifz r1, r1, 1; sub.ifz r0, r0, 1; max r0, r0, 0";
     let case = case("bra", "bra_back_if 1, r:2");
     case.input("r0", Kind::Byte).outputs(&["r1"]).between(before, "join 1").exact(|x| vec![x[0].max(1)])
 }
 
-/// The function lets elements go on that wait for its end.
+/// The function resumes elements that wait for its end.
 fn call() -> Row {
     let before = "flow_begin; mov.setf -, r0; mov.ifnz flow, 1; nop";
     let after = format!("{COUNT}; brr -, r:4f; nop; nop; nop; :3; function_end 1, ra20; :4");
     counted("call", "call ra20, r:3f").between(before, &after).exact(|x| vec![x[1].wrapping_add(1)])
 }
 
-/// A function that some elements leave before one count; all have returned at the second.
+/// A function from which some elements return before one count; at the second all have returned.
 fn function_return() -> Row {
     let before = format!("flow_begin; call ra20, r:3f; {COUNT}; brr -, r:4f; nop; nop; nop; :3");
     let after = format!("{COUNT}; function_end 1, ra20; :4");
@@ -74,14 +74,14 @@ fn function_return() -> Row {
     case.exact(|x| vec![x[1].wrapping_add(if x[0] != 0 { 1 } else { 2 })])
 }
 
-/// Elements wait at a place, and run again after it.
+/// Elements wait at a reconvergence point, and are active again after it.
 fn join(name: &str, operation: &str) -> Row {
     let before = "flow_begin; mov.setf -, r0; mov.ifnz flow, 2; nop";
     let after = if operation == "join" { COUNT.to_owned() } else { format!("join 2; {COUNT}") };
     counted(operation, name).between(before, &after).exact(|x| vec![x[1].wrapping_add(1)])
 }
 
-/// Elements leave a structure before one count, and for an exit also miss what comes behind it.
+/// Elements leave a structure before one count; elements that exit also skip what follows it.
 fn leave(operation: &'static str, name: &str) -> Row {
     let leaving = if operation == "breakaddr" { "break_if 2; " } else { "" };
     let after = format!("{leaving}{COUNT}; join 2; {COUNT}; flow_end");

@@ -11,7 +11,7 @@ const FILE: &str = "convert.qinc";
 pub(crate) const INTEGERS: [(&str, i32); 6] =
     [("u8", 8), ("u16", 16), ("u32", 32), ("s8", -8), ("s16", -16), ("s32", -32)];
 
-/// How a value is made to fit.
+/// Rounding modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rounding {
     Nearest,
@@ -20,12 +20,12 @@ pub(crate) enum Rounding {
     Up,
 }
 
-/// The document's letters with what they mean.
+/// The document's letters for rounding modes.
 pub(crate) const ROUNDINGS: [(&str, Rounding); 4] =
     [("n", Rounding::Nearest), ("z", Rounding::Zero), ("m", Rounding::Down), ("p", Rounding::Up)];
 
 impl Rounding {
-    /// A number without its fraction.
+    /// A number rounded to an integer.
     pub(crate) fn whole(self, x: f64) -> f64 {
         match self {
             Self::Nearest => x.round_ties_even(),
@@ -35,7 +35,7 @@ impl Rounding {
         }
     }
 
-    /// The number with so many bits of significand, the lowest of which is worth no less than 2^`least`.
+    /// A number rounded to `bits` bits of significand, the lowest of which is at least 2^`least`.
     pub(crate) fn to_precision(self, x: f64, bits: i32, least: i32) -> f64 {
         if x == 0.0 || !x.is_finite() {
             return x;
@@ -82,9 +82,9 @@ pub(crate) fn rows() -> Vec<Row> {
     rows
 }
 
-/// Conversions that the document does not have, by way of floats of 32 bits.
+/// Conversions that the document does not have, through floats of 32 bits.
 ///
-/// A float of 16 bits is one of 32 exactly. Integers of up to 16 bits are, too; longer ones that are rounded there are beyond the range of 16 bits.
+/// Every float of 16 bits is exact in 32. So are integers of up to 16 bits; longer ones that are rounded there exceed the range of 16-bit floats.
 fn between_halves_and_integers() -> Vec<Row> {
     let case =
         |operation: String, name: String, kind| Case::new(Document::Beside, operation, FILE, name).input("r0", kind);
@@ -118,7 +118,7 @@ pub(crate) fn kind(ty: i32) -> Kind {
     }
 }
 
-/// What the bits of an integer mean.
+/// The value of an integer's bits.
 pub(crate) fn value(x: u32, ty: i32) -> i64 {
     match ty {
         -8 => i64::from(x as i8),
@@ -128,7 +128,7 @@ pub(crate) fn value(x: u32, ty: i32) -> i64 {
     }
 }
 
-/// The bits of the integer of a type that is nearest to a whole number; NaN is 0.
+/// The integer of a type that is nearest to a whole number, as bits; NaN is 0.
 pub(crate) fn fit(whole: f64, ty: i32) -> u32 {
     let bits = ty.unsigned_abs();
     let mask = u32::MAX >> (32 - bits);

@@ -1,6 +1,6 @@
-//! What an operation reads and writes, from the words of its macro.
+//! The registers and units that an operation reads and writes, derived from the words of its macro,
 //!
-//! Also what may not stand directly before and behind it.
+//! and the instructions that must not directly precede or follow it.
 
 use crate::machine;
 use qpu::check::facts::Facts;
@@ -19,13 +19,13 @@ struct Registers {
     accumulators: u8,
 }
 
-/// What is derived.
+/// The derived properties.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Effects {
-    /// Whose values count, as they were before.
+    /// Registers whose initial values matter.
     takes: Registers,
     takes_flags: bool,
-    /// That have other values afterwards, perhaps.
+    /// Registers that may have other values afterwards.
     overwrites: Registers,
     overwrites_flags: bool,
     uniforms: u32,
@@ -72,12 +72,12 @@ impl Unit {
 }
 
 impl Effects {
-    /// Of the macro calls in some lines, behind definitions and includes.
+    /// The effects of macro calls in some lines, after definitions and includes.
     ///
     /// # Errors
-    /// What the assembler has to say.
+    /// The diagnostics of the assembler.
     pub(crate) fn of(name: &str, definitions: &str, lines: &str) -> Result<Self, String> {
-        // Branches of the calls go behind them.
+        // Branches in the macros go to labels behind them.
         let text = format!("{definitions}\n{lines}\n:2\n:3\n:900\n");
         let words = machine::assemble(name, &text)?.words;
         let facts: Vec<Facts> = words.iter().map(|&word| Facts::of(word)).collect();
@@ -114,7 +114,7 @@ impl Effects {
         effects
     }
 
-    /// What stands first and last.
+    /// The effects of the first and last instructions.
     fn edges(&mut self, facts: &[Facts]) {
         if let Some(first) = facts.first() {
             self.first_reads = first.accesses.registers_read();
@@ -128,7 +128,7 @@ impl Effects {
         }
     }
 
-    /// Of operations of one name, what any of them does.
+    /// The union of the effects of operations with the same name.
     pub(crate) fn union(self, other: Self) -> Self {
         Self {
             takes: self.takes.union(other.takes),
@@ -145,7 +145,7 @@ impl Effects {
         }
     }
 
-    /// What is taken: registers, uniforms, varyings. `scratch`: registers have the names of `scratch.qinc`.
+    /// The inputs: registers, uniforms, varyings. `scratch`: registers have the names of `scratch.qinc`.
     pub(crate) fn taken(&self, scratch: bool) -> String {
         let mut parts = self.takes.names(scratch);
         let count = |number: u32, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
@@ -155,14 +155,14 @@ impl Effects {
         parts.join(", ")
     }
 
-    /// What is overwritten, results included.
+    /// The registers that are overwritten, results included.
     pub(crate) fn overwritten(&self, scratch: bool) -> String {
         let mut parts = self.overwrites.names(scratch);
         parts.extend(self.overwrites_flags.then(|| "flags".to_owned()));
         parts.join(", ")
     }
 
-    /// Units that are used, and what may not stand directly before and behind.
+    /// The units that are used, and what must not directly precede or follow.
     pub(crate) fn hazards(&self, scratch: bool) -> String {
         let used = UNITS.iter().filter(|(unit, _)| self.units & unit.bit() != 0);
         let mut text = used.map(|(_, name)| *name).collect::<Vec<_>>().join(", ");
@@ -214,7 +214,7 @@ fn ranges(names: &mut Vec<String>, prefix: &str, present: impl Iterator<Item = b
     }
 }
 
-/// In which elements the operations of an instruction act.
+/// The elements in which the operations of an instruction are effective.
 fn used_in(facts: &Facts) -> Condition {
     let writes = &facts.accesses.writes;
     writes.iter().filter(|write| write.acts).fold(Condition::Never, |all, write| all.union(write.condition))
@@ -246,16 +246,16 @@ fn units(facts: &Facts) -> u16 {
     units
 }
 
-/// Registers that have nothing any more of what was in them before.
+/// Registers whose initial contents are completely overwritten.
 #[derive(Default)]
 struct Replaced {
     whole: Registers,
-    /// Those that are replaced in some elements, with the condition; it holds until flags are set.
+    /// Registers that are overwritten in some elements, with the condition; it is valid until flags are set.
     partly: Vec<(Registers, Condition)>,
 }
 
 impl Replaced {
-    /// Of registers that are read in some elements, those whose old values count.
+    /// Of registers that are read in some elements, those whose initial values matter.
     fn missing(&self, needed: Registers, used: Condition) -> Registers {
         let here = self.partly.iter().filter(|(_, condition)| condition.code() == used.code());
         here.fold(needed.without(self.whole), |missing, (registers, _)| missing.without(*registers))

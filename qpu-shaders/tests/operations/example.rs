@@ -1,4 +1,4 @@
-//! The examples use operations of each file, keep the checker's rules, and compute what they say.
+//! The examples use operations of each file, pass the checker, and compute the results that they document.
 
 use crate::machine::{self, DATA};
 use std::collections::BTreeSet;

@@ -32,7 +32,7 @@ pub(crate) fn rows() -> Vec<Row> {
     rows
 }
 
-/// How a result is made to fit.
+/// Rounding modes of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rounding {
     /// rn: to nearest, ties to even.
@@ -41,7 +41,7 @@ pub(crate) enum Rounding {
     Zero,
 }
 
-/// The sum of two doubles: rounded, and what it is short of exactly [Knuth, two-sum].
+/// The sum of two doubles: rounded, and the exact error [Knuth, two-sum].
 pub(crate) fn sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let of_b = sum - a;
@@ -49,7 +49,7 @@ pub(crate) fn sum(a: f64, b: f64) -> (f64, f64) {
     (sum, if short.is_finite() { short } else { 0.0 })
 }
 
-/// The float that an exact value, a double and what it is short of, becomes: 0 in place of a denormal, infinite if it is too large.
+/// The float for an exact value, given as a double and its error: 0 instead of a denormal, infinite if it is too large.
 pub(crate) fn rounded((value, short): (f64, f64), rounding: Rounding) -> f32 {
     let nearest = value as f32;
     if value.is_nan() || value.abs() >= 2_f64.powi(128) {
@@ -61,7 +61,7 @@ pub(crate) fn rounded((value, short): (f64, f64), rounding: Rounding) -> f32 {
             f32::INFINITY
         };
     }
-    // The next float on the side of 0: the conversion rounds to nearest, so it is that one or the one before it.
+    // The next float towards 0: the conversion rounds to nearest, so the result is that one or the one before it.
     let excess = |float: f32| ((f64::from(float) - value) - short) * value.signum();
     let is_beyond = nearest.is_infinite() || excess(nearest) > 0.0;
     let below = if is_beyond { f32::from_bits(nearest.to_bits() - 1) } else { nearest };

@@ -1,4 +1,4 @@
-//! Products of floats of 64 bits with a summand, rounded once.
+//! Fused multiply-add of floats of 64 bits: rounded once.
 
 use crate::case::Case;
 use crate::convert::{ROUNDINGS, Rounding};
@@ -41,7 +41,7 @@ pub(crate) fn rows() -> Vec<Row> {
     ROUNDINGS.into_iter().map(row).collect()
 }
 
-/// Sets of operands, words as they are in the operands' registers: random ones of named ranges, then edges.
+/// Sets of operands, words in the order of the operands' registers: random ones of named ranges, then edge cases.
 fn operand_sets() -> Vec<Vec<Vec<u32>>> {
     /// Zeros, the smallest and the largest denormal, the smallest normal number, 1 and neighbours, 2^-53, the largest number, infinities, NaN.
     const EDGES: [u64; 14] = [
@@ -91,7 +91,7 @@ fn any(random: &mut Random) -> u64 {
     u64::from(random.next()) << 32 | u64::from(random.next())
 }
 
-/// A double whose exponent's field is about `middle`, by less than half of `range`, and no less than 0.
+/// A double whose exponent field is within half of `range` of `middle`, but not below 0.
 fn near(random: &mut Random, middle: u32, range: u32) -> u64 {
     let exponent = (middle + random.next() % range).saturating_sub(range / 2).min(2046);
     any(random) & !(0x7ff << 52) | u64::from(exponent) << 52
@@ -104,10 +104,10 @@ fn few(random: &mut Random, middle: u32, range: u32) -> u64 {
     near(random, middle, range) & (0xfff << 52 | mask)
 }
 
-/// The sum as the exact integer that it is, rounded. NaN and infinities are as the host's are.
+/// The sum as an exact integer, rounded. NaN and infinities are those of the host.
 fn exact_fma(a: f64, b: f64, c: f64, rounding: Rounding) -> f64 {
     if !(a.is_finite() && b.is_finite() && c.is_finite()) {
-        // A product that only overflows is not infinite.
+        // A product that only overflows is not infinite here.
         let product = if a.is_finite() && b.is_finite() { 0.0 } else { a * b };
         return product + c;
     }
@@ -158,7 +158,7 @@ fn sum(a: &[u64; WORDS], b: &[u64; WORDS]) -> [u64; WORDS] {
     })
 }
 
-/// The first less the second, which is not greater.
+/// The first minus the second, which is not greater.
 fn difference(a: &[u64; WORDS], b: &[u64; WORDS]) -> [u64; WORDS] {
     let mut borrow = false;
     std::array::from_fn(|word| {
@@ -169,11 +169,11 @@ fn difference(a: &[u64; WORDS], b: &[u64; WORDS]) -> [u64; WORDS] {
     })
 }
 
-/// The double for an integer of [`UNIT`]s. Other roundings than to nearest are away from 0 if `outward`, otherwise toward 0.
+/// The double for an integer of [`UNIT`]s. Rounding modes other than to nearest round away from 0 if `outward`, otherwise toward 0.
 fn rounded(x: &[u64; WORDS], rounding: Rounding, outward: bool) -> f64 {
     let bit = |n: usize| x[n / 64] >> (n % 64) & 1;
     let length = (0..64 * WORDS).rev().find(|&n| bit(n) == 1).map_or(0, |n| n + 1);
-    // The lowest bit that a double has.
+    // The lowest bit that is in the double's significand.
     let lowest = length.saturating_sub(53).max((-1074 - UNIT) as usize);
     let significand = (lowest..lowest + 53).rev().fold(0, |bits, n| bits << 1 | bit(n));
     let rest = |n: usize| (0..n).any(|n| bit(n) == 1);
@@ -181,7 +181,7 @@ fn rounded(x: &[u64; WORDS], rounding: Rounding, outward: bool) -> f64 {
         Rounding::Nearest => bit(lowest - 1) == 1 && (significand & 1 == 1 || rest(lowest - 1)),
         _ => outward && rest(lowest),
     };
-    // The exponent's field is one more if the significand has 53 bits, and so is the sum.
+    // The exponent field is one more if the significand has 53 bits, because its highest bit is added to it.
     let field = (lowest as i32 - (-1074 - UNIT)) as u64;
     let bits = (field << 52) + significand + u64::from(up);
     match bits >> 52 {

@@ -6,9 +6,10 @@ use crate::table::{Document, LargestError, Row};
 
 const FILE: &str = "functions.qinc";
 
-/// Every how manieth of the 2^32 floats is an argument: a prime number, so that all exponents and mantissas of all kinds come. `OPERATIONS_SWEEP=1` takes all.
+/// Stride of the arguments among the 2^32 floats: a prime, so that all exponents and all kinds of mantissas occur. `OPERATIONS_SWEEP=N` takes every Nth
+/// instead.
 const STRIDE: u64 = 65_521;
-/// Arguments of one run.
+/// Number of arguments of one run.
 const CHUNK: usize = 1 << 16;
 
 /// The rows of this topic.
@@ -36,7 +37,7 @@ pub(crate) fn rows() -> Vec<Row> {
     ]
 }
 
-/// How errors count.
+/// Error measures.
 #[derive(Clone, Copy)]
 enum Measure {
     /// In units in the last place of the exact result.
@@ -45,7 +46,8 @@ enum Measure {
     AbsoluteWithin(f64),
 }
 
-/// A row of a function of floats: denormals count as 0, results that would be denormal have to be 0 or next to it, and NaN is no argument.
+/// A row of a function of floats: denormals count as 0, results that would be denormal have to be 0 or the smallest normal number, and NaN is not an
+/// argument.
 fn function(document: Document, operation: &str, name: &str, oracle: impl Fn(f64) -> f64, measure: Measure) -> Row {
     let stride = std::env::var("OPERATIONS_SWEEP").ok().and_then(|stride| stride.parse().ok()).unwrap_or(STRIDE);
     let arguments = (0..1_u64 << 32).step_by(stride as usize).map(|bits| bits as u32);
@@ -74,10 +76,10 @@ fn function(document: Document, operation: &str, name: &str, oracle: impl Fn(f64
     })
 }
 
-/// The difference of a float to an exact value, in units of that value's last place; 0 is right up to the smallest normal float, and infinity beyond all.
+/// The error of a float in units in the last place of the exact value; 0 is correct up to the smallest normal float, and infinity above the largest.
 pub(crate) fn ulps(result: f32, exact: f64) -> f64 {
     if exact.abs() > f64::from(f32::MAX) {
-        // The sign of 1 / 0 is not looked at.
+        // The sign of 1 / 0 is ignored.
         return if result.is_infinite() { 0.0 } else { f64::INFINITY };
     }
     if exact.abs() <= f64::from(f32::MIN_POSITIVE) && result == 0.0 {

@@ -1,6 +1,6 @@
-//! Images: the operations of a description of image instructions, and the texture operations of a shader core's.
+//! Images: operations of a description of image instructions, and texture operations of a shader core's instruction set.
 //!
-//! Each row is a composition of macros in `operations/image*.qinc`, run on random places of random texels.
+//! Each row is a composition of macros in `operations/image*.qinc`, executed at random positions of random texels.
 
 mod atomic;
 mod image;
@@ -53,7 +53,7 @@ pub(crate) fn rows() -> Vec<Row> {
     rows
 }
 
-/// The texture operations of the other document. Elements that are switched off look up like the others, so that its `live` and `all` are the same here.
+/// The texture operations of the other document. Inactive elements perform lookups like the others, so its `live` and `all` are the same here.
 fn instructions() -> [Row; 5] {
     let of_instructions =
         |operation, name: &str, file, measured| row(Document::Instructions, operation, name, file, measured);

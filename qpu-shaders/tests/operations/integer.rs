@@ -6,7 +6,7 @@ use crate::table::{Document, Row};
 
 const FILE: &str = "integer.qinc";
 
-/// The four of the add family.
+/// The four operations of the add family.
 pub(crate) const FAMILY: [&str; 4] = ["add", "sub", "subr", "addc"];
 
 /// Bits of CDST.
@@ -90,7 +90,7 @@ fn bits(ty: &str) -> u32 {
     if ty.ends_with("16") { 16 } else { 32 }
 }
 
-/// What an operand of a type means.
+/// The value of an operand of a type.
 fn value(ty: &str, x: u32) -> i64 {
     match ty {
         "u16" => i64::from(x as u16),
@@ -104,7 +104,7 @@ fn kind(ty: &str) -> Kind {
     if bits(ty) == 16 { Kind::Half } else { Kind::Word }
 }
 
-/// An operation on two operands, without and with flags, of which O and C are 0.
+/// An operation on two operands, without and with flags, whose O and C are 0.
 fn with_flags(operation: &str, name: &str, ty: &str, oracle: impl Fn(u32, u32) -> u32) -> [Row; 2] {
     let case = |operation: String, name: String| {
         Case::new(Document::Instructions, operation, FILE, name).input("r0", kind(ty)).input("r1", kind(ty))
@@ -119,7 +119,7 @@ fn with_flags(operation: &str, name: &str, ty: &str, oracle: impl Fn(u32, u32) -
     ]
 }
 
-/// The difference is a word without a sign, so of 16-bit operands its bit 31 is 0.
+/// The difference is an unsigned word, so its bit 31 is 0 for 16-bit operands.
 fn sad_row(ty: &str, flags: bool) -> Row {
     let operation = format!("sad {ty}{}", if flags { " CDST" } else { "" });
     let name = format!("sad_{ty}{}", if flags { "_c" } else { "" });

@@ -1,6 +1,6 @@
-//! Interpolation: parameters and ways to interpolate them, in fragment shaders, against the document's formula.
+//! Interpolation: parameters and interpolation modes in fragment shaders, compared with the document's formula.
 //!
-//! Triangles have perspective; I and J are computed from their corners in double precision.
+//! The triangles have perspective; I and J are computed from their vertices in double precision.
 
 mod fragment;
 
@@ -11,17 +11,17 @@ use crate::effects::Effects;
 use crate::machine;
 use crate::table::{Answer, Cost, Document, LargestError, Row};
 
-/// Results may miss the formula by this, which is some units in the last place of the values in the vertices.
+/// Maximum error, which is a few units in the last place of the values in the vertices.
 const BOUND: f64 = 5e-6;
-/// Values in the three vertices.
+/// Values at the three vertices.
 const VALUES: [f32; 3] = [3.0, -1.5, 7.25];
-/// 1/Wc of the vertices is one over these.
+/// Reciprocals of the vertices' 1/Wc.
 const W: [f32; 3] = [1.0, 2.5, 4.0];
-/// Corners in 1/16 pixel, off the grid of pixels.
+/// Positions of the vertices in 1/16 pixel, not on pixel centres.
 const CORNERS: [[[i16; 2]; 3]; 3] =
     [[[37, 51], [905, 130], [303, 871]], [[900, 20], [11, 333], [666, 999]], [[5, 5], [1000, 77], [990, 300]]];
 
-/// Barycentric coordinates of vertices 1 and 2 on the screen, at a place in 1/16 pixel.
+/// Barycentric coordinates of vertices 1 and 2 on the screen, at a position in 1/16 pixel.
 fn linear([v0, v1, v2]: [[i16; 2]; 3], [x, y]: [f64; 2]) -> [f64; 2] {
     let from_first = |[x, y]: [f64; 2]| [x - f64::from(v0[0]), y - f64::from(v0[1])];
     let cross = |[ax, ay]: [f64; 2], [bx, by]: [f64; 2]| ax * by - ay * bx;
@@ -30,7 +30,7 @@ fn linear([v0, v1, v2]: [[i16; 2]; 3], [x, y]: [f64; 2]) -> [f64; 2] {
     [cross(at, b) / cross(a, b), cross(a, at) / cross(a, b)]
 }
 
-/// The same in space.
+/// The same, perspective-correct.
 fn perspective(corners: [[i16; 2]; 3], place: [f64; 2]) -> [f64; 2] {
     let [i, j] = linear(corners, place);
     let shares = [(1.0 - i - j) / f64::from(W[0]), i / f64::from(W[1]), j / f64::from(W[2])];
@@ -44,12 +44,12 @@ fn formula([i, j]: [f64; 2]) -> f64 {
     p0 + i * (v1 - p0) + j * (v2 - p0)
 }
 
-/// The middle of a pixel.
+/// The centre of a pixel.
 fn middle(x: u32, y: u32) -> [f64; 2] {
     [x, y].map(|at| f64::from(16 * at + 8))
 }
 
-/// The mean place of a pixel's samples that are inside; `None` where an edge goes through one.
+/// The mean position of a pixel's samples that are inside; `None` where an edge is too close to one.
 fn centroid(corners: [[i16; 2]; 3], x: u32, y: u32) -> Option<[f64; 2]> {
     let (mut sum, mut count) = ([0.0; 2], 0.0);
     for (right, up) in [(10, 2), (2, 6), (14, 10), (6, 14)] {
@@ -67,18 +67,18 @@ fn centroid(corners: [[i16; 2]; 3], x: u32, y: u32) -> Option<[f64; 2]> {
     Some(sum.map(|sum| sum / count))
 }
 
-/// A way to interpolate, with what makes its varyings.
+/// An interpolation mode, with the varyings that it needs.
 struct Way {
     document: Document,
     operation: &'static str,
     name: &'static str,
-    /// What stands before the operation.
+    /// Instructions before the operation.
     before: String,
-    /// The values in the vertices of each varying.
+    /// The values of each varying at the vertices.
     varyings: Vec<[f32; 3]>,
-    /// One bit for each that is flat.
+    /// One bit for each varying that is flat.
     flat: u32,
-    /// Four samples of a pixel are asked.
+    /// Whether pixels have four samples.
     samples: bool,
 }
 
@@ -89,7 +89,7 @@ impl Way {
 
     fn program(&self, calls: &str) -> Vec<u64> {
         let calls = format!("{}; {calls}", self.before).replace("; ", "\n    ");
-        // The result goes to all samples of a pixel, so that their mean is the result.
+        // The result is written to all samples of a pixel, so that their mean is the result.
         let all_samples = "mov r1, ms_flags\n    mov.setf -, r1\n    mov r1, 15\n    mov.ifnz ms_flags, r1";
         let all_samples = if self.samples { all_samples } else { "" };
         let end = "nop\n    sbwait\n    mov tlbc, r0\n    thrend\n    nop\n    sbdone";
@@ -100,9 +100,9 @@ impl Way {
         assembly.words
     }
 
-    /// Draws the triangles, and compares each pixel with what it should be by its triangle's corners, its column and its row.
+    /// Draws the triangles, and compares each pixel with the value expected for its triangle, column and row.
     fn row(&self, expected: impl Fn([[i16; 2]; 3], u32, u32) -> Option<f64>) -> Row {
-        // Every varying has to be read: those that are not read before the operation, by it or by the instruction in its place.
+        // Every varying has to be read: those that are not read before the operation are read by it, or by the instruction that replaces it.
         let in_its_place = if self.before.contains("interpolate") { "mov r0, 0" } else { "mov r0, vary" };
         let (with, without) = (self.program(self.name), self.program(in_its_place));
         let (mut error, mut cost) = (0.0f64, None);
@@ -123,7 +123,7 @@ impl Way {
                 compared += 1;
             }
             assert!(compared > u32::from(SIZE) * 2, "{}: only {compared} pixels", self.name);
-            // One instruction stands in the operation's place in the other program.
+            // In the other program, one instruction replaces the operation.
             let batches = nothing.cycles / (4 * without.len() as u64);
             let instructions = (with.len() - without.len() + 1) as u64;
             let [add, mul] = {
@@ -151,7 +151,7 @@ pub(crate) fn rows() -> Vec<Row> {
     let times_w = [0, 1, 2].map(|n| VALUES[n] * W[n]);
     let at_centroid = |corners, x, y| Some(formula(perspective(corners, centroid(corners, x, y)?)));
     let centroid = |way: Way| Way { samples: true, before: "interpolation_centroid; nop".to_owned(), ..way };
-    // Parameters stand in all vertices alike, so that they are flat whichever vertex counts.
+    // Parameters are the same at all vertices, so that they are flat whichever vertex is used.
     let parameters = "interpolate_flat; mov ra16, r0; interpolate_flat; mov ra17, r0; interpolate_flat; mov ra18, r0; \
                       interpolate; mov ra19, r0; interpolate; mov ra20, r0; nop";
     let with_parameters = |operation, name, before: String| Way {

@@ -9,15 +9,15 @@ use v3d_sim::timing::{self, TimingModel};
 
 /// The VPM of the boards, in KiB [asurati].
 const VPM_KIB: u8 = 12;
-/// Rows of it that user programs may use: all that can be.
+/// Number of VPM rows reserved for user programs: the maximum.
 const VPM_WINDOW: u32 = 64;
-/// Instructions of a QPU's turn if it is alone, and if there are others: few, so that they come between each other's instructions.
+/// Instructions of a time slice, with one QPU and with several: few, so that the instructions of several QPUs are interleaved.
 const TURNS: [u64; 2] = [64, 3];
-/// Instructions after which a program counts as hung.
+/// Number of instructions after which a program is considered to hang.
 const BUDGET: u64 = 200_000_000;
-/// Where the program stands.
+/// Address of the program.
 const CODE: u32 = 0x1000;
-/// Where data begin.
+/// Address of the data.
 pub(crate) const DATA: u32 = 0x2_0000;
 
 /// A program that has ended on every QPU.
@@ -25,32 +25,32 @@ pub(crate) struct Run {
     pub(crate) memory: OwnedMemory,
     /// Instructions, all QPUs together.
     pub(crate) instructions: u64,
-    /// From the first instruction to the last, by the model's clock.
+    /// Cycles from the first instruction to the last, by the model's clock.
     pub(crate) cycles: u64,
 }
 
 /// Assembles a program that may include the library.
 ///
 /// # Errors
-/// What the assembler has to say.
+/// The diagnostics of the assembler.
 pub(crate) fn assemble(name: &str, text: &str) -> Result<qpu::Assembly, String> {
     let options = qpu::Options { include_dirs: vec![env!("CARGO_MANIFEST_DIR").into()], ..qpu::Options::default() };
     qpu::assemble(&[qpu::Source::new(name, text)], &options).map_err(|diagnostics| diagnostics.to_string())
 }
 
-/// Checks a program as strictly as can be: warnings are errors.
+/// Checks a program; warnings are errors.
 ///
 /// # Errors
-/// What assembler and checker have to say.
+/// The diagnostics of assembler and checker.
 pub(crate) fn check(assembly: &qpu::Assembly) -> Result<(), String> {
     let found = format!("{}{}", assembly.warnings, qpu::check::check_assembly(assembly));
     if found.is_empty() { Ok(()) } else { Err(found) }
 }
 
-/// Runs a program on a QPU for each list of uniforms. `data` stands at [`DATA`], with `room` more bytes behind it.
+/// Runs a program on one QPU for each list of uniforms. `data` is placed at [`DATA`], followed by `room` bytes for results.
 ///
 /// # Errors
-/// Programs that do not end, and what the model finds wrong with them.
+/// Programs that do not end, and faults that the model reports.
 pub(crate) fn run(words: &[u64], data: &[u32], room: usize, uniforms: &[Vec<u32>]) -> Result<Run, String> {
     let memory = OwnedMemory::new(DATA as usize + 4 * data.len() + room);
     let view = memory.view();

@@ -1,8 +1,7 @@
-//! The library in `operations/`: each operation of the documents is run in the model, checked and measured.
+//! The library in `operations/`: each operation of the documents is executed in the model, checked and measured.
 //!
-//! Each module has the rows of one topic, and compares what the macros compute with plain Rust. `OPERATIONS.md` is written from the rows, and this test fails
-//! when it says something else, or when a document has an operation without a row: `UPDATE_OPERATIONS=1 cargo test -p qpu-shaders --test operations` writes it
-//! anew.
+//! Each module has the rows of one topic, and compares the results of the macros with plain Rust. `OPERATIONS.md` is generated from the rows, and this test
+//! fails if it differs, or if a document has an operation without a row: `UPDATE_OPERATIONS=1 cargo test -p qpu-shaders --test operations` regenerates it.
 #![forbid(unsafe_code)]
 
 mod bits;
@@ -29,7 +28,7 @@ mod table;
 
 use table::Row;
 
-/// Topics, each with what makes its rows. They are independent of each other.
+/// Topics, each with the function that computes its rows. They are independent of each other.
 const TOPICS: &[fn() -> Vec<Row>] = &[
     images::rows,
     interpolation::rows,

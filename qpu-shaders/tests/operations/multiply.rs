@@ -1,4 +1,4 @@
-//! Products of integers, with a summand and without, and quotients.
+//! Products of integers, with and without an addend, and quotients.
 
 use crate::case::Case;
 use crate::integer::{FAMILY, add_family, sign_and_zero};
@@ -7,7 +7,7 @@ use crate::table::{Document, Row};
 
 const FILE: &str = "multiply.qinc";
 
-/// A product of the document: its types, whether it gives the higher bits, and its macro.
+/// A product in the document: its types, whether the result is the higher bits, and its macro.
 #[derive(Clone, Copy)]
 struct Product {
     operation: &'static str,
@@ -31,7 +31,7 @@ const PRODUCTS: [Product; 8] = [
     Product { high: true, ..product("high s24", "mul_high_s24", ["s24", "s24"]) },
 ];
 
-/// The products that can have a summand, by the document's names, and whether the sum can saturate.
+/// The products that can have an addend, by the document's names, and whether the sum can saturate.
 const WITH_SUMMAND: [(&str, usize, bool); 6] = [
     ("u16", 0, false),
     ("s16", 3, true),
@@ -53,7 +53,7 @@ impl Product {
     }
 }
 
-/// The bits of an operand that count, with their sign if they have one.
+/// The significant bits of an operand, sign-extended for signed types.
 fn extended(ty: &str, x: u32) -> i64 {
     match ty {
         "u16" => i64::from(x as u16),
@@ -103,7 +103,7 @@ fn with_summand(op: &str, types: &str, product: Product, saturate: bool, flags: 
     })
 }
 
-/// What has more bits than the document's, and division.
+/// Products with more bits than the document's, and division.
 fn beside() -> [Row; 5] {
     let case = |operation: &str, name: &str| {
         Case::new(Document::Beside, operation, FILE, name).input("r0", Kind::Word).input("r1", Kind::Word)

@@ -1,4 +1,4 @@
-//! What the elements of a quad tell each other.
+//! Exchange of values between the elements of a quad.
 
 use crate::case::{Case, Vector};
 use crate::float::{Rounding, operand, rounded, sum};
@@ -9,9 +9,9 @@ const FILE: &str = "quad.qinc";
 
 /// Operations of an element in a quad.
 const OPERATIONS: [&str; 4] = ["add", "sub", "subr", "mov2"];
-/// Where SRC1 is from.
+/// Sources of SRC1.
 const SOURCES: [&str; 6] = ["l0", "l1", "l2", "l3", "dox", "doy"];
-/// Operations of the four elements: all the same, all different, and what makes derivatives.
+/// Operations of the four elements: all the same, all different, and those that compute derivatives.
 const COMBINATIONS: [[usize; 4]; 9] = [
     [0, 0, 0, 0],
     [1, 1, 1, 1],

@@ -1,6 +1,6 @@
-//! Operands: edges and named random ranges.
+//! Operands: edge cases and named random ranges.
 
-/// What an operand is.
+/// Types of operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A word.
@@ -17,19 +17,19 @@ pub(crate) enum Kind {
     Rare,
     /// The lower word of a float of 64 bits.
     DoubleLow,
-    /// The same, in half of the cases with few bits, for ties.
+    /// The same; half of them with few significant bits, for ties.
     Fraction,
     /// The higher one.
     DoubleHigh,
-    /// The same, of what floats of 16 bits reach and a little more, in half of the cases with few bits, for ties.
+    /// The same for doubles in the range of 16-bit floats and slightly beyond; half of them with few significant bits, for ties.
     DoubleAsHalf,
-    /// The same, from 2^-3 to 2^61, in half of the cases with few bits, for ties.
+    /// The same from 2^-3 to 2^61; half of them with few significant bits, for ties.
     DoubleWithFraction,
     /// The four flags.
     Flags,
-    /// 0 or not: in each vector either rarely the one or rarely the other, so that often all of them agree.
+    /// Zero or nonzero: in each vector one of the two is rare, so that often all elements agree.
     Truth,
-    /// A number of bits to shift by.
+    /// A shift count.
     Count,
     /// A float.
     Float,
@@ -54,7 +54,7 @@ const WORDS: [u32; 17] = [
     0xe000_0000,
     0xffff_ffff,
 ];
-/// Zeros, denormals, the smallest and the largest normal numbers, infinities, NaN, 1 and its neighbours, integers, a half that is a tie.
+/// Zeros, denormals, the smallest and the largest normal numbers, infinities, NaN, 1 and its neighbours, integers, a half-integer that is a tie.
 const FLOATS: [u32; 31] = [
     0,
     0x8000_0000,
@@ -111,8 +111,8 @@ const DOUBLES: [u32; 18] = [
     0x380f_ffff,
     0xb80f_ffff,
 ];
-/// Zeros, denormals, 2^-25 and 2^-24 with their neighbours, the middle of the largest denormal and the smallest normal of 16 bits, ties about 1, the largest
-/// number and the middle of it and 2^16, floats of 32 bits at their ends, the largest number, infinities, NaN.
+/// Zeros, denormals, 2^-25 and 2^-24 with their neighbours, the midpoint of the largest denormal and the smallest normal number of 16 bits, ties about 1, the
+/// largest number and the midpoint of it and 2^16, floats of 32 bits at the ends of the range, the largest number, infinities, NaN.
 const DOUBLES_AS_HALVES: [u32; 28] = [
     0,
     0x8000_0000,
@@ -182,7 +182,7 @@ const COUNTS: [u32; 14] = [0, 1, 2, 7, 8, 15, 16, 17, 30, 31, 32, 33, 64, 0xffff
 const FLAGS: [u32; 6] = [0, 1, 4, 7, 8, 15];
 
 impl Kind {
-    /// Values at which something changes.
+    /// Values at boundaries.
     pub(crate) fn edges(self) -> &'static [u32] {
         match self {
             Self::Word => &WORDS,
@@ -203,7 +203,7 @@ impl Kind {
         }
     }
 
-    /// A random value: half of the words have few bits, so that carries and equal operands are not rare.
+    /// A random value: half of the words have few bits set, so that carries and equal operands are not rare.
     pub(crate) fn random(self, random: &mut Random) -> u32 {
         let word = random.next();
         match self {
@@ -214,15 +214,15 @@ impl Kind {
             Self::Rare => 0,
             Self::Fraction if word & 1 == 0 => random.next() & 0xc000_0000,
             Self::Fraction => random.next(),
-            // Few values, so that equal ones are not rare.
+            // Few different values, so that some are equal.
             Self::DoubleLow => word & 3,
             Self::DoubleHigh if word & 1 == 0 => word & 0x8000_000e | 0x3ff0_0000,
             Self::DoubleHigh if word & 6 == 0 => random.next(),
-            // From 2^-2 to 2^46, some with few bits: what conversions to integers round.
+            // From 2^-2 to 2^46, some with few bits, to test rounding in conversions to integers.
             Self::DoubleHigh if word & 8 == 0 => {
                 (random.next() & if word & 16 == 0 { 0x82ff_0000 } else { 0x82ff_ffff }).wrapping_add(0x3fd0_0000)
             }
-            // What floats of 32 bits reach, and somewhat more.
+            // The range of floats of 32 bits, and slightly beyond.
             Self::DoubleHigh => (random.next() & 0x8fff_ffff).wrapping_add(0x3800_0000),
             Self::DoubleAsHalf | Self::DoubleWithFraction => {
                 let (least, exponents) = if self == Self::DoubleAsHalf { (1023 - 27, 45) } else { (1023 - 3, 64) };
@@ -247,7 +247,7 @@ impl Kind {
     }
 }
 
-/// Random words, by a name, so that an operation always gets the same ones.
+/// Random words, seeded by a name, so that an operation always gets the same ones.
 pub(crate) struct Random(v3d_sim::random::Random);
 
 impl Random {
@@ -264,24 +264,24 @@ impl Random {
         self.next() % limit
     }
 
-    /// A float of a range.
+    /// A float in a range.
     pub(crate) fn within(&mut self, low: f32, high: f32) -> f32 {
         low + (high - low) * (self.next() >> 8) as f32 / (1 << 24) as f32
     }
 }
 
-/// Most sets of edges: with more operands each has fewer of them.
+/// Maximum number of sets of edge cases: with more operands, each has fewer edge cases.
 const MAX_EDGE_SETS: usize = 1024;
-/// Random sets.
+/// Number of random sets.
 const RANDOM_SETS: usize = 480;
 
-/// Sets of operands: every combination of edges as far as there are not too many, then random ones.
+/// Sets of operands: all combinations of edge cases unless there are too many, then random ones.
 pub(crate) fn operand_sets(name: &str, kinds: &[Kind]) -> Vec<Vec<u32>> {
     let mut random = Random::named(name);
     let combinations: usize = kinds.iter().map(|kind| kind.edges().len()).product();
     let mut sets = Vec::new();
     for n in 0..combinations.min(MAX_EDGE_SETS) {
-        // Where there are too many combinations, some of them.
+        // If there are too many combinations, a random subset.
         let mut n = if combinations > MAX_EDGE_SETS { random.next() as usize % combinations } else { n };
         let set = kinds.iter().map(|kind| {
             let edges = kind.edges();

@@ -1,4 +1,4 @@
-//! What QPUs share, and what programs tell the host: several QPUs at a time, each with a program of its own.
+//! Resources that QPUs share, and reports to the host: several QPUs at a time, each with its own program.
 
 use crate::case::uses_of_alus;
 use crate::effects::Effects;
@@ -10,10 +10,10 @@ use v3d_hw::qpu::LANES;
 const FILE: &str = "shared.qinc";
 /// QPUs of the Pi.
 const QPUS: u32 = 12;
-/// Bytes for the results of a QPU.
+/// Bytes for the results of each QPU.
 const ROOM: u32 = 0x400;
 
-/// Stores r0 by the VPM's row of the QPU's number, and ends; uniforms: the number, an address.
+/// Stores r0 through the VPM row with the QPU's number, and ends; uniforms: the number, an address.
 const STORE: &str = "
     mov r2, unif
     ldi r3, 0x1a00
@@ -29,7 +29,7 @@ const STORE: &str = "
     nop
     nop
 ";
-/// Adds a uniform five times to the row 20 of the VPM; when all have done that, gives what is there. The uniform behind tells the barrier's members apart.
+/// Adds a uniform five times to row 20 of the VPM; when all QPUs have done so, stores the row. The next uniform identifies the barrier's members.
 const ADD_TO_SHARED: &str = "
     mov ra1, unif
     .rep i, 5
@@ -42,7 +42,7 @@ const ADD_TO_SHARED: &str = "
     lock_word 20
     unlock_word 20
 ";
-/// Stores its number, and that plus one behind it.
+/// Stores its number, and the number plus one after it.
 const REPORTS: &str = "
     mov r0, unif
     mov r1, unif
@@ -95,13 +95,13 @@ pub(crate) fn rows() -> Vec<Row> {
     ]
 }
 
-/// The vertices of an element of a QPU.
+/// The vertices that one element of a QPU writes.
 fn stream(qpu: u32, element: u32) -> Vec<u32> {
     let third = if element % 2 == 1 { 0 } else { 2 };
     vec![0, element, element, qpu, 1, element, element + 1, qpu, third, element, element + 2, qpu, 0, 0, 0, 0]
 }
 
-/// A row from a program on several QPUs, whose results stand in memory afterwards. The cost of `line` is that of one use without others to wait for.
+/// A row for a program on several QPUs, whose results are in memory afterwards. The cost of `line` is that of one use without contention.
 fn row(
     operation: &str,
     line: &str,
@@ -134,10 +134,10 @@ fn row(
     Row { document: Document::Instructions, operation: operation.to_owned(), answer }
 }
 
-/// What one use costs on one QPU: what a second use adds to a program with one.
+/// The cost of one use on one QPU: the additional cost of a second use.
 fn cost(line: &str) -> Result<Cost, String> {
-    // What is locked has to be unlocked, a barrier for twelve is not left alone, and behind a trap there is nothing: the number of instructions that these
-    // stand-ins have too few.
+    // A lock has to be unlocked, a barrier for twelve QPUs cannot be executed alone, and nothing follows a trap: such lines are replaced by stand-ins, with
+    // the number of instructions that these have less.
     let (alone, too_few) = match line {
         "lock_word 20" => ("lock_word 20\nmov mutex, 0", -1),
         "unlock_word 20" => ("read mutex\nunlock_word 20", -1),

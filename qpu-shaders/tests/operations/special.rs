@@ -1,4 +1,4 @@
-//! What there is not: registers, modifiers and kinds of images.
+//! Features that do not exist here: registers, modifiers and types of images.
 
 use crate::table::{Document, Row};
 
@@ -20,11 +20,11 @@ const ABSENT: [(Document, &[(&str, &str)]); 3] = [
         &[
             (
                 "modifier live",
-                "lookups are made for all 16 elements, which is `all`: the results of elements that are switched off are theirs, too",
+                "lookups are performed for all 16 elements, as with `all`, inactive ones included",
             ),
             (
                 "modifier [deriv]",
-                "there is nothing to switch: levels of detail come from the quad's coordinates in every program, as the model has it",
+                "there is no switch: levels of detail are computed from the quad's coordinates in every program, in the model",
             ),
             ("texture arguments z and array index", TWO_DIMENSIONS),
         ],
@@ -40,7 +40,7 @@ const ABSENT: [(Document, &[(&str, &str)]); 3] = [
             ("modifier DA", TWO_DIMENSIONS),
             (
                 "modifier R128",
-                "a resource is three uniforms, and two or three texture parameters for each lookup, whatever its kind",
+                "a resource is three uniforms, and two or three texture parameters for each lookup, whatever its type",
             ),
             ("modifier TFE", NO_FAILURE),
             ("modifier LWE", NO_FAILURE),
@@ -51,11 +51,11 @@ const ABSENT: [(Document, &[(&str, &str)]); 3] = [
             ("coordinates of image arrays", TWO_DIMENSIONS),
             (
                 "coordinates of cube maps",
-                "the TMU has them (t0r), no macro here uses them: a program writes t0r, t0t and t0s itself",
+                "the TMU supports them (t0r), but no macro here does: a program writes t0r, t0t and t0s itself",
             ),
             (
                 "coordinates of multisampled images",
-                "a TMU reads one texel for each place; samples are resolved when a tile is stored",
+                "a TMU reads one sample for each texel; multisampled tiles are resolved when they are stored",
             ),
         ],
     ),
@@ -64,11 +64,11 @@ const ABSENT: [(Document, &[(&str, &str)]); 3] = [
         &[
             (
                 "layout of parameters in LDS",
-                "parameters stand in no memory: each read of a varying gives the next one, in the order of the vertex shader's writes",
+                "parameters are not in memory: each read of a varying returns the next one, in the order of the vertex shader's writes",
             ),
             (
                 "NewPrimMask",
-                "each read of a varying gives what is at each element's own pixel: the program does not see where a primitive begins",
+                "each read of a varying returns the values at the elements' pixels: the program does not see where a primitive begins",
             ),
         ],
     ),

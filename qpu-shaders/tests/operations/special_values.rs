@@ -1,6 +1,6 @@
-//! What float operations make of zeros, denormals, infinities and NaN.
+//! Results of float operations for zeros, denormals, infinities and NaN.
 //!
-//! It is what the model of the ALUs has, which follows recordings of a chip.
+//! They are those of the model's ALUs, which follow recordings of a chip.
 
 use crate::case::Case;
 use crate::samples::Kind;
@@ -56,12 +56,12 @@ const OF_SINGLE: [(&str, &str, Form); 13] = [
     ("double.qinc", "cvt_f32_f64", Form::TwoWords),
 ];
 
-/// How a result is written.
+/// The format of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Float,
     Word,
-    /// The higher word first.
+    /// Two words, the higher one first.
     TwoWords,
 }
 
@@ -91,7 +91,7 @@ fn float(bits: u32) -> String {
     format!("{sign}{magnitude}")
 }
 
-/// The tables, as they stand in `OPERATIONS.md`.
+/// The tables in `OPERATIONS.md`.
 pub(crate) fn tables() -> String {
     let mut text = include_str!("special_values.txt").to_owned();
     let row = |text: &mut String, name: &str, cells: Vec<String>| {

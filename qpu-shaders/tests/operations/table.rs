@@ -6,16 +6,16 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 use std::path::PathBuf;
 
-/// A document whose operations the library answers.
+/// A document whose operations the library implements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Document {
     /// The instructions of a unified shader core: arithmetic and control.
     Instructions,
-    /// What is beside them, in no document.
+    /// Operations that are in no document.
     Beside,
     /// The image instructions of another GPU.
     Images,
-    /// The interpolation instructions of the same.
+    /// The interpolation instructions of the same GPU.
     Interpolation,
 }
 
@@ -26,13 +26,13 @@ impl Document {
     const fn title(self) -> &'static str {
         match self {
             Self::Instructions => "Arithmetic and control",
-            Self::Beside => "Beside them",
+            Self::Beside => "Other operations",
             Self::Images => "Images",
             Self::Interpolation => "Interpolation",
         }
     }
 
-    /// The names of its operations, one on a line; lines that begin with `#` say where they are from.
+    /// The names of its operations, one per line; lines that begin with `#` name the source.
     const fn list(self) -> &'static str {
         match self {
             Self::Instructions => include_str!("documents/instructions.txt"),
@@ -50,24 +50,24 @@ impl Document {
 /// What an operation costs in the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cost {
-    /// Instructions that are executed; the mean over the samples where that depends on them.
+    /// Number of executed instructions; the mean over the samples if it depends on the operands.
     pub(crate) instructions: u64,
     /// Cycles by the model's clock, rounded.
     pub(crate) cycles: u64,
-    /// Cycles that the busier one of the two ALUs is needed for at least; of programs with loops, once through.
+    /// Minimum number of cycles for which the busier ALU is needed; for programs with loops, for one iteration.
     pub(crate) bound: u64,
     /// Registers and units.
     pub(crate) effects: Effects,
 }
 
-/// How far results are from what the document says.
+/// The maximum error of results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum LargestError {
-    /// Not at all.
+    /// No error.
     Exact,
     /// Units in the last place of the exact result.
     Ulp(f64),
-    /// The difference.
+    /// The absolute difference.
     Absolute(f64),
 }
 
@@ -81,10 +81,10 @@ impl fmt::Display for LargestError {
     }
 }
 
-/// What answers an operation here.
+/// The implementation of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Answer {
-    /// Something in `operations/`, with what was measured.
+    /// A macro in `operations/`, with its measurements.
     Built {
         /// The macro, with its modifiers.
         name: String,
@@ -93,9 +93,9 @@ pub(crate) enum Answer {
         cost: Cost,
         error: LargestError,
     },
-    /// Nothing, and why.
+    /// Not implemented, and the reason.
     Absent(&'static str),
-    /// Something that does not do what it should.
+    /// Implemented incorrectly.
     Wrong(String),
 }
 
@@ -109,13 +109,13 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// An operation that cannot be had on this chip.
+    /// An operation that is not possible on this chip.
     pub(crate) fn absent(document: Document, operation: &str, reason: &'static str) -> Self {
         Self { document, operation: operation.to_owned(), answer: Answer::Absent(reason) }
     }
 }
 
-/// Of rows of one operation with different modifiers, one that is wrong, or else the one that costs most.
+/// Of rows of one operation with different modifiers, one that is wrong, or else the one with the highest cost.
 pub(crate) fn costliest(rows: impl IntoIterator<Item = Row>) -> Row {
     let instructions = |row: &Row| match &row.answer {
         Answer::Built { cost, .. } => cost.instructions,
@@ -132,7 +132,7 @@ pub(crate) fn first_if_right<const N: usize>(rows: [Row; N]) -> Row {
     rows.swap_remove(wrong.unwrap_or(0))
 }
 
-/// Fails if any row is wrong, and tells all that are.
+/// Fails if any row is wrong, and reports all that are.
 pub(crate) fn all_are_right(rows: &[Row]) {
     let wrong = rows.iter().filter_map(|row| match &row.answer {
         Answer::Wrong(why) => Some(format!("{}: {why}\n", row.operation)),
@@ -142,7 +142,7 @@ pub(crate) fn all_are_right(rows: &[Row]) {
     assert!(wrong.is_empty(), "{} operations are wrong:\n{}", wrong.len(), wrong.concat());
 }
 
-/// Fails where a document's list and the rows differ.
+/// Fails if a document's list and the rows differ.
 pub(crate) fn compare_with_documents(rows: &[Row]) {
     for document in Document::ALL {
         let listed: BTreeSet<&str> = document.operations().collect();
@@ -158,7 +158,7 @@ pub(crate) fn compare_with_documents(rows: &[Row]) {
     }
 }
 
-/// Compares `OPERATIONS.md` with the rows, or writes it. Sweeps, which take more arguments than the file's figures are about, are printed.
+/// Compares `OPERATIONS.md` with the rows, or writes it. Sweeps, with more arguments than the file's figures are measured on, are printed.
 pub(crate) fn compare_with_file(rows: &[Row]) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("OPERATIONS.md");
     let text = text(rows);
@@ -173,7 +173,7 @@ pub(crate) fn compare_with_file(rows: &[Row]) {
     let file = std::fs::read_to_string(&path).unwrap_or_default();
     let difference = text.lines().zip(file.lines().chain(std::iter::repeat(""))).find(|(now, then)| now != then);
     if let Some((now, then)) = difference {
-        panic!("OPERATIONS.md says\n{then}\nand what was measured is\n{now}\nUPDATE_OPERATIONS=1 writes it anew");
+        panic!("OPERATIONS.md says\n{then}\nand the measured line is\n{now}\nUPDATE_OPERATIONS=1 regenerates the file");
     }
     assert_eq!(text.len(), file.len(), "OPERATIONS.md has lines at its end that no row has");
 }
@@ -209,7 +209,7 @@ fn text(rows: &[Row]) -> String {
         });
         let lines: String = absent.map(|(operation, reason)| format!("| `{operation}` | {reason} |\n")).collect();
         if !lines.is_empty() {
-            let _ = write!(text, "\n| not here | why |\n|---|---|\n{lines}");
+            let _ = write!(text, "\n| not implemented | reason |\n|---|---|\n{lines}");
         }
     }
     text += &special_values::tables();

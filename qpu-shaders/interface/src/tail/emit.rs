@@ -1,6 +1,6 @@
 //! Packs a tail's operations into instructions.
 //!
-//! An operation shares an instruction with the one before it if possible: both ALUs read before either writes, so the second operation must not read the first
+//! An operation is merged into the previous instruction if possible: both ALUs read before either writes, so the second operation must not read the first
 //! one's result. A result in a register file can be read two instructions later [AG p.37].
 
 use alloc::vec::Vec;
@@ -130,7 +130,7 @@ impl Slot {
         free.encode().map(|_| free)
     }
 
-    /// Whether an operation that follows these can run in the same instruction.
+    /// Whether a later operation can be executed in the same instruction.
     fn admits(&self, op: &Op) -> bool {
         let is_io = |to: To| matches!(to, To::Io(_));
         let waits_for_load = self.signal == Signal::LoadColor && (op.reads_r4() || is_io(op.to));
@@ -207,9 +207,9 @@ struct Ports {
     a: Option<u8>,
     b: Option<u8>,
     small: bool,
-    /// How file A's value is unpacked, if it is read.
+    /// The unpack of file A's value, if it is read.
     a_unpack: Option<Unpack>,
-    /// Whether r4 is unpacked, if it is read.
+    /// Whether the alpha of r4 is replicated, if r4 is read.
     r4_alpha: Option<bool>,
 }
 
@@ -232,7 +232,7 @@ impl Ports {
             From::AHalf(n, Half::High) => self.of_file_a(ReadSource::Register(n), Unpack::Half1),
             From::B(n) => self.of_file_b(ReadSource::Register(n)),
             From::MsFlags => self.of_file_a(ReadSource::MsFlags, Unpack::None),
-            // Through file B if possible, whose values are never unpacked.
+            // Through file B if possible, because its values are never unpacked.
             From::Uniform => {
                 self.of_file_b(ReadSource::Uniform).or_else(|| self.of_file_a(ReadSource::Uniform, Unpack::None))
             }
@@ -257,7 +257,7 @@ impl Ports {
     }
 }
 
-/// Sets a place to this value if it is empty, and returns whether it has the value.
+/// Sets a field that is empty; returns whether it now has this value.
 fn agree<T: PartialEq + Copy>(place: &mut Option<T>, value: T) -> bool {
     *place.get_or_insert(value) == value
 }
@@ -290,7 +290,7 @@ impl Emitter {
                 if self.too_fresh(&op, FILE_DISTANCE - 1) {
                     self.slots.push(Slot::EMPTY);
                 }
-                // Every operation of a tail can be an instruction of its own.
+                // Every operation of a tail can be encoded as an instruction by itself.
                 self.slots.push(Slot::EMPTY.with(op).unwrap_or(Slot::EMPTY));
             }
         }
@@ -299,7 +299,7 @@ impl Emitter {
         }
     }
 
-    /// Whether the `back`th instruction from the end writes a register-file register that the operation reads.
+    /// Whether the `back`th instruction from the end writes a register of a file that the operation reads.
     fn too_fresh(&self, op: &Op, back: usize) -> bool {
         let written = self.slots.len().checked_sub(back).and_then(|at| self.slots.get(at));
         written.is_some_and(|slot| {

@@ -3,7 +3,7 @@
 //! The fragment's red and green are in r0, its blue and alpha in r1. The tile buffer is read and written word by word, red and green first [AG p.48]. Half
 //! floats are unpacked where register file A is read, and packed where the add ALU writes to it; nothing is clamped.
 //!
-//! | registers | what |
+//! | registers | contents |
 //! |---|---|
 //! | ra0, ra1 | the fragment's colour |
 //! | ra2, ra3 | the target's colour |
@@ -45,7 +45,7 @@ impl Channel {
     }
 }
 
-/// What a channel is multiplied with.
+/// The factor of a channel.
 enum Scale {
     Zero,
     One,
@@ -136,7 +136,7 @@ impl Builder {
         }
     }
 
-    /// Computes a product in accumulator `n`, and returns whether it can be other than 0.
+    /// Computes a product in accumulator `n`; returns whether it may be nonzero.
     fn scaled(&mut self, value: From, scale: Scale, n: u8) -> bool {
         let (to, product) = (To::R(n), From::R(n));
         match scale {
@@ -162,7 +162,7 @@ impl Builder {
 }
 
 impl TailState {
-    /// The state that is not supported for half floats, as a sentence.
+    /// A sentence about state that is not supported for half floats, if there is any.
     pub fn refusal_of_half_color(&self) -> Option<&'static str> {
         match *self {
             Self { samples: 2.., .. } => Some("64-bit colours are for one sample a pixel"),

@@ -132,8 +132,8 @@ impl Stencil {
         Some(words)
     }
 
-    /// Whether fragments that fail the depth test leave the stencil unchanged, whatever the stencil test says of them: early Z, which comes before both
-    /// tests, may then reject them.
+    /// Whether fragments that fail the depth test leave the stencil unchanged, whatever the result of the stencil test: early Z, which precedes both tests,
+    /// may then reject them.
     pub fn keeps_where_hidden(&self) -> bool {
         [self.front, self.back]
             .iter()
@@ -141,7 +141,7 @@ impl Stencil {
     }
 }
 
-/// The code of a write mask that fits into a set-up word.
+/// The code of a write mask that can be encoded in a set-up word.
 fn short_mask(mask: u8) -> Option<StencilWriteMask> {
     [StencilWriteMask::Bits1, StencilWriteMask::Bits2, StencilWriteMask::Bits4, StencilWriteMask::Bits8]
         .into_iter()

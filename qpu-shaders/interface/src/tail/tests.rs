@@ -1,4 +1,4 @@
-//! Checks the instructions of every combination of state by the rules of the assembler's checker.
+//! Checks the instructions of every combination of state with the assembler's checker.
 //!
 //! By default a subset of the blending combinations is checked; `RENDERER_TAILS=all` checks all of them.
 
@@ -12,7 +12,7 @@ use v3d_hw::qpu::{Alu, File, Instruction, ReadSource, Signal};
 use super::*;
 use crate::tail::stencil::{StencilChange, StencilSide};
 
-/// Distance of two blending combinations that are checked; a prime, so that all values of all parts occur.
+/// Stride between the blending combinations that are checked; a prime, so that all values of all parts occur.
 const STRIDE: usize = 211;
 
 pub(super) const PLAIN: TailState = TailState::PLAIN;

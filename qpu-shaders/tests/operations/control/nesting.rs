@@ -1,38 +1,38 @@
-//! Random programs of nested control flow, against a plain interpreter that follows each element by itself.
+//! Random programs of nested control flow, compared with a simple interpreter that executes each element separately.
 
 use crate::case::Case;
 use crate::samples::{Kind, Random};
 use crate::table::{Answer, Document};
 use std::fmt::Write;
 
-/// Programs that are tried, each on all sets of operands.
+/// Number of programs, each executed on all sets of operands.
 const PROGRAMS: u32 = 60;
-/// Those of them that must have a call, a loop in a loop, an exit and a return within another structure: so that the suite keeps its meaning.
+/// Minimum number of programs with a call, a nested loop, an exit, and a return from within another structure, so that the suite covers them.
 const OF_EACH_KIND: usize = 5;
-/// Rounds of a loop at most.
+/// Maximum number of iterations of a loop.
 const MOST_ROUNDS: u32 = 3;
-/// The place of a function's end; the places of structures in it are above.
+/// The number of the place at a function's end; places of structures in the function are above it.
 const RETURN: u32 = 10;
-/// Depth of structures within the program and within its functions: each takes two places.
+/// Depth of nesting in the program and in its functions: each level uses two places.
 const DEPTH: u32 = 4;
 const DEPTH_IN_FUNCTION: u32 = 2;
 const FUNCTIONS: u32 = 2;
 
 /// A statement. A condition is the number of a bit of the element's value.
 enum Statement {
-    /// The value times five, plus a number.
+    /// The value times five, plus a constant.
     Compute(u32),
     If {
         bit: u32,
         then: Vec<Self>,
         otherwise: Option<Vec<Self>>,
     },
-    /// Goes on while the bit is set, for so many rounds at most.
+    /// Repeats while the bit is set, up to a number of iterations.
     Loop {
         bit: u32,
         body: Vec<Self>,
     },
-    /// Leaves so many loops: 1 for the innermost.
+    /// Leaves a number of nested loops: 1 for the innermost.
     Break {
         bit: u32,
         loops: usize,
@@ -43,7 +43,7 @@ enum Statement {
     Exit(u32),
 }
 
-/// Where an element goes after a statement.
+/// Where an element continues after a statement.
 enum Next {
     On,
     Break(usize),
@@ -57,7 +57,7 @@ struct Program {
     functions: Vec<Vec<Statement>>,
 }
 
-/// What may stand at a place of a program.
+/// Which statements are allowed at a point of a program.
 #[derive(Clone, Copy)]
 struct Scope {
     depth: u32,
@@ -107,7 +107,7 @@ impl Program {
         }
     }
 
-    /// What the program makes of an element's value.
+    /// The program's result for an element's value.
     fn result(&self, mut value: u32) -> u32 {
         self.follow(&self.body, &mut value);
         value
@@ -162,11 +162,11 @@ impl Program {
     }
 }
 
-/// The text of a program: the value in ra10, the rounds of loops from ra11 on.
+/// The text of a program: the value is in ra10, iteration counters of loops are in ra11 and above.
 struct Text {
     lines: String,
     labels: u32,
-    /// Of the loops around, the places of a break and of a continue.
+    /// For each enclosing loop, the places of a break and of a continue.
     loops: Vec<[u32; 2]>,
     place: u32,
 }
@@ -191,7 +191,7 @@ impl Text {
         let _ = write!(self.lines, "{lines}; ");
     }
 
-    /// 1 in r0 where a bit of the value is set, and 0 where not; or the other way round.
+    /// Sets r0 to 1 where a bit of the value is set, and 0 elsewhere; or inverted.
     fn predicate(&mut self, bit: u32, inverted: bool) {
         self.add(&format!("shr r0, ra10, {bit}; and r0, r0, 1"));
         if inverted {
@@ -253,7 +253,7 @@ impl Text {
 
     fn repeat(&mut self, bit: u32, body: &[Statement]) {
         let [after, again] = [self.place + 1, self.place + 2];
-        // Each pair of places has a counter of its own.
+        // Each pair of places has its own counter.
         let rounds = format!("ra{}", 11 + self.place / 2);
         let label = format!("again_{}", self.labels);
         self.labels += 1;
@@ -269,7 +269,7 @@ impl Text {
     }
 }
 
-/// How many of what a program has.
+/// The number of statements of each type in a program.
 #[derive(Default)]
 struct Kinds {
     calls: usize,

@@ -1,4 +1,4 @@
-//! Atomic operations, against one element after the other on a table of words.
+//! Atomic operations, compared with sequential execution on a table of words.
 
 use std::cmp::Ordering;
 
@@ -10,10 +10,10 @@ use crate::machine;
 use crate::samples::Random;
 use crate::table::{Cost, LargestError};
 
-/// What an operation leaves in memory: of what was there, the data and the value to compare with.
+/// The new value in memory, as a function of the old value, the data, and the value to compare with.
 type Meaning = fn(u32, u32, u32) -> u32;
 
-/// How the ALU orders floats: zeros are equal, and NaN is beyond the infinity of its sign [silicon].
+/// The ALU's order of floats: zeros are equal, and NaN is beyond the infinity of its sign [silicon].
 fn order(memory: u32, data: u32) -> Ordering {
     if (memory | data) << 1 == 0 {
         return Ordering::Equal;
@@ -21,7 +21,7 @@ fn order(memory: u32, data: u32) -> Ordering {
     f32::from_bits(memory).total_cmp(&f32::from_bits(data))
 }
 
-/// The document's names, the macros, and what they mean: the document has no pseudo-code of them, AMD's manuals of the instruction set have.
+/// The document's names, the macros, and their meanings: the document has no pseudo-code for them, but AMD's manuals of the instruction set have.
 pub(super) const ATOMICS: [(&str, &str, Meaning); 17] = [
     ("IMAGE_ATOMIC_SWAP", "swap", |_, data, _| data),
     ("IMAGE_ATOMIC_CMPSWAP", "compare_swap", |memory, data, compared| if memory == compared { data } else { memory }),
@@ -44,11 +44,11 @@ pub(super) const ATOMICS: [(&str, &str, Meaning); 17] = [
     ("IMAGE_ATOMIC_FMAX", "float_max", |memory, data, _| if order(memory, data).is_gt() { memory } else { data }),
 ];
 
-/// Neighbours of which the difference is denormal, denormals, zeros, infinities, NaN.
+/// Neighbouring floats whose difference is denormal, denormals, zeros, infinities, NaN.
 const UNUSUAL_FLOATS: [u32; 10] =
     [0x0080_0000, 0x0080_0001, 1, 0x8000_0001, 0, 0x8000_0000, 0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0xffc0_0000];
 const WORDS: u32 = 0x4000;
-/// Fewer than elements, so that some share a word.
+/// Fewer than elements, so that several elements share a word.
 const WORD_COUNT: u32 = 12;
 
 /// Checks an operation, and measures it.
@@ -60,7 +60,7 @@ pub(super) fn check(name: &str, macro_name: &str, meaning: Meaning) -> (Cost, La
     let mut cost = None;
     for run in 0..8 {
         let memory = OwnedMemory::new(MEMORY_BYTES);
-        // Few values, so that comparisons come out equal; or many, with those at the ends of the ranges.
+        // Few different values, so that some are equal; or many, including those at the ends of the ranges.
         let mut value = || match (is_float, run % 2) {
             (true, 1) => UNUSUAL_FLOATS[random.below(10) as usize],
             (true, _) => [0.0f32, 1.5, -2.25, 1e30, -1e-30, 7.0][random.below(6) as usize].to_bits(),
@@ -95,7 +95,7 @@ pub(super) fn check(name: &str, macro_name: &str, meaning: Meaning) -> (Cost, La
     (cost.unwrap_or_else(|| panic!("{name} has not run")), LargestError::Exact)
 }
 
-/// Four QPUs at a time add to the same four words, in all of their elements, again and again: nothing is lost.
+/// Four QPUs add repeatedly to the same four words, in all of their elements: no addition is lost.
 #[test]
 fn qpus_share_words() {
     const QPUS: usize = 4;

@@ -1,4 +1,4 @@
-//! Images in memory, as the TMU finds them, and as a plain table of texels.
+//! Images in the memory layout of the TMU, and as a simple table of texels.
 
 use v3d_hw::layout::Layout;
 use v3d_hw::texture::{CubeMapStride, MagFilter, MinFilter, Parameter0, Parameter1, ParameterType, TextureType, Wrap};
@@ -6,7 +6,7 @@ use v3d_hw::tiling::{self, Tiling};
 use v3d_hw::{Aligned, BusAddr};
 use v3d_sim::memory::OwnedMemory;
 
-/// One level: texels row by row, the first row that of t = 0.
+/// One level: texels row by row, the first row at t = 0.
 pub(super) struct Level {
     pub(super) width: u32,
     pub(super) height: u32,
@@ -21,7 +21,7 @@ impl Level {
         self.texels[(y * self.width + x) as usize]
     }
 
-    /// Tiles (T-format), micro-tiles (LT-format) or bytes (raster) from the left to the right, as image_memory.qinc wants it.
+    /// Width in tiles (T-format), microtiles (LT-format) or bytes (raster), as image_memory.qinc expects it.
     fn across(&self, bits: u32) -> u32 {
         let (micro, _) = tiling::micro_tile_px(bits).unwrap();
         match self.tiling {
@@ -32,13 +32,13 @@ impl Level {
     }
 }
 
-/// An image of powers of two with all its levels.
+/// An image whose sides are powers of two, with all levels.
 pub(super) struct Image {
     pub(super) bits: u32,
     pub(super) levels: Vec<Level>,
 }
 
-/// How a lookup samples: filters and wraps.
+/// The sampler of a lookup: filters and wrap modes.
 #[derive(Clone, Copy)]
 pub(super) struct Filters {
     pub(super) mag: MagFilter,
@@ -52,14 +52,14 @@ impl Filters {
     pub(super) const TRILINEAR: Self = Self { mag: MagFilter::Linear, min: MinFilter::LinMipLin, wrap: Wrap::Repeat };
 }
 
-/// The image's base address: smaller levels stand in front of it.
+/// The image's base address; smaller levels are below it.
 const BASE: u32 = 0x8000;
-/// Where image_memory.qinc finds the words of the levels.
+/// Address of the words that describe the levels, for image_memory.qinc.
 pub(super) const LEVEL_WORDS: u32 = 0x2_f000;
 
 impl Image {
-    /// An image whose texels are computed from level, column and row; `count` levels, of which level 0 stands at the base address and the others in
-    /// front of it, level 1 nearest [AG p.40].
+    /// An image whose texels are computed from level, column and row. There are `count` levels: level 0 is at the base address, and the others are below it,
+    /// level 1 nearest [AG p.40].
     pub(super) fn new(
         bits: u32,
         [width, height]: [u32; 2],
@@ -80,7 +80,7 @@ impl Image {
         Self { bits, levels: levels.collect() }
     }
 
-    /// Writes all texels, and the words of the levels.
+    /// Writes all texels, and the words that describe the levels.
     pub(super) fn put(&self, memory: &OwnedMemory) {
         for (number, level) in (0..).zip(&self.levels) {
             for (place, &texel) in (0..).zip(&level.texels) {
@@ -108,7 +108,7 @@ impl Image {
         memory.view().write(BusAddr(self.address(level, x, y)), bytes).unwrap();
     }
 
-    /// A texel as memory has it.
+    /// A texel's bits in memory.
     pub(super) fn load(&self, memory: &OwnedMemory, level: u32, x: u32, y: u32) -> u64 {
         let mut bytes = [0; 8];
         memory.view().read(BusAddr(self.address(level, x, y)), &mut bytes[..(self.bits / 8) as usize]).unwrap();
@@ -120,7 +120,7 @@ impl Image {
         [self.levels[0].width, self.levels[0].height, self.levels.len() as u32 - 1]
     }
 
-    /// Texture parameters 0, 1 and 2 for a level that is written.
+    /// Texture parameters 0, 1 and 2 for a lookup with an explicit level.
     pub(super) fn lookup(&self, texture_type: TextureType, filters: Filters) -> [u32; 3] {
         let (type_low, type_high) = texture_type.split();
         let [width, height, last] = self.resource();

@@ -17,35 +17,36 @@ use crate::table::Cost;
 /// A value for each of the 16 elements.
 pub(super) type Elements = [u32; 16];
 
-/// Bytes of memory; images stand in its first half.
+/// Size of memory in bytes; images are in its first half.
 pub(super) const MEMORY_BYTES: usize = 1 << 18;
 const CODE: u32 = 0x3_0000;
 const UNIFORMS: u32 = 0x3_8000;
 const INPUTS: u32 = 0x3_9000;
 
-/// An operation that is assembled and can be run.
+/// An assembled operation.
 pub(super) struct Operation {
     name: String,
     words: Vec<u64>,
-    /// The same program without the operation, but with what stands before it.
+    /// The same program without the operation, but with the instructions before it.
     without: Vec<u64>,
-    /// Registers of file A that it takes.
+    /// Registers of file A that are its inputs.
     inputs: Vec<u8>,
     effects: Effects,
 }
 
-/// What a run has left.
+/// The results of a run.
 pub(super) struct Outcome {
     /// Registers ra16 to ra19.
     pub(super) out: [Elements; 4],
     /// Instructions that were executed.
     instructions: u64,
-    /// Cycles as the model's clock estimates them.
+    /// Cycles, estimated by the model's clock.
     cycles: u64,
 }
 
 impl Operation {
-    /// Assembles macro calls in a loop, behind what loads registers of file A from memory. What stands `before` them in the loop is not counted.
+    /// Assembles macro calls in a loop, after instructions that load registers of file A from memory. The instructions `before` them in the loop are not
+    /// counted.
     pub(super) fn new(name: &str, inputs: &[u8], definitions: &str, before: &str, calls: &str) -> Self {
         let mut includes = ".include <vc4.qinc>\n".to_owned();
         for file in ["image", "image_lod", "image_sample", "image_memory", "image_atomic"] {
@@ -58,7 +59,7 @@ impl Operation {
         };
         let with = assembly(calls);
         let mut findings = qpu::check::check_assembly(&with);
-        // The checker counts one result for each lookup; of RGBA64 there are two, and calls that take the second one say so with a load of their own.
+        // The checker expects one result per lookup; textures of type RGBA64 have two, and calls that load the second one have a load of their own.
         let has_two_results = calls.contains("image_unpack_halves") || calls.contains("ldtmu0");
         findings.list.retain(|finding| !(has_two_results && finding.code == qpu::Code::TmuWithoutRequest));
         assert_eq!(findings.count(), (0, 0), "{name}: {findings}");
@@ -67,12 +68,12 @@ impl Operation {
         Self { name: name.to_owned(), words, without, inputs: inputs.to_vec(), effects }
     }
 
-    /// Runs it once in a memory. The run must end without a fault.
+    /// Runs it once. The run must end without a fault.
     pub(super) fn run(&self, memory: &OwnedMemory, inputs: &[Elements], uniforms: &[u32]) -> Outcome {
         self.repeat(&self.words, 1, memory, inputs, uniforms)
     }
 
-    /// Runs one of the programs so many times, with the same uniforms each time.
+    /// Runs one of the programs several times, with the same uniforms each time.
     fn repeat(
         &self,
         words: &[u64],
@@ -120,7 +121,7 @@ impl Operation {
         Outcome { out, instructions: qpu.executed(), cycles: timing_model.take_estimate().elapsed }
     }
 
-    /// What one use costs: what the later ones of several in a loop add, without the loop. The first ones wait for instructions.
+    /// The cost of one use: the additional cost of later iterations of a loop, without the loop itself. The first ones wait for the instruction cache.
     pub(super) fn cost(&self, memory: &OwnedMemory, inputs: &[Elements], uniforms: &[u32]) -> Cost {
         const FEW: u32 = 2;
         const MANY: u32 = 6;

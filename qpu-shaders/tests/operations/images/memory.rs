@@ -1,4 +1,4 @@
-//! Loads, stores and queries, against the image's table of texels.
+//! Loads, stores and queries, compared with the image's table of texels.
 
 use v3d_hw::BusAddr;
 use v3d_hw::texture::TextureType;
@@ -10,7 +10,7 @@ use crate::machine;
 use crate::samples::Random;
 use crate::table::{Cost, LargestError};
 
-/// What a load makes of a texel.
+/// The conversion of a texel by a load.
 #[derive(Clone, Copy, Debug)]
 enum Conversion {
     /// Four channels of 8 bits as floats.
@@ -19,13 +19,13 @@ enum Conversion {
     Halves,
     /// 5, 6 and 5 bits as floats, and 1.0.
     Rgb565,
-    /// The texel as it is, in 32-bit words.
+    /// The texel unchanged, in 32-bit words.
     Raw,
-    /// The same with a sign.
+    /// The same, sign-extended.
     Signed,
 }
 
-/// A load: bits of a texel, type of the lookup, what is made of the texel.
+/// A load: bits of a texel, texture type of the lookup, conversion.
 const LOADS: [(u32, TextureType, Conversion); 10] = [
     (32, TextureType::Rgba8888, Conversion::Bytes),
     (16, TextureType::Rgb565, Conversion::Rgb565),
@@ -55,7 +55,7 @@ impl Conversion {
         let share = |value: u64, most: u32| (value as u32 & most) as f32 / most as f32;
         match self {
             Self::Bytes => texel.to_le_bytes()[..4].iter().map(|&byte| (f32::from(byte) / 255.0).to_bits()).collect(),
-            // 5 and 6 bits are widened to 8, so that they miss by up to half a step of 8 bits.
+            // 5 and 6 bits may be widened to 8 in different ways, with an error of up to half a step of 8 bits.
             Self::Rgb565 => {
                 [share(texel >> 11, 31), share(texel >> 5, 63), share(texel, 31), 1.0].map(f32::to_bits).to_vec()
             }
@@ -77,7 +77,7 @@ fn half(bits: u64) -> f32 {
     sign * (1.0 + (bits & 0x3ff) as f32 / 1024.0) * ((bits >> 10 & 31) as f32 - 15.0).exp2()
 }
 
-/// Texels for an image of so many bits: as halves all are normal numbers.
+/// Random texels of an image: as half floats all are normal numbers.
 fn texel(random: &mut Random, bits: u32) -> u64 {
     match bits {
         64 => (0..4).fold(0, |texel, _| {
@@ -88,7 +88,7 @@ fn texel(random: &mut Random, bits: u32) -> u64 {
     }
 }
 
-/// T-format and, from some level on, LT-format; the sides differ.
+/// An image in T-format with LT-format in small levels; its sides differ.
 fn image(bits: u32, random: &mut Random) -> (Image, OwnedMemory) {
     let size = if bits == 64 { [32, 64] } else { [128, 64] };
     let image = Image::new(bits, size, 5, |_, _, _| texel(random, bits));
@@ -97,7 +97,7 @@ fn image(bits: u32, random: &mut Random) -> (Image, OwnedMemory) {
     (image, memory)
 }
 
-/// Columns, rows and levels of 16 texels, no two of which are the same.
+/// Columns, rows and levels of 16 different texels.
 fn places(random: &mut Random, image: &Image, mip: bool) -> [Elements; 3] {
     let mut places: Vec<[u32; 3]> = Vec::new();
     while places.len() < 16 {
@@ -111,7 +111,7 @@ fn places(random: &mut Random, image: &Image, mip: bool) -> [Elements; 3] {
     [0, 1, 2].map(|part| std::array::from_fn(|n| places[n][part]))
 }
 
-/// What costs most of several forms of an operation.
+/// The maximum cost of the variants of an operation.
 #[derive(Default)]
 struct Costliest(Option<Cost>);
 
@@ -128,7 +128,7 @@ impl Costliest {
     }
 }
 
-/// The loads of an operation by its name: with the suffixes of the document.
+/// Checks the loads of an operation, given by its name with the suffixes of the document.
 pub(super) fn check_load(name: &str) -> (Cost, LargestError) {
     let mip = name.contains("_MIP");
     let (mut costliest, mut error) = (Costliest::default(), 0.0f32);
@@ -171,7 +171,7 @@ pub(super) fn check_load(name: &str) -> (Cost, LargestError) {
     costliest.get(error)
 }
 
-/// The stores of an operation by its name: every texel but those stored stays.
+/// Checks the stores of an operation, given by its name: only the stored texels change.
 pub(super) fn check_store(name: &str) -> (Cost, LargestError) {
     let (mip, raw) = (name.contains("_MIP"), name.ends_with("_PCK"));
     let mut costliest = Costliest::default();
@@ -195,7 +195,7 @@ pub(super) fn check_store(name: &str) -> (Cost, LargestError) {
             let [s0, s1, s2, s3] = stored;
             let inputs = [x, y, level, s0, s1, s2, s3];
             operation.run(&memory, &inputs, &[LEVEL_WORDS]);
-            // The same texels again.
+            // The same texels once more.
             costliest.add(operation.cost(&memory, &inputs, &[LEVEL_WORDS]));
             for n in 0..16 {
                 let texel = if raw {
@@ -234,7 +234,7 @@ pub(super) fn check_get_resource(name: &str) -> (Cost, LargestError) {
     (operation.cost(&memory, &[levels], &[1024, 300, 10]), LargestError::Exact)
 }
 
-/// Four QPUs at a time store to places of their own through the same row of the VPM, again and again.
+/// Four QPUs store repeatedly to different addresses through the same VPM row.
 #[test]
 fn qpus_store_through_one_row() {
     const QPUS: u32 = 4;

@@ -1,4 +1,4 @@
-//! Samples and gathers: each combination that the document has, against a sampler in plain numbers.
+//! Samples and gathers: each combination in the document, compared with a sampler in double precision.
 
 use v3d_hw::texture::TextureType;
 use v3d_sim::memory::OwnedMemory;
@@ -9,7 +9,7 @@ use super::sampler::{channel, depth, footprint, level_of_detail, linear, nearest
 use crate::samples::Random;
 use crate::table::{Cost, LargestError};
 
-/// Where the level of detail comes from: the document's part of the name, and that of image_lod.qinc.
+/// The source of the level of detail: in the document's names, and in image_lod.qinc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detail {
     Implicit,
@@ -39,12 +39,12 @@ pub(super) struct Variant {
     detail: Detail,
     clamp: bool,
     offset: bool,
-    /// Blended between two levels by the program: where the TMU cannot do it.
+    /// Interpolated between two levels by the program, if the TMU cannot do it.
     between: bool,
 }
 
 impl Variant {
-    /// All that there are: a clamp goes with levels of detail that are computed, and gathers have no gradients.
+    /// All operations: a clamp is combined with computed levels of detail only, and gathers have no gradients.
     pub(super) fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for n in 0..16 {
@@ -65,7 +65,7 @@ impl Variant {
         all
     }
 
-    /// A sample that does nothing else.
+    /// A sample without other features.
     pub(super) fn plain(detail: Detail) -> Self {
         Self { gather: false, compare: false, detail, clamp: false, offset: false, between: false }
     }
@@ -93,18 +93,18 @@ impl Variant {
         format!("{operation} {compare}, {}, {clamp}, {offset}", self.part(|row| row.2))
     }
 
-    /// Lookups of four texels, rather than one that the TMU blends.
+    /// Whether it looks up four texels, instead of one that the TMU has interpolated.
     fn takes_four(self) -> bool {
         self.gather || self.compare
     }
 
-    /// Whether the TMU itself finds the level of detail.
+    /// Whether the TMU computes the level of detail.
     fn is_automatic(self) -> bool {
         let by_itself = matches!(self.detail, Detail::Implicit | Detail::Biased);
         by_itself && !self.clamp && !self.offset && !self.takes_four()
     }
 
-    /// The uniforms behind the resource.
+    /// The uniforms after the resource.
     fn lookups(self, image: &Image) -> Vec<u32> {
         let filters = match (self.takes_four(), self.offset) {
             (true, _) => Filters::NEAREST,
@@ -123,7 +123,7 @@ impl Variant {
     }
 }
 
-/// What a run of 16 elements is given.
+/// The inputs of a run of 16 elements.
 struct Inputs {
     place: [[f32; 16]; 2],
     detail: [f32; 16],
@@ -134,7 +134,7 @@ struct Inputs {
 }
 
 impl Inputs {
-    /// Four quads, each with a place, a change from pixel to pixel and levels of its own; gradients, offsets and references differ within quads.
+    /// Four quads, each with its own position, derivatives and levels; gradients, offsets and references differ within quads.
     fn random(random: &mut Random, image: &Image) -> Self {
         let size = [image.levels[0].width as f32, image.levels[0].height as f32];
         let change = |random: &mut Random| {
@@ -203,7 +203,7 @@ impl Inputs {
         if variant.clamp { detail.max(f64::from(self.clamp[element])) } else { detail }
     }
 
-    /// What an element's results should be; `None` where rounding decides between two levels, texels or sides of a comparison.
+    /// The expected results of an element; `None` where rounding decides between two levels, texels or outcomes of a comparison.
     fn expected(&self, variant: Variant, image: &Image, element: usize, chosen: usize) -> Option<[f64; 4]> {
         let (place, detail) = (self.place(element), self.detail(variant, image, element));
         if variant.between {
@@ -220,7 +220,7 @@ impl Inputs {
         self.of_level(variant, nearest_level(image, detail)?, element, chosen)
     }
 
-    /// The same of one level.
+    /// The same for one level.
     fn of_level(&self, variant: Variant, level: &Level, element: usize, chosen: usize) -> Option<[f64; 4]> {
         let place = self.place(element);
         let moved = if variant.offset { self.offset[element] } else { [0, 0] };
@@ -240,7 +240,7 @@ impl Inputs {
         Some(if variant.gather { passed } else { [footprint.blend(passed), 0.0, 0.0, 0.0] })
     }
 
-    /// The level of detail as IMAGE_GET_LOD has it.
+    /// The level of detail as defined for IMAGE_GET_LOD.
     fn two_details(&self, image: &Image, element: usize) -> [f64; 2] {
         let detail = self.detail(Variant::plain(Detail::Implicit), image, element);
         [detail.clamp(0.0, image.levels.len() as f64 - 1.0), detail]
@@ -258,10 +258,10 @@ fn image() -> (Image, OwnedMemory) {
 
 const INPUTS: [u8; 10] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 const COMPARE: &str = ".macro image_compare, target\nimage_compare_less_or_equal target\n.endm\n";
-/// Runs of 16 elements for each variant.
+/// Number of runs of 16 elements for each variant.
 const RUNS: usize = 8;
 
-/// Runs an operation on random inputs; the answer is what it costs and the largest difference from what is expected, which has to be within the bound.
+/// Runs an operation on random inputs; returns its cost, and the maximum error, which must be within the bound.
 fn compare(
     name: &str,
     operation: &Operation,
@@ -307,10 +307,10 @@ pub(super) fn check(variant: Variant) -> (Cost, LargestError) {
     let operation = Operation::new(&name, &INPUTS, COMPARE, "image_resource", &calls);
     let (image, _) = image();
     let uniforms = [&image.resource()[..], &variant.lookups(&image)].concat();
-    // The TMU's shares have 8 bits on each axis and between levels; what is computed in floats is nearer.
+    // The TMU's weights have 8 bits on each axis and between levels; results that are computed in floats are more accurate.
     let bound = match (variant.takes_four(), variant.gather) {
         (false, _) => 0.02,
-        // Levels of detail by the SFU are some 1e-5 off.
+        // Levels of detail by the SFU have an error of about 1e-5.
         (true, false) => 1e-4,
         (true, true) => 1e-6,
     };
@@ -329,10 +329,10 @@ pub(super) fn check_get_lod() -> (Cost, LargestError) {
     })
 }
 
-/// Of a reference and a depth.
+/// A comparison of a reference and a depth.
 type Comparison = fn(f32, f32) -> bool;
 
-/// Each comparison of a reference with a depth, on both sides of equality and in it.
+/// Each comparison of a reference with a depth: less, equal and greater.
 #[test]
 fn references_compare_as_the_functions_say() {
     let functions: [(&str, Comparison); 8] = [
@@ -350,7 +350,7 @@ fn references_compare_as_the_functions_say() {
     let memory = OwnedMemory::new(MEMORY_BYTES);
     image.put(&memory);
     let as_float = |depth: u32| depth as f32 * (1.0 / 16_777_215.0);
-    // Element n compares depth n / 4 of the row with depth n % 4 in the texel.
+    // Element n compares the row's depth n / 4 with the texel's depth n % 4.
     let place = |n: usize| (n % 4) as f32 / 4.0 + 0.25;
     let s = std::array::from_fn(|n| place(n).to_bits());
     let t = [0.5f32.to_bits(); 16];
@@ -362,7 +362,7 @@ fn references_compare_as_the_functions_say() {
         let gather = "image_gather 1, image_zero, 0, 0";
         let operation = Operation::new(name, &[0, 1, 9], &compare, "image_resource", gather);
         let outcome = operation.run(&memory, &[s, t, bits(references)], &uniforms);
-        // (0, 0) is the texel on the left, number n % 4; (1, 0) the one after it.
+        // (0, 0) is the left texel, number n % 4; (1, 0) the next one.
         for (result, step) in [(3, 0), (2, 1)] {
             for (n, result) in floats(outcome.out[result]).into_iter().enumerate() {
                 let expected = function(references[n], as_float(depths[(n % 4 + step) % 4]));

@@ -1,4 +1,4 @@
-//! A triangle, drawn in the model by a fragment shader whose results are taken as they are: 32 bits a pixel.
+//! A triangle, drawn in the model by a fragment shader whose results are stored unchanged: 32 bits per pixel.
 
 use std::sync::Arc;
 
@@ -25,22 +25,22 @@ const VERTICES: BusAddr = BusAddr(0x3000);
 const FRAME: BusAddr = BusAddr(0x1_0000);
 /// Width and height of the frame: one tile.
 pub(super) const SIZE: u16 = 64;
-/// What a pixel is that nothing was drawn to: no float that a test computes.
+/// The initial value of pixels, which no test computes.
 const UNTOUCHED: u32 = 0x7f80_dead;
 
 /// A shaded vertex.
 #[derive(Clone, Debug)]
 pub(super) struct Vertex {
-    /// Place in 1/16 pixel.
+    /// Position in 1/16 pixel.
     pub(super) place: [i16; 2],
     pub(super) w: f32,
     pub(super) varyings: Vec<f32>,
 }
 
-/// What was drawn.
+/// The rendered picture.
 pub(super) struct Picture {
     words: Vec<u32>,
-    /// Cycles in which QPUs executed instructions or waited for varyings, all batches together.
+    /// Cycles in which QPUs executed instructions or waited for varyings, over all batches.
     pub(super) cycles: u64,
 }
 
@@ -53,7 +53,7 @@ impl Picture {
     }
 }
 
-/// Draws three vertices. With `samples`, pixels have four samples, and the frame as many times the tiles.
+/// Draws three vertices. With `samples`, pixels have four samples, and the frame has four times as many tiles.
 pub(super) fn draw(words: &[u64], uniforms: &[u32], vertices: &[Vertex; 3], flat: u32, samples: bool) -> Picture {
     let owned = OwnedMemory::new(0x4_0000);
     let store = |at: BusAddr, n: u32, word: u32| owned.view().set_word(at + 4 * n, word).unwrap();
