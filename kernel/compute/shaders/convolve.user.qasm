@@ -1,7 +1,7 @@
 # Convolves a picture: each channel of a pixel becomes the weighted sum of its neighbours'. Coordinates are clamped to the edges.
 #
-# A list has three words per neighbour: columns to the right, rows down, and its weight. 16 pixels at a time; each neighbour is looked up while the one before
-# it is added.
+# A list has three words per neighbour: columns to the right, rows down, and its weight. 16 pixels are processed at a time; each neighbour is looked up while
+# the previous one is added.
 
 .stage user
 .uniform number, uint           # of the QPU

@@ -1,7 +1,7 @@
-# The first pass of a transform: 16 adjacent points go to different blocks, so each element has twiddle factors of its own: powers 1 to 15 of one factor.
+# The first pass of a transform: 16 adjacent points go to different blocks, so each element has its own twiddle factors: powers 1 to 15 of one factor.
 #
-# After the parameters of `pass_load` comes the address of a table: the factor of each element, in pieces like signals. The results of an element become
-# adjacent, which makes a piece.
+# The next word after the parameters of `pass_load` is the address of a table: the factor of each element, in pieces like signals. The results of an element
+# become adjacent, as a piece.
 
 .stage user
 .uniform quarter, uint

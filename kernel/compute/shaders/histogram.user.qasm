@@ -1,8 +1,8 @@
 # Counts bytes: how often each of 128 values, from `first` on, occurs in blocks of 16 vectors. Two programs count all 256 values.
 #
 # 32 registers have four 8-bit counts each, of adjacent values. A byte selects its register by counting down: a number is decremented once per register, and
-# where it is 0, a one in the count's position is added. After 3 blocks, before a count can exceed 255, the counts of all elements are added to 8 vectors of
-# 32-bit sums: counts 4 * k to 4 * k + 3 are element k % 16 of vectors k / 16 * 4 to k / 16 * 4 + 3.
+# where it is 0, 1 is added to the count. After 3 blocks, before a count can exceed 255, the counts of all elements are added to 8 vectors of 32-bit sums:
+# counts 4 * k to 4 * k + 3 are element k % 16 of vectors k / 16 * 4 to k / 16 * 4 + 3.
 
 .stage user
 .uniform number, uint           # of the QPU

@@ -3,7 +3,7 @@
 # Bits 0 to 31 of a word are cells from left to right. Neighbours are counted for all cells of a word at once, with bitwise adders: first the sums of the three
 # cells of each row, then of the three rows.
 #
-# A block's words are found by its column and row; coordinates wrap around at the edges.
+# A block's words are addressed by its column and row; coordinates wrap around at the edges.
 
 .stage user
 .uniform number, uint           # of the QPU
@@ -113,7 +113,7 @@
     xor r1, r1, r0              # twos
     xor r0, r2, r3              # fours
     and r2, r2, r3              # eights
-    # The count includes the cell itself: with three it is alive next; with four it stays as it is.
+    # The count includes the cell itself: with three it is alive next; with four it is unchanged.
     not r2, r2
     and r2, r2, rb8
     and r2, r2, r1

@@ -11,7 +11,7 @@ use v3d::pool::Buffer;
 pub(crate) const BLOCK_WORDS: usize = 256;
 /// Bytes of a block.
 pub(crate) const BLOCK_BYTES: u32 = 4 * BLOCK_WORDS as u32;
-/// Most elements of an array: 1 GiB.
+/// Maximum number of elements of an array: 1 GiB.
 pub(crate) const MAX_ELEMENTS: usize = 1 << 28;
 
 /// An element of an array: a word of 32 bits.

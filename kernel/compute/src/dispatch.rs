@@ -10,8 +10,7 @@ use crate::session::{LIMIT_US, LINE_BYTES, NO_LIMIT};
 use crate::{Error, QPUS, Session};
 
 impl<P: Platform> Session<'_, '_, '_, P> {
-    /// Runs a compute program for this number of workgroups along three axes, and waits for its end. What it has
-    /// written is in memory then.
+    /// Runs a compute program for this number of workgroups along three axes, and waits for its end. Its results are then in memory.
     ///
     /// # Errors
     /// When an array among the bindings belongs to another driver or is shorter than the program requires, when there are too many workgroups, or when memory
@@ -31,7 +30,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         let stream_words = U::WORDS.next_multiple_of(LINE_BYTES as usize / 4);
         let stream_bytes = 4 * stream_words as u32;
         let uniforms = self.driver.allocate(stream_bytes * shares.len() as u32, LINE_BYTES)?;
-        // Programs that form one workgroup share its memory; otherwise each program has memory of its own.
+        // Programs that execute one workgroup together share its memory; otherwise each program has its own.
         let memories = if workgroups.together { 1 } else { shares.len() as u32 };
         let memory_bytes = workgroups.memory_bytes;
         let memory = match memory_bytes {

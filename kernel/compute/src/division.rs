@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-/// QPUs of the V3D: three slices of four [AG p.13].
+/// Number of QPUs of the V3D: three slices of four [AG p.13].
 pub const QPUS: u32 = 12;
 
 /// A QPU's part of an operation.
@@ -10,14 +10,14 @@ pub const QPUS: u32 = 12;
 pub(crate) struct Share {
     /// The QPU, counted from 0; 0 is the leader.
     pub(crate) number: u32,
-    /// Number of QPUs that take part.
+    /// Number of QPUs that share the work.
     pub(crate) qpus: u32,
     /// Number of blocks of this QPU.
     pub(crate) blocks: u32,
 }
 
 impl Share {
-    /// Divides blocks so that each QPU takes block `number` and every `qpus`-th after it. No share is empty.
+    /// Divides blocks such that each QPU processes block `number` and every `qpus`-th after it. No share is empty.
     pub(crate) fn of(blocks: u32) -> impl Iterator<Item = Self> {
         let qpus = blocks.min(QPUS);
         (0..qpus).map(move |number| Self { number, qpus, blocks: (blocks - number).div_ceil(qpus) })
@@ -46,7 +46,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Divides blocks so that each QPU takes every `qpus`-th one.
+    /// Divides blocks such that each QPU processes every `qpus`-th one.
     pub(crate) fn interleaved(blocks: u32) -> Vec<Self> {
         Share::of(blocks).map(|share| Self { share, first: share.number, stride: share.qpus }).collect()
     }

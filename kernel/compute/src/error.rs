@@ -1,8 +1,8 @@
-//! Errors of operations, with the values at fault.
+//! Errors of operations, with the values that caused them.
 
 use core::fmt;
 
-/// Why an operation failed. Nothing was changed, unless the driver's error says otherwise.
+/// The reason that an operation failed. Nothing was changed, unless the driver's error says otherwise.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
@@ -37,7 +37,7 @@ pub enum Error {
         /// Length that is needed in bytes.
         needed: u32,
     },
-    /// More workgroups than a program can count.
+    /// More workgroups than a program can count to.
     TooManyWorkgroups([u32; 3]),
 }
 

@@ -8,7 +8,7 @@ use crate::division::grid_jobs;
 use crate::programs::{convolve, resample};
 use crate::{Error, Image, Session, Work};
 
-/// Most neighbours of a convolution.
+/// Maximum number of neighbours of a convolution.
 const MAX_NEIGHBOURS: usize = 1024;
 
 /// An element of a convolution kernel: a relative position and its weight.
@@ -76,7 +76,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
 
     /// Resizes a picture by bilinear interpolation.
     ///
-    /// Reducing by more than half skips pixels: convolve the picture first.
+    /// When a side shrinks to less than half, pixels are skipped: convolve the picture first.
     ///
     /// # Errors
     /// When a picture belongs to another driver; the driver's.

@@ -1,9 +1,9 @@
 //! Fourier transforms: of single signals, of batches, and of planes in both directions.
 //!
-//! A transform is a number of passes, each over the whole signal: 16 points at a time, the last perhaps 2, 4 or 8. Every pass stores its results in the order
-//! that the next one loads (Stockham's algorithm), so no reordering is needed. With n points left to transform and s signals interleaved so far, a pass
-//! transforms x\[q + s (p + n/16 j)\] for 16 values of j into y\[q + s (16 p + j)\] and multiplies it by the twiddle factor of angle -2 pi p j / n.
-//! Transforming a plane's columns works alike: its rows are interleaved signals from the start.
+//! A transform is a number of passes over the whole signal, each of radix 16, except that the last may have radix 2, 4 or 8. Every pass stores its results in
+//! the order in which the next one loads them (Stockham's algorithm), so no reordering is needed. With n points left to transform and s signals interleaved
+//! so far, a pass transforms x\[q + s (p + n/16 j)\] for 16 values of j into y\[q + s (16 p + j)\] and multiplies it by the twiddle factor of angle -2 pi p j
+//! / n. The columns of a plane are transformed likewise: its rows are interleaved signals from the start.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -20,7 +20,7 @@ use crate::{Array, Error, Session, Work};
 const IMAGINARY_BYTES: u32 = 64;
 /// Points of a block: 16 for each of 16 elements.
 const BLOCK_POINTS: usize = 256;
-/// Greatest distance of a store's rows in pieces: the stride has 16 bits.
+/// Maximum distance of a store's rows in pieces: the stride has 16 bits.
 const FARTHEST_PIECES: u32 = 512;
 /// Combined with a stride in bytes, this makes a set-up word [AG p.59].
 const STRIDE_SETUP: u32 = 3 << 30;
@@ -52,9 +52,9 @@ impl Signal {
 struct Pass {
     /// Points that are transformed at once: 2, 4, 8 or 16.
     radix: usize,
-    /// Points that are left to transform when it begins.
+    /// Number of points that are left to transform at the start of the pass.
     left: usize,
-    /// Signals that are interleaved when it begins.
+    /// Number of interleaved signals at the start of the pass.
     interleaved: usize,
 }
 
@@ -157,7 +157,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         self.transform(plane, length * count, passes(count, length), direction)
     }
 
-    /// Runs the passes; each `whole` points are one transform.
+    /// Executes the passes of transforms of `whole` points each.
     fn transform(
         &mut self,
         signal: &mut Signal,

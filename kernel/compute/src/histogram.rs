@@ -9,7 +9,7 @@ use crate::division::Share;
 use crate::programs::histogram;
 use crate::{Array, Error, QPUS, Session, Work};
 
-/// Values that one program counts: half of all values.
+/// Number of values that one program counts: half of all values.
 const HALF: usize = 128;
 /// Bytes of a program's result.
 const RESULT_BYTES: u32 = 4 * HALF as u32;

@@ -11,9 +11,9 @@ use crate::{Array, Error, Session};
 
 /// Width and height of a block in pixels.
 const BLOCK: [usize; 2] = [16, 4];
-/// Greatest width and height: those of a texture.
+/// Maximum width and height: those of a texture.
 const MAX_SIDE: usize = 2048;
-/// Greatest pitch in bytes: the stride of stores has 16 bits, and is counted from the end of 16 pixels.
+/// Maximum pitch in bytes: the stride of stores has 16 bits, and is counted from the end of 16 pixels.
 const MAX_PITCH_BYTES: u32 = 1 << 16;
 
 /// A picture: rows of pixels of 32 bits, red in the lowest byte, alpha in the highest.
@@ -85,7 +85,7 @@ impl Image {
         self.pitch_bytes
     }
 
-    /// Its blocks, divided between QPUs.
+    /// Its blocks, divided among QPUs.
     pub(crate) fn grid(&self) -> impl Iterator<Item = Grid> {
         Grid::of(self.width.div_ceil(BLOCK[0]) as u32, self.height.div_ceil(BLOCK[1]) as u32)
     }

@@ -1,7 +1,7 @@
 //! General computation on the QPUs: user programs with Rust entry points.
 //!
-//! A [`Compute`] keeps programs in GPU memory; [`Compute::on`] a driver it creates a [`Session`], whose methods are the operations. Each takes [`Array`]s in
-//! GPU-visible memory, divides the work between up to 12 QPUs, and returns when the results are in memory.
+//! A [`Compute`] keeps programs in GPU memory; [`Compute::on`] creates a [`Session`] for a driver, whose methods are the operations. They take [`Array`]s in
+//! GPU-visible memory, divide the work among up to 12 QPUs, and return when the results are in memory.
 //!
 //! ```
 //! use compute::Compute;
@@ -21,12 +21,12 @@
 //!
 //! # Memory and caches
 //! Arrays are in the driver's pool, which the CPU does not cache. QPUs read them through their TMUs, and neither the TMUs' caches nor the L2 cache see the
-//! stores of the VPM's DMA; [`Driver::run_programs`](v3d::Driver::run_programs) clears the L2, TMU, uniform and instruction caches before and after each run of
-//! programs. So a program cannot read what another one has stored in the same run, and an operation that needs this takes several runs.
+//! stores of the VPM's DMA; [`Driver::run_programs`](v3d::Driver::run_programs) clears the L2, TMU, uniform and instruction caches before and after each run
+//! of programs. So a program cannot read what another one has stored in the same run; operations that need this consist of several runs.
 //!
 //! # Together with frames
-//! User programs and the 3D pipeline must not run at once (HW-2959): an operation waits until all frames are done that were submitted before it, and frames
-//! that are submitted later wait for it.
+//! User programs and the 3D pipeline must not be active at the same time (HW-2959): an operation waits until all frames are done that were submitted before
+//! it, and frames that are submitted later wait for it.
 //!
 //! # Sources
 //! [AG p.37-59] for TMUs as memory access, the VPM and its DMA; programs are in `shaders/`, with their descriptions.

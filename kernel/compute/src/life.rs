@@ -10,7 +10,7 @@ use crate::{Array, Error, Session, Work};
 
 /// Cells per vector: 16 words of 32.
 const VECTOR_CELLS: usize = 512;
-/// Greatest width and height in cells.
+/// Maximum width and height in cells.
 const MAX_SIDE: usize = 1 << 16;
 
 /// Cells on a torus, and a buffer for the next generation.

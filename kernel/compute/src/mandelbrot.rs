@@ -6,7 +6,7 @@ use crate::division::grid_jobs;
 use crate::programs::mandelbrot;
 use crate::{Array, Error, Image, Session, Work};
 
-/// Iterations between two checks whether all points have escaped.
+/// Number of iterations between checks whether all points have escaped.
 const ROUND: usize = 4;
 
 /// A part of the complex plane; a picture's rows go down.

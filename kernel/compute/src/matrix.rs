@@ -13,9 +13,9 @@ use crate::{Array, Error, Session, Work};
 const TILE_ROWS: usize = 16;
 /// Columns of a tile.
 const TILE_COLUMNS: usize = 48;
-/// Words per tile in the list of a QPU.
+/// Words per tile in a QPU's list.
 const LIST_WORDS: usize = 3;
-/// Most columns: the stride of stores has 16 bits.
+/// Maximum number of columns: the stride of stores has 16 bits.
 const MAX_COLUMNS: usize = 16_384;
 
 /// A matrix in GPU-visible memory, row by row, padded with zeros to whole tiles of 16 rows and 48 columns.

@@ -19,8 +19,8 @@ impl Integer for i32 {}
 impl<P: Platform> Session<'_, '_, '_, P> {
     /// Sets element i of `target` to the sum of elements 0 to i of `source`. Sums wrap.
     ///
-    /// Each QPU has a contiguous span of blocks. First each QPU sums up its span, then the CPU computes the sum before each span, and finally each QPU computes
-    /// the running sums of its span.
+    /// Each QPU processes a contiguous span of blocks. First each QPU sums up its span, then the CPU computes the sum before each span, and finally each QPU
+    /// computes the prefix sums of its span.
     ///
     /// # Errors
     /// When the lengths differ; when an array belongs to another driver; the driver's.

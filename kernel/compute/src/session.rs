@@ -12,7 +12,7 @@ use crate::{Error, Work};
 
 /// Alignment of programs and of uniforms in bytes: a cache line.
 pub(crate) const LINE_BYTES: u32 = 64;
-/// No limit of the number of uniforms: programs change the uniforms' address themselves.
+/// Disables the limit of the number of uniforms: programs change the uniforms' address themselves.
 pub(crate) const NO_LIMIT: u16 = 1024;
 /// Time limit of an operation's programs, in microseconds.
 pub(crate) const LIMIT_US: u64 = 10_000_000;
@@ -27,7 +27,7 @@ pub struct Compute {
 }
 
 impl Compute {
-    /// Without any program yet.
+    /// A cache without programs.
     pub fn new() -> Self {
         Self::default()
     }
@@ -64,7 +64,7 @@ pub struct Session<'c, 'd, 'p, P> {
 }
 
 impl<P: Platform> Session<'_, '_, '_, P> {
-    /// Allocates memory for so many elements, with undefined values.
+    /// Allocates an array of undefined elements.
     ///
     /// # Errors
     /// When the pool has not enough memory, or there are more than 2^28 elements.
@@ -76,7 +76,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         Ok(Array::new(self.driver.allocate(bytes, BLOCK_BYTES)?, length))
     }
 
-    /// Creates an array of these elements.
+    /// Creates an array from these elements.
     ///
     /// # Errors
     /// As [`Session::undefined`].
@@ -108,7 +108,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         Ok(bytes.as_chunks().0.iter().map(|&word| T::from_word(u32::from_le_bytes(word))).collect())
     }
 
-    /// The least work of all operations since the last call; see [`Work`].
+    /// The lower bound of the work of all operations since the last call; see [`Work`].
     pub const fn take_work(&mut self) -> Work {
         core::mem::replace(&mut self.work, Work::NONE)
     }
@@ -127,8 +127,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         Ok(part.store_words(self.driver.platform(), &rest)?)
     }
 
-    /// Runs a program once for each of these uniforms, at most one per QPU, and waits for their end. Without uniforms
-    /// it does nothing.
+    /// Runs a program once for each of these uniforms, at most one per QPU, and waits for all to end. Without uniforms it does nothing.
     pub(crate) fn launch<U: UniformData>(&mut self, program: &UserProgram<U>, jobs: &[U]) -> Result<(), Error> {
         if jobs.is_empty() {
             return Ok(());
@@ -155,7 +154,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
         Ok(self.driver.run_programs(&programs, LIMIT_US)?)
     }
 
-    /// Adds an operation's least work. Those of [`Session::mandelbrot`] depend on its result, so that its caller adds them.
+    /// Adds an operation's lower bound of work. That of [`Session::mandelbrot`] depends on its result, so its caller adds it.
     pub fn account(&mut self, work: Work) {
         self.work += work;
     }

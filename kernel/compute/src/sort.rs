@@ -9,7 +9,7 @@ use crate::division::Span;
 use crate::programs::{radix_count, radix_keys, radix_pairs};
 use crate::{Array, Element, Error, Session, Work};
 
-/// Values of a digit of 4 bits.
+/// Number of values of a 4-bit digit.
 const DIGITS: usize = 16;
 /// Bits of a digit.
 const DIGIT_BITS: u32 = 4;
@@ -23,8 +23,8 @@ const TABLE_BYTES: u32 = 4 * DIGITS as u32;
 impl<P: Platform> Session<'_, '_, '_, P> {
     /// Sorts keys in ascending order.
     ///
-    /// The keys are sorted by one 4-bit digit at a time, from the lowest on: every QPU counts the digits in its own span of blocks, the CPU computes where the
-    /// keys of each digit begin, and every QPU moves its keys there. This takes eight passes between two arrays.
+    /// The keys are sorted by one 4-bit digit at a time, from the lowest on: every QPU counts the digits in its own span of blocks, the CPU computes the
+    /// start of each digit's section, and every QPU moves its keys there. This takes eight passes between two arrays.
     ///
     /// # Errors
     /// When the array belongs to another driver; when the pool has not enough memory for a second array; the driver's.

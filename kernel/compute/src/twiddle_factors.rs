@@ -42,12 +42,12 @@ impl TwiddleFactors {
         Ok(Self { length, layout, buffer: Rc::new(buffer) })
     }
 
-    /// Whether this is the table of so many points, in this layout and in memory of this pool.
+    /// Whether this is the table for `length` points, in this layout and in memory of this pool.
     pub(crate) fn is_for(&self, length: usize, layout: Layout, pool: &Pool) -> bool {
         self.length == length && self.layout == layout && self.buffer.is_of(pool)
     }
 
-    /// Where they are stored.
+    /// Its memory.
     pub(crate) fn buffer(&self) -> Rc<Buffer> {
         self.buffer.clone()
     }

@@ -6,7 +6,7 @@ use core::ops::AddAssign;
 /// The V3D's clock in megahertz.
 const CLOCK_MHZ: u64 = 250;
 
-/// The work that an operation needs at least, independent of its implementation.
+/// The minimum work of an operation, independent of its implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     /// ALU operations on single elements: additions, multiplications, comparisons.

@@ -1,6 +1,6 @@
-//! The words of the programs are those of the sources in `shaders/`.
+//! The words of the programs are what the sources in `shaders/` compile to.
 //!
-//! They are kept in `src/programs.rs`, so that whoever builds this crate needs neither the assembler nor the compiler. After a change of a shader,
+//! They are stored in `src/programs.rs`, so that building this crate needs neither the assembler nor the compiler. After a change of a shader,
 //! `UPDATE_WORDS=1 cargo test -p compute --test own_programs` writes the file again.
 
 use std::path::Path;

@@ -22,8 +22,7 @@ fn integers_are_reduced_exactly() {
     });
 }
 
-/// The tolerance of a sum of floats: a rounding error for each addition that an element goes through, relative to the
-/// sum of absolute values.
+/// The tolerance of a sum of floats: one rounding error for each addition that includes an element, relative to the sum of absolute values.
 #[test]
 fn floats_are_reduced_within_their_rounding() {
     with_gpu(|gpu| {
