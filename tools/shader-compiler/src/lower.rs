@@ -1,7 +1,7 @@
-//! From naga's functions to scalar values.
+//! Lowers naga's functions to scalar values in SSA form.
 //!
-//! Functions are inlined, vectors and matrices taken apart, and variables become whatever value they have at the moment, so that nothing of them is left. A
-//! state says which values the variables have and for which elements that is so; where ways meet, states are merged by selects.
+//! Functions are inlined, vectors and matrices are split into scalars, and variables are replaced by their current values. A state records the values of the
+//! variables and the mask of elements in which they are valid; where control flow joins, states are merged by selects.
 
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
@@ -47,11 +47,11 @@ mod uniform;
 mod unroll_loops;
 mod vpm_rows;
 
-/// Most scalars of a variable.
+/// Maximum number of scalars of a variable.
 const MOST_SCALARS: usize = 4096;
-/// Most scalars of all variables that there are at the same time.
+/// Maximum number of scalars of all variables that exist at the same time.
 pub(crate) const MAX_VARIABLES: usize = 32_768;
-/// Scalars that are copied at the cost of a value.
+/// Number of scalars whose copying counts as one step.
 const COPIED_AS_ONE: usize = 16;
 
 /// The lowered form of an expression.
@@ -59,17 +59,17 @@ const COPIED_AS_ONE: usize = 16;
 pub(crate) enum Lowered {
     /// Scalars.
     Scalars(Vec<Value>),
-    /// A reference to variables or uniforms.
+    /// A pointer to variables or uniforms.
     Pointer(Pointer),
-    /// A texture, by its number.
+    /// A texture, by index.
     Image(u32),
     /// A sampler.
     Sampler,
-    /// A reference to memory.
+    /// A pointer to memory.
     Memory(memory::Place),
 }
 
-/// A reference to scalars of variables or uniforms: the first scalar, and dynamic indices.
+/// A pointer to scalars of variables or uniforms: the first scalar, and dynamic indices.
 #[derive(Clone, Debug)]
 pub(crate) struct Pointer {
     space: Space,
@@ -87,7 +87,7 @@ struct Dynamic {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Space {
-    /// Variables of functions and of the module.
+    /// Variables of functions and private variables of the module.
     Variables,
     Uniform(Handle<GlobalVariable>),
 }
@@ -96,13 +96,13 @@ enum Space {
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     variables: Vec<Value>,
-    /// Mask of the elements that reach this point.
+    /// Mask of the elements that are active at this point.
     live: Value,
-    /// No element reaches this point.
+    /// This point is unreachable.
     dead: bool,
 }
 
-/// Elements that have left a function, a loop or an iteration of it, with their variables.
+/// Elements that have left a function, a loop or an iteration, with the values of their variables.
 #[derive(Clone, Debug)]
 struct Exit {
     live: Value,
@@ -138,7 +138,7 @@ enum Global {
     Memory(Memory),
 }
 
-/// A module that is compiled, with the options that lowering depends on.
+/// A module with the options that affect lowering.
 #[derive(Clone, Copy)]
 pub(crate) struct SourceModule<'m> {
     pub(crate) text: &'m str,
@@ -150,13 +150,13 @@ pub(crate) struct SourceModule<'m> {
     pub(crate) half_color: bool,
     /// See [`Options::budget`](crate::Options).
     pub(crate) budget: Budget,
-    /// What the fragment shader of the same source reads, for its vertex shader.
+    /// The varyings of the fragment shader of the same source, for its vertex shader.
     pub(crate) fragment: Option<&'m Varyings>,
-    /// Arrays are looked up in memory, and loops read constants and uniforms again, to save registers.
+    /// Saves registers: arrays are read from memory, and loops reread constants and uniforms.
     pub(crate) is_frugal: bool,
 }
 
-/// Lowers an entry point to the program of a stage: once more for each array of uniforms that is better read from memory.
+/// Lowers an entry point to the program of a stage. Lowering is repeated for each array of uniforms that is moved to memory.
 pub(crate) fn lower<'m>(source: &SourceModule<'m>, index: usize, stage: Stage) -> Result<(Lowering<'m>, Entry)> {
     let (mut in_memory, mut work) = (InMemory::new(), 0);
     loop {
@@ -173,37 +173,37 @@ pub(crate) fn lower<'m>(source: &SourceModule<'m>, index: usize, stage: Stage) -
     }
 }
 
-/// A program in the making.
+/// The state of lowering.
 pub(crate) struct Lowering<'m> {
-    /// The text of the module, for places in it.
+    /// The text that the module's spans refer to.
     source: &'m str,
     module: &'m Module,
     info: &'m ModuleInfo,
-    /// The scalars of each type, or why it has none.
+    /// The number of scalars of each type, or the reason that it has none.
     sizes: Vec<core::result::Result<usize, &'static Limit>>,
     pub(crate) program: Program,
-    /// What a function returns for elements that never come to a return, because they were discarded or take no part: nothing depends on it.
+    /// The result of a function in elements that never return, because they were discarded or are inactive: its value does not matter.
     unspecified: Value,
     globals: HashMap<Handle<GlobalVariable>, Global>,
     pub(crate) fields: Vec<Field>,
     pub(crate) textures: Vec<Texture>,
     pub(crate) buffers: Vec<Buffer>,
     pub(crate) workgroups: Workgroups,
-    /// First bytes of the workgroup's variables.
+    /// Offsets of the workgroup's variables in bytes.
     workgroup_places: HashMap<Handle<GlobalVariable>, u32>,
-    /// Members of uniforms that are buffers. One that joins them has the program lowered once more.
+    /// Members of uniforms that are buffers. If one is added, the program is lowered again.
     in_memory: InMemory,
     calls: usize,
-    /// The source location that was lowered last.
+    /// The source location of the expression or statement that was lowered last.
     place: Span,
-    /// Results of the special function unit are used without refinement.
+    /// Use results of the special function unit without refinement.
     fast_math: bool,
     half_color: bool,
-    /// Steps that lowering may take.
+    /// Maximum number of steps.
     most_work: u64,
     fragment: Option<&'m Varyings>,
     is_frugal: bool,
-    /// The variable that says which elements have not been discarded.
+    /// The variable with the mask of elements that have not been discarded.
     kept: usize,
     pub(crate) discards: bool,
 }
@@ -237,7 +237,7 @@ impl<'m> Lowering<'m> {
             kept: 0,
             discards: false,
         };
-        // A type comes behind those that it is made of: each is looked at once.
+        // A type is after its component types, so each is visited once.
         for (_, ty) in module.types.iter() {
             let size = lowering.size_of(&ty.inner);
             lowering.sizes.push(size);
@@ -246,7 +246,7 @@ impl<'m> Lowering<'m> {
         Ok(lowering)
     }
 
-    /// Counts scalars that are copied, and refuses to go on when too much has been done.
+    /// Counts copied scalars as steps, and fails when the limit is exceeded.
     fn charge(&mut self, copied: usize, span: Span) -> Result<()> {
         self.program.work += (copied / COPIED_AS_ONE) as u64 + 1;
         if span.is_defined() {
@@ -258,7 +258,7 @@ impl<'m> Lowering<'m> {
         refuse_beyond(self.place, &Limit::WORK, self.most_work, Budget::LARGE.work)
     }
 
-    /// Refuses to have more variables than the state's.
+    /// Fails if the state would have too many variables.
     fn check_variables(&self, state: &State, more: usize, span: Span) -> Result<()> {
         let count = state.variables.len() + more;
         if count > MAX_VARIABLES {
@@ -282,7 +282,7 @@ impl<'m> Lowering<'m> {
                     Global::Texture(self.textures.len() as u32 - 1)
                 }
                 (AddressSpace::Handle, TypeInner::Sampler { .. }) => Global::Sampler,
-                // Variables of the module get their places when an entry point begins.
+                // Private and workgroup variables are allocated when an entry point is lowered.
                 _ => continue,
             };
             self.globals.insert(handle, global);
@@ -290,7 +290,7 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    /// The scalars that a value of a type has.
+    /// The number of scalars of a type.
     fn scalars(&self, ty: Handle<Type>, span: Span) -> Result<usize> {
         self.scalars_of(&self.module.types[ty].inner, span)
     }
@@ -303,12 +303,12 @@ impl<'m> Lowering<'m> {
         Ok(count)
     }
 
-    /// The same, whether it can be kept in registers or not.
+    /// The same, also for types that cannot be kept in registers.
     fn count_of(&self, inner: &TypeInner, span: Span) -> Result<usize> {
         self.size_of(inner).or_else(|limit| refuse(span, limit))
     }
 
-    /// The scalars of a type, of which the types that it is made of are known.
+    /// The number of scalars of a type whose component types are known.
     fn size_of(&self, inner: &TypeInner) -> core::result::Result<usize, &'static Limit> {
         let part = |ty: Handle<Type>| self.sizes.get(ty.index()).copied().unwrap_or(Err(&Limit::TYPE_IN_REGISTERS));
         Ok(match inner {
@@ -341,7 +341,7 @@ impl<'m> Lowering<'m> {
         resolution.inner_with(&self.module.types)
     }
 
-    /// The kind of number that an expression's scalars are.
+    /// The scalar type of an expression.
     fn kind_of(&self, frame: &Frame<'m>, expression: Handle<Expression>) -> ScalarKind {
         self.type_of(frame, expression).scalar_kind().unwrap_or(ScalarKind::Float)
     }
@@ -350,7 +350,7 @@ impl<'m> Lowering<'m> {
         frame.function.expressions.get_span(expression)
     }
 
-    /// Where a part of a composite type begins, and how many scalars it has, and the type of the part.
+    /// Offset and number of scalars of a component of a composite type, and the component's type.
     fn part(&self, inner: &TypeInner, index: usize, span: Span) -> Result<(usize, usize, TypeInner)> {
         match inner {
             TypeInner::Vector { scalar, .. } => Ok((index, 1, TypeInner::Scalar(*scalar))),
@@ -375,7 +375,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// Elements of what an index chooses from.
+    /// Number of elements that can be indexed.
     fn parts(&self, inner: &TypeInner, span: Span) -> Result<usize> {
         match inner {
             TypeInner::Vector { size, .. } => Ok(*size as usize),

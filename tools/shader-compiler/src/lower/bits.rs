@@ -1,4 +1,4 @@
-//! Built-in functions of bits, and what packs numbers into words.
+//! Built-in functions on bits, and packing of numbers into words.
 
 use alloc::vec::Vec;
 
@@ -47,7 +47,7 @@ impl Lowering<'_> {
                 self.program.select(none, all, place)
             }
             F::CountOneBits => {
-                // Sums of bits in pairs, fours, bytes, and of all bytes.
+                // Population count: sums of bits in pairs, in groups of four, in bytes, then of all bytes.
                 let pairs = self.masked_shift(a, 1, 0x5555_5555);
                 let sum = self.program.alu(AddOp::Sub, a, pairs);
                 let (low, high) = (self.masked(sum, 0x3333_3333), self.masked_shift(sum, 2, 0x3333_3333));
@@ -78,7 +78,7 @@ impl Lowering<'_> {
             }
             F::ExtractBits => {
                 let (offset, count) = self.field_of_bits(scalars[1], scalars[2]);
-                // A field without bits is 0; shifts by 32 do not exist.
+                // A field without bits is 0; the hardware has no shift by 32.
                 let width = self.program.bits(32);
                 let end = self.program.alu(AddOp::Add, offset, count);
                 let above = self.program.alu(AddOp::Sub, width, end);
@@ -105,7 +105,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// Offset and count of a bit field, within the word as WGSL has it.
+    /// Offset and count of a bit field, clamped to the word as WGSL specifies.
     fn field_of_bits(&mut self, offset: Value, count: Value) -> (Value, Value) {
         let width = self.program.bits(32);
         let least = |lowering: &mut Self, a, b| {
@@ -128,7 +128,7 @@ impl Lowering<'_> {
         self.masked(shifted, mask)
     }
 
-    /// The lowest bytes of four integers, the first in the lowest byte.
+    /// Packs the lowest bytes of four integers, the first in the lowest byte.
     pub(super) fn packed_bytes(&mut self, a: &[Value]) -> Value {
         let mut word = self.program.bits(0);
         for (at, &a) in a.iter().enumerate() {
@@ -140,7 +140,7 @@ impl Lowering<'_> {
         word
     }
 
-    /// The sum of the products of four bytes each.
+    /// The dot product of four bytes each.
     pub(super) fn dot_of_bytes(&mut self, a: Value, b: Value, signed: bool) -> Value {
         let mut sum = self.program.bits(0);
         for at in 0..4 {
@@ -149,7 +149,7 @@ impl Lowering<'_> {
             sum = self.program.alu(AddOp::Add, sum, product);
         }
         if signed {
-            // Products of negative numbers are right in their lower 24 bits.
+            // The lower 24 bits of products of negative numbers are correct.
             let by = self.program.bits(8);
             let up = self.program.alu(AddOp::Shl, sum, by);
             sum = self.program.alu(AddOp::Asr, up, by);
@@ -169,7 +169,7 @@ impl Lowering<'_> {
         self.program.alu(AddOp::Asr, word, down)
     }
 
-    /// A float as a fraction from 0.5 to 1 and a power of two; 0 has neither, and of what is smaller than all normal numbers nothing is known.
+    /// `frexp`: a fraction from 0.5 to 1 and a power of two. Both are 0 for 0; denormals yield unspecified results.
     pub(super) fn fraction_and_exponent(&mut self, a: Value) -> (Value, Value) {
         let (zero, by, bias, half) =
             (self.program.bits(0), self.program.bits(23), self.program.bits(126), self.program.float(0.5));
@@ -182,7 +182,7 @@ impl Lowering<'_> {
         (self.program.select(nothing, a, fraction), self.program.select(nothing, zero, exponent))
     }
 
-    /// A word with floats as bytes or halves.
+    /// Packs floats as bytes or halves.
     pub(super) fn packed(&mut self, function: MathFunction, a: &[Value]) -> Value {
         use MathFunction as F;
         match function {
@@ -204,7 +204,7 @@ impl Lowering<'_> {
                     let within = self.program.alu(AddOp::Fmin, within, high);
                     let scale = self.program.float(scale);
                     let scaled = self.program.fmul(within, scale);
-                    // Up by half and down again is the nearest whole number, with negative ones on the other side of 0.
+                    // To the nearest integer: a half is added, with the sign of the number, and the sum is truncated.
                     let (half, zero) = (self.program.float(0.5), self.program.bits(0));
                     let minus = self.program.float(-0.5);
                     let negative = self.program.compare(Relation::FloatLess, scaled, zero);
@@ -221,9 +221,9 @@ impl Lowering<'_> {
         }
     }
 
-    /// Four floats between 0 and 1 as bytes, the first in the lowest.
+    /// Packs four floats between 0 and 1 as bytes, the first in the lowest byte.
     pub(super) fn packed_color(&mut self, a: &[Value]) -> Value {
-        // A texture's colour as it is, or with another alpha.
+        // Fast path: an unchanged texture colour, or one with another alpha.
         let from = |program: &crate::ssa::Program, at: usize| match program.op(a[at]) {
             Op::Unpack(PackedComponent::Byte(byte), word) if usize::from(byte) == at => Some(word),
             _ => None,
@@ -240,11 +240,11 @@ impl Lowering<'_> {
                 return self.program.or(word, alpha);
             }
         }
-        // What is known comes first: it is one number; the others are put in its place.
+        // Constants are combined first to one word, into which the others are packed.
         let known: Vec<usize> = (0..4).filter(|&at| self.program.constant(a[at]).is_some()).collect();
         let (mut word, mut rest) = match known.as_slice() {
             [] => {
-                // The byte that most have is all bytes at first.
+                // The most frequent byte is replicated to all bytes first.
                 let count = |at: usize| (0..4).filter(|&other| a[other] == a[at]).count();
                 let most = (0..4).max_by_key(|&at| (count(at), 4 - at)).unwrap_or(0);
                 let word = self.program.value(Op::PackAll(a[most]));

@@ -1,7 +1,7 @@
-//! Compute entry points: numbers of invocations and workgroups, and the memory that a program is given.
+//! Compute entry points: built-in inputs with the indices of invocations and workgroups, and workgroup memory.
 //!
-//! A program is for 16 invocations of a workgroup, one an element. A workgroup of more is several such parts: one after the other, or, if they wait for each
-//! other, on QPUs of their own.
+//! A program processes 16 invocations of a workgroup at a time, one per element. A larger workgroup consists of several such parts: executed one after the
+//! other or, if they synchronise, on one QPU each.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -21,11 +21,11 @@ use crate::link_varyings::Varyings;
 use crate::lower::entry::{Entry, entry_span};
 use crate::ssa::{Access, Given, Memory, Op, Relation, Share, StreamWord, Value};
 
-/// Elements of a QPU.
+/// Elements of a QPU's vectors.
 const ELEMENTS: u32 = 16;
-/// Invocations of a workgroup.
+/// Maximum number of invocations of a workgroup.
 const MAX_INVOCATIONS: u32 = 1024;
-/// QPUs, on each of which a part of a workgroup can wait for the others.
+/// Number of QPUs: the maximum number of parts of a workgroup that can synchronise.
 const MAX_PARTS_TOGETHER: u32 = 12;
 /// Bytes that are cleared at a time: a row of the VPM.
 const LINE_BYTES: u32 = 64;
@@ -76,7 +76,7 @@ impl<'m> Lowering<'m> {
             live = self.program.compare(Relation::SignedLess, local, count);
         }
         let mut state = State { variables: Vec::new(), live, dead: false };
-        // A compute program discards nothing.
+        // A compute program never discards.
         let all = self.program.bits(u32::MAX);
         state.variables.push(all);
         self.kept = 0;
@@ -206,7 +206,7 @@ impl<'m> Lowering<'m> {
         Buffer { name, writable, number, fixed_bytes, stride_bytes }
     }
 
-    /// The types of a type's numbers, those of each type within it once.
+    /// The scalar types in a type; each nested type is visited once.
     fn scalar_types(&self, ty: Handle<Type>, scalars: &mut Vec<Scalar>, seen: &mut HashSet<Handle<Type>>) {
         if !seen.insert(ty) {
             return;
@@ -249,7 +249,7 @@ impl<'m> Lowering<'m> {
         })
     }
 
-    /// The number of an invocation in its workgroup, along three axes.
+    /// `local_invocation_id`: the index of an invocation in its workgroup along three axes.
     fn local_number(&mut self, local: Value, [width, height, depth]: [u32; 3]) -> [Value; 3] {
         let zero = self.program.bits(0);
         let (rows, x) = if height * depth == 1 { (zero, local) } else { self.local_divided(local, width) };
@@ -257,14 +257,14 @@ impl<'m> Lowering<'m> {
         [x, y, z]
     }
 
-    /// Quotient and remainder of a number below 1024.
+    /// Quotient and remainder of a number below 1024 by a constant.
     fn local_divided(&mut self, number: Value, divisor: u32) -> (Value, Value) {
         let program = &mut self.program;
         if divisor.is_power_of_two() {
             let (by, mask) = (program.bits(divisor.trailing_zeros()), program.bits(divisor - 1));
             return (program.alu(AddOp::Shr, number, by), program.and(number, mask));
         }
-        // The reciprocal with 20 bits, rounded up: what that adds to a number below 2^10 does not reach the next integer.
+        // The reciprocal with 20 bits, rounded up: for numbers below 2^10 the error is too small to reach the next integer.
         let reciprocal = program.bits((1u32 << 20).div_ceil(divisor));
         let product = program.value(Op::Mul(MulOp::Mul24, number, reciprocal));
         let twenty = program.bits(20);

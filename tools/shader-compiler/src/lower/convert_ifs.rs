@@ -1,6 +1,6 @@
-//! Converts branches to selects.
+//! If-conversion: branches become selects.
 //!
-//! All ways are computed, each with the elements that take it; where they meet, each variable is the one of its element's way.
+//! All branches are executed, each with the mask of the elements that take it; where they join, each variable is selected by that mask.
 
 use alloc::vec::Vec;
 
@@ -12,7 +12,7 @@ use crate::limit::Limit;
 use crate::ssa::{Relation, Value};
 
 impl<'m> Lowering<'m> {
-    /// Both ways of an `if`, and where they meet.
+    /// Lowers both branches of an `if`, and their join.
     pub(super) fn branch(
         &mut self,
         frame: &mut Frame<'m>,
@@ -34,7 +34,7 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    /// The state behind two ways. `lives` are those at their start, `before` the one that they parted from.
+    /// The state after the join of two branches. `lives` are the masks at their start, `before` is the mask before the `if`.
     fn meet(&mut self, condition: Value, lives: (Value, Value), yes: State, no: State, before: Value) -> State {
         if yes.dead {
             return no;
@@ -49,7 +49,7 @@ impl<'m> Lowering<'m> {
         State { variables, live, dead: false }
     }
 
-    /// All cases of a `switch`, and where they meet.
+    /// Lowers all cases of a `switch`, and their join.
     pub(super) fn switch(
         &mut self,
         frame: &mut Frame<'m>,
@@ -57,7 +57,7 @@ impl<'m> Lowering<'m> {
         cases: &'m [SwitchCase],
         state: &mut State,
     ) -> Result<()> {
-        // A break inside leaves the switch.
+        // `break` leaves the switch.
         frame.iterations.push(Iteration::default());
         let values: Vec<Option<u32>> = cases.iter().map(|case| case_value(case.value)).collect();
         let mut first = 0;
@@ -66,7 +66,7 @@ impl<'m> Lowering<'m> {
         let mut rest = state.clone();
         let returns = frame.returns.len();
         while first < cases.len() {
-            // Cases that fall through have one body together.
+            // Cases that fall through share one body.
             let last = (first..cases.len()).find(|&at| !cases[at].fall_through).unwrap_or(cases.len() - 1);
             let group = &values[first..=last];
             let body = &cases[last].body;
@@ -80,7 +80,7 @@ impl<'m> Lowering<'m> {
                 condition = self.program.or(condition, equal);
             }
             if group.contains(&None) {
-                // The default: none of all the values.
+                // The default case: the selector equals none of the values.
                 let mut others = self.program.bits(0);
                 for value in values.iter().enumerate().filter(|(at, _)| !(first..=last).contains(at)) {
                     let Some(value) = value.1 else { continue };
@@ -99,11 +99,11 @@ impl<'m> Lowering<'m> {
             first = last + 1;
         }
         let iteration = frame.iterations.pop().unwrap_or_default();
-        // `continue` inside of a switch is the surrounding loop's.
+        // `continue` in a switch refers to the enclosing loop.
         if let Some(outer) = frame.iterations.last_mut() {
             outer.continues.extend(iteration.continues.iter().cloned());
         }
-        // Each element comes out of one case, but for those that go elsewhere.
+        // Each element leaves the switch by one case, unless it leaves the loop or function.
         let whole = iteration.continues.is_empty() && frame.returns.len() == returns;
         exits.extend(iteration.breaks);
         match self.merge(exits) {
@@ -117,7 +117,7 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    /// The one state that several exits and a state make together; the last way is the one that is assumed where no other is said.
+    /// Merges several exits and a state to one state; where no mask is true, the last one's values are used.
     pub(super) fn merge(&mut self, mut ways: Vec<Exit>) -> Option<Exit> {
         let mut merged = ways.pop()?;
         while let Some(way) = ways.pop() {
@@ -134,7 +134,7 @@ impl<'m> Lowering<'m> {
     }
 }
 
-/// The number of a case; the default has none.
+/// The value of a case; the default case has none.
 fn case_value(value: SwitchValue) -> Option<u32> {
     match value {
         SwitchValue::I32(value) => Some(value as u32),

@@ -25,7 +25,7 @@ use crate::limit::Limit;
 use crate::link_varyings::{Varying, Varyings};
 use crate::ssa::{self, Given, Op, Relation, StreamWord, Value, Viewport};
 
-/// Words of a vertex: its bytes in the VPM are a number of 8 bits [AG p.79].
+/// Maximum number of words of a vertex: its size in the VPM in bytes has 8 bits [AG p.79].
 const MOST_WORDS: u32 = 63;
 
 /// An input or output of an entry point: an argument, a result, or a member of one.
@@ -33,19 +33,19 @@ pub(super) struct InterfaceVariable {
     name: String,
     pub(super) binding: Binding,
     ty: Handle<Type>,
-    /// First scalar.
+    /// Index of its first scalar.
     first: usize,
     length: usize,
 }
 
 impl InterfaceVariable {
-    /// The place in a point: GLSL's `gl_PointCoord`; in WGSL, which has none, an input of that name.
+    /// The position in a point: GLSL's `gl_PointCoord`; in WGSL, which has no such built-in, an input of that name.
     fn is_point_coordinate(&self) -> bool {
         let is_named = self.name == "point_coord" && matches!(self.binding, Binding::Location { .. });
         (is_named || self.binding == Binding::BuiltIn(BuiltIn::PointCoord)) && self.length == 2
     }
 
-    /// The size of a point: GLSL's `gl_PointSize`, or an output of that name.
+    /// The size of a point: GLSL's `gl_PointSize`; in WGSL an output of that name.
     fn is_point_size(&self) -> bool {
         let is_named = self.name == "point_size" && matches!(self.binding, Binding::Location { .. });
         (is_named || self.binding == Binding::BuiltIn(BuiltIn::PointSize)) && self.length == 1
@@ -59,9 +59,9 @@ pub(crate) struct Entry {
     pub(crate) varyings: Varyings,
     pub(crate) writes_depth: bool,
     pub(crate) discards: bool,
-    /// A fragment shader reads the place in a point.
+    /// A fragment shader that reads the position in a point.
     pub(crate) points: bool,
-    /// A vertex shader writes the size of a point.
+    /// A vertex shader that writes the size of a point.
     pub(crate) point_size: bool,
 }
 
@@ -90,7 +90,7 @@ impl<'m> Lowering<'m> {
         let mut varyings = Vec::new();
         let mut values: Vec<Vec<Value>> = vec![Vec::new(); inputs.len()];
         let mut order: Vec<usize> = (0..inputs.len()).collect();
-        // The place in a point comes before the varyings.
+        // The position in a point precedes the varyings.
         let points = stage == Stage::Fragment && inputs.iter().any(InterfaceVariable::is_point_coordinate);
         order.sort_by_key(|&at| match inputs[at].binding {
             _ if points && inputs[at].is_point_coordinate() => 0,
@@ -158,7 +158,7 @@ impl<'m> Lowering<'m> {
         self.program.value(Op::Unpack(ssa::PackedComponent::Half((at % 2) as u8), word))
     }
 
-    /// A component of the varyings. Flat integers travel as floats, which the hardware hands on as they are.
+    /// A component of the varyings. Flat integers are passed as the bits of floats, which the hardware does not change.
     fn varying(&mut self, number: u32, flat: bool, kind: Option<ScalarKind>) -> Value {
         if !flat {
             return self.program.value(Op::Varying(number));
@@ -186,7 +186,7 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    /// The bound parts of an argument or result: itself, or the members of a structure.
+    /// The inputs or outputs of an argument or result: itself, or the members of a structure.
     pub(super) fn parts_of(
         &self,
         name: String,
@@ -215,7 +215,7 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    /// Whether a varying is not interpolated; refuses what the hardware does neither way.
+    /// Whether a varying is flat; fails for interpolation modes that the hardware does not have.
     fn is_flat(
         &self,
         part: &InterfaceVariable,
@@ -255,7 +255,7 @@ impl<'m> Lowering<'m> {
         })
     }
 
-    /// What a built-in input is made of.
+    /// The value of a built-in input.
     fn given(&mut self, built_in: BuiltIn, stage: Stage, span: Span) -> Result<Vec<Value>> {
         let program = &mut self.program;
         let zero = program.bits(0);
@@ -287,7 +287,7 @@ impl<'m> Lowering<'m> {
         })
     }
 
-    /// Leaves colour and depth; whether there is a depth.
+    /// Writes colour and depth; returns whether there is a depth.
     fn fragment_end(
         &mut self,
         outputs: &[InterfaceVariable],
@@ -338,7 +338,7 @@ impl<'m> Lowering<'m> {
         Ok(depth.is_some())
     }
 
-    /// Leaves what the hardware wants of a vertex, and the varyings that the fragment shader uses.
+    /// Writes the vertex's position in the formats that the hardware expects, and the varyings that the fragment shader uses.
     fn vertex_end(
         &mut self,
         stage: Stage,
@@ -365,7 +365,7 @@ impl<'m> Lowering<'m> {
         }
         let Some(&[x, y, z, w]) = position else { return fault(span, "a vertex shader without a position") };
         let viewport = |lowering: &mut Self, what| lowering.program.uniform(StreamWord::Viewport(what));
-        // The reciprocal of w comes late, so that what is multiplied with it is scaled before, while the special function unit works.
+        // The reciprocal of w has a latency, so its other factors are scaled before, while the special function unit works.
         let inverse = self.program.recip(w);
         let mut screen = None;
         for (half, clip, size) in [(0, x, Viewport::HalfWidth), (1, y, Viewport::HalfHeight)] {
@@ -383,7 +383,7 @@ impl<'m> Lowering<'m> {
         let mut words = if stage == Stage::Coordinate { vec![x, y, z, w] } else { Vec::new() };
         words.extend(screen);
         words.extend([depth, inverse]);
-        // 1/8 is the least that the binner can handle [AG p.108, HW-2726].
+        // The binner cannot handle points smaller than 1/8 [AG p.108, HW-2726].
         let least = self.program.float(0.125);
         words.extend(point_size.map(|size| self.program.alu(AddOp::Fmax, size, least)));
         located.sort_by_key(|(location, ..)| *location);
@@ -406,13 +406,14 @@ impl<'m> Lowering<'m> {
     }
 }
 
-/// Where an entry point's name and arguments stand. naga keeps no place of them, so they are looked for in the source; without it, the first statement.
+/// The span of an entry point's name and arguments. naga does not keep it, so it is searched in the source; if it is not found, the span of the first
+/// statement.
 pub(crate) fn entry_span(source: &str, entry: &EntryPoint) -> Span {
     let body = || entry.function.body.span_iter().map(|(_, span)| *span).find(Span::is_defined).unwrap_or_default();
     signature(source, &entry.name).map_or_else(body, |range| Span::new(range.start as u32, range.end as u32))
 }
 
-/// The bytes of `NAME(ARGUMENTS)` behind the keyword `fn`.
+/// The byte range of `NAME(ARGUMENTS)` after the keyword `fn`.
 fn signature(source: &str, name: &str) -> Option<Range<usize>> {
     let starts = source.match_indices("fn").filter_map(|(at, keyword)| {
         let start = at + keyword.len() + source[at + keyword.len()..].find(|c: char| !c.is_whitespace())?;
@@ -432,7 +433,7 @@ fn signature(source: &str, name: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The number of an entry point of a stage: the one of that name, else the one of the usual name, or the only one.
+/// The index of a stage's entry point: the one with the given name, or else with the default name, or the only one.
 pub(crate) fn find(
     module: &naga::Module,
     stage: ShaderStage,

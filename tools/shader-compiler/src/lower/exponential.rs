@@ -1,10 +1,10 @@
-//! Exponentials, logarithms, and what is made of them: powers and hyperbolic functions.
+//! Exponentials, logarithms, and functions that are based on them: powers and hyperbolic functions.
 //!
-//! The special function unit has both to base 2, with about 12 good bits [AG p.23]; WGSL wants up to 22. So both are split here into what is exact by the
-//! format of floats, the exponent, and a polynomial for the rest. With [`Options::fast_math`](crate::Options) the unit's results are taken as they are.
+//! The special function unit has both to base 2, accurate to about 12 bits [AG p.23]; WGSL requires up to 22. So both are split into the exponent, which is
+//! exact by the format of floats, and a polynomial for the rest. With [`Options::fast_math`](crate::Options) the unit's results are used unchanged.
 //!
-//! The polynomials are minimax fits; their sums are cut off after each operation, as the QPU rounds toward zero, and so stay within 1.7 units of the last
-//! place (2^x), and within 0.55 and 0.65 of WGSL's bounds (logarithms).
+//! The polynomials are minimax fits. Each operation truncates, as the QPU rounds toward zero; the results stay within 1.7 units in the last place (2^x), and
+//! within 0.55 and 0.65 of WGSL's bounds (logarithms).
 
 use naga::MathFunction;
 use v3d_hw::qpu::AddOp;
@@ -17,17 +17,17 @@ const POWER: [f32; 6] = [0.693_147_06, 0.240_229_46, 0.055_483_37, 0.009_681_204
 /// log2(1 + t) / t in powers of t, for t from -0.29 to 0.41.
 const LOGARITHM_2: [f32; 8] =
     [1.442_694_8, -0.721_357_17, 0.480_939_45, -0.360_087_22, 0.286_707_46, -0.250_069_02, 0.236_890_4, -0.145_744_53];
-/// ln(1 + t) / t, likewise.
+/// ln(1 + t) / t, in the same range.
 const LOGARITHM_E: [f32; 8] =
     [0.999_999_8, -0.500_006_7, 0.333_361_83, -0.249_593_44, 0.198_730_47, -0.173_334_64, 0.164_199_92, -0.101_022_415];
-/// 1.5 * 2^23 + 127: the lowest bits of a sum with it are those of an integer, rounded down, plus the bias of exponents.
+/// 1.5 * 2^23 + 127: after adding it to a float, the lowest bits are the float's integer part plus the bias of exponents.
 const INTEGER: f32 = 12_583_039.0;
-/// The bits of the square root of 1/2: mantissas are taken from there to the square root of 2.
+/// The bits of the square root of 1/2: mantissas are normalised to the range from there to the square root of 2.
 const ROOT_OF_HALF: u32 = 0x3f35_04f3;
-/// 23, the place of the exponent, as a shift, of which the five lowest bits count: so it is a small immediate.
+/// A shift by 23, the position of the exponent, as a small immediate: only the five lowest bits count.
 const TO_EXPONENT: u32 = -9i32 as u32;
 
-/// 2^20: a number of which the square plus or minus 1 has the same root.
+/// 2^20: for larger numbers, the roots of the square plus or minus 1 equal the number.
 const LARGE: f32 = 1_048_576.0;
 
 /// Base of a logarithm.
@@ -46,7 +46,7 @@ impl Lowering<'_> {
         if self.fast_math {
             return self.program.value(Op::Special(Special::Exp, a));
         }
-        // Below, it is 0 as every number so small; above, it is infinite.
+        // Below this range the result is 0, as small results are; above, it is infinite.
         let a = self.clamped(a, -127.0, 128.0);
         let integer = self.program.float(INTEGER);
         let biased = self.program.fadd(a, integer);
@@ -66,7 +66,7 @@ impl Lowering<'_> {
         self.power_of_two(exponent)
     }
 
-    /// The logarithm; of what is not positive, it is minus infinity, so that powers of 0 are 0.
+    /// The logarithm; minus infinity for numbers that are not positive, so that powers of 0 are 0.
     pub(super) fn logarithm(&mut self, base: Base, a: Value) -> Value {
         if let Some(bits) = self.program.constant(a) {
             let a = f64::from(f32::from_bits(bits));
@@ -95,7 +95,7 @@ impl Lowering<'_> {
         self.program.select(is_positive, logarithm, least)
     }
 
-    /// a^b; of a negative number, whatever comes of it.
+    /// a^b; unspecified for negative a.
     fn power(&mut self, a: Value, b: Value) -> Value {
         if let Some(exponent) = self.program.constant(b)
             && let Some(product) = self.power_by_products(a, f32::from_bits(exponent))
@@ -107,8 +107,8 @@ impl Lowering<'_> {
         self.power_of_two(exponent)
     }
 
-    /// asinh or acosh: the logarithm of |a| + sqrt(a^2 +- 1), with the sign of a. Of a large number it is the logarithm of 2 |a|: the root is the number itself
-    /// long before the square is too large, and the sum with it could be.
+    /// asinh or acosh: the logarithm of |a| + sqrt(a^2 +- 1), with the sign of a. For large numbers it is the logarithm of 2 |a|: the root equals the number
+    /// long before the square overflows, and the sum could overflow.
     fn inverse_hyperbolic(&mut self, is_sine: bool, a: Value) -> Value {
         let (zero, one) = (self.program.bits(0), self.program.float(1.0));
         let magnitude = if is_sine { self.magnitude(a) } else { a };
@@ -148,7 +148,7 @@ impl Lowering<'_> {
                 self.program.fmul(twice, half)
             }
             F::Tanh => {
-                // Beyond 10 it is 1 to the last bit, and the powers would not be numbers any more.
+                // Beyond 10 the result is 1 to the last bit, and the powers would overflow.
                 let within = self.clamped(a, -10.0, 10.0);
                 let up = self.power_of_e(within);
                 let down = self.program.recip(up);

@@ -1,4 +1,4 @@
-//! Expressions: from naga's arena to scalars and places.
+//! Lowers expressions of naga's arena to scalars and pointers.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use crate::diagnostic::{Result, fault, refuse, refuse_with};
 use crate::limit::Limit;
 use crate::ssa::{Relation, Value};
 
-/// Elements that a dynamic index may choose from.
+/// Maximum number of elements for a dynamic index by selects.
 const MOST_PLACES: usize = 64;
 
 impl<'m> Lowering<'m> {
@@ -41,7 +41,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// The one scalar of an expression.
+    /// The scalar of an expression that has one.
     pub(super) fn scalar(
         &mut self,
         frame: &mut Frame<'m>,
@@ -208,7 +208,7 @@ impl<'m> Lowering<'m> {
         })
     }
 
-    /// Why a module variable of this address space cannot be used here.
+    /// The reason that a module variable of this address space cannot be used here.
     fn why_not(&self, variable: Handle<naga::GlobalVariable>) -> &'static Limit {
         match self.module.global_variables[variable].space {
             naga::AddressSpace::Storage { .. } => &Limit::STORAGE_IN_STAGE,
@@ -276,7 +276,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// A component of a value or reference, by a constant index.
+    /// A component of a value or pointer, by a constant index.
     fn access_index(
         &mut self,
         frame: &mut Frame<'m>,
@@ -301,7 +301,7 @@ impl<'m> Lowering<'m> {
         })
     }
 
-    /// The type of a value, or the type that a reference points to.
+    /// The type of a value, or the pointee type of a pointer.
     pub(super) fn pointed(&self, frame: &Frame<'m>, expression: Handle<Expression>) -> TypeInner {
         match self.type_of(frame, expression) {
             TypeInner::Pointer { base, .. } => self.module.types[*base].inner.clone(),
@@ -313,7 +313,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// A component of a value or reference, by a dynamic index.
+    /// A component of a value or pointer, by a dynamic index.
     fn access(
         &mut self,
         frame: &mut Frame<'m>,

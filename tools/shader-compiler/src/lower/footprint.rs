@@ -1,9 +1,7 @@
-//! The four texels around a place: gathers, and comparisons of depths, blended by the place between them.
+//! The four texels around a position: gathers, and depth comparisons that are interpolated between them.
 //!
-//! The TMU gives the texels one by one.
-//! On a cube map the four are those around a direction on the face where its largest component points. Beyond an edge of the face, the direction to where a
-//! texel would be on it leads to the texel of the other face; at a corner, where three faces meet, to one of two.
-//!
+//! The TMU looks up the texels one by one. In a cube map the four are those around the direction's position on the face of its largest component. Beyond an
+//! edge of the face, the direction of the texel's position leads to a texel of the adjacent face; at a corner, where three faces meet, to one of two.
 //! # Sources
 //! [AG p.44] and OpenGL 2.0, table 3.21, for the faces of cube maps.
 
@@ -16,29 +14,29 @@ use super::lookup::{Detail, Image, Request};
 use crate::diagnostic::{Result, fault};
 use crate::ssa::{Relation, Value};
 
-/// From the lower left against the sun: column and row.
+/// Column and row of the corners, counterclockwise from the lower left.
 const CORNERS: [(usize, usize); 4] = [(0, 1), (1, 1), (1, 0), (0, 0)];
 
-/// The four texels around a place, from the lower left against the sun, and the shares of the second column and row.
+/// The four texels around a position, counterclockwise from the lower left, and the weights of the second column and row.
 pub(super) struct Footprint {
     pub(super) texels: [Value; 4],
     shares: [Value; 2],
 }
 
-/// The face of a cube map where a direction points.
+/// The cube map face that a direction points to.
 struct Face {
     /// The largest component is x.
     is_x: Value,
-    /// It is y.
+    /// The largest component is y.
     is_y: Value,
-    /// 1 or -1, as the largest component is positive or negative.
+    /// The sign of the largest component, 1 or -1.
     sign: Value,
-    /// The place on the face, from -1 to 1.
+    /// The position on the face, from -1 to 1.
     place: [Value; 2],
 }
 
 impl Lowering<'_> {
-    /// The texels around a place in level 0.
+    /// The texels around a position in level 0.
     pub(super) fn footprint(
         &mut self,
         texture: Image,
@@ -57,7 +55,7 @@ impl Lowering<'_> {
         let (mut centres, mut shares) = ([[zero; 2]; 2], [zero; 2]);
         for axis in 0..2 {
             let along = match &face {
-                // A face is two wide.
+                // A face has coordinates from -1 to 1.
                 Some(face) => {
                     let along = self.program.fmul(face.place[axis], half);
                     self.program.fadd(along, half)
@@ -88,7 +86,7 @@ impl Lowering<'_> {
         Ok(Footprint { texels, shares })
     }
 
-    /// The face where a direction points.
+    /// The face that a direction points to.
     fn face(&mut self, direction: [Value; 3]) -> Face {
         let [x, y, z] = self.on_cube(direction);
         let (zero, one, minus_one) = (self.program.bits(0), self.program.float(1.0), self.program.float(-1.0));
@@ -102,7 +100,7 @@ impl Lowering<'_> {
         let largest = self.program.select(is_x, x, largest);
         let is_negative = self.program.compare(Relation::FloatLess, largest, zero);
         let sign = self.program.select(is_negative, minus_one, one);
-        // Across: -z, x and x; up: -y, z and -y; those that change with the sign of the largest component.
+        // Horizontally: -z, x and x; vertically: -y, z and -y; some change with the sign of the largest component.
         let (signed_x, signed_z) = (self.program.fmul(x, sign), self.program.fmul(z, sign));
         let (against_z, against_y) = (self.program.fsub(zero, signed_z), self.program.fsub(zero, y));
         let across = self.program.select(is_y, x, signed_x);
@@ -111,7 +109,7 @@ impl Lowering<'_> {
         Face { is_x, is_y, sign, place: [across, up] }
     }
 
-    /// The direction of a place on a face, from 0 to 1 or beyond its edges.
+    /// The direction of a position on a face, from 0 to 1 or beyond its edges.
     fn direction(&mut self, face: &Face, place: [Value; 2]) -> [Value; 3] {
         let (zero, one) = (self.program.bits(0), self.program.float(1.0));
         let [across, up] = place.map(|at| {
@@ -129,7 +127,7 @@ impl Lowering<'_> {
         [x, y, z]
     }
 
-    /// The share of what is around a place that a reference depth passes.
+    /// The result of a depth comparison, interpolated between the texels around a position.
     pub(super) fn comparing_sample(&mut self, footprint: &Footprint, reference: Value) -> Value {
         let [x, y] = footprint.shares;
         let [low_left, low_right, high_right, high_left] = footprint.texels.map(|word| self.compared(word, reference));
@@ -138,7 +136,7 @@ impl Lowering<'_> {
         self.mixed(high, low, y)
     }
 
-    /// 1 where a reference is not farther than the depth in a texel, else 0.
+    /// 1 where a reference depth is not greater than the depth in a texel, else 0.
     pub(super) fn compared(&mut self, word: Value, reference: Value) -> Value {
         let depth = self.depth_of(word);
         let (one, zero) = (self.program.float(1.0), self.program.bits(0));
@@ -146,7 +144,7 @@ impl Lowering<'_> {
         self.program.select(passes, one, zero)
     }
 
-    /// The depth in a texel: bits 31:8, all of which are 1.
+    /// The depth in a texel: bits 31:8, all ones being 1.
     pub(super) fn depth_of(&mut self, word: Value) -> Value {
         let (by, scale) = (self.program.bits(8), self.program.float(1.0 / 16_777_215.0));
         let depth = self.program.alu(AddOp::Shr, word, by);

@@ -1,9 +1,10 @@
-//! Textures: samples, gathers, comparisons, single texels, and what programs ask about a texture.
+//! Textures: samples, gathers, comparisons, single texels, and queries.
 //!
-//! The TMU takes s and t between 0 and 1, for a cube map the direction divided by its largest component [AG p.44], and takes its parameters from the
-//! uniforms. Its result is a word with four bytes, red in the lowest. Formats, filters and wrapping are the parameters': the renderer fills them in. What
-//! the TMU does not do itself is made of lookups of single texels at their centres, which no filter changes: gathers, and comparisons of depths, blended
-//! by the place between four texels. A depth texture has the 24 bits of a depth above 8 of a stencil in each texel; its samples and loads are single texels.
+//! The TMU takes s and t between 0 and 1, for a cube map the direction divided by its largest component [AG p.44], and reads its parameters from the
+//! uniforms. Its result is a word with four bytes, red in the lowest. Formats, filters and wrap modes are in the parameters, which the renderer fills in.
+//! Operations that the TMU does not have are composed of lookups of single texels at their centres, where filters have no effect: gathers, and depth
+//! comparisons, interpolated between four texels. A depth texture has 24 bits of depth above 8 bits of stencil in each texel; its samples and loads are
+//! single texels.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -162,7 +163,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// An offset in texels, which is known.
+    /// A constant offset in texels.
     fn offset(
         &mut self,
         frame: &mut Frame<'m>,
@@ -178,7 +179,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// A place that is at least half a texel from each edge.
+    /// A position that is clamped to half a texel from each edge.
     fn clamped_to_edge(&mut self, texture: Image, place: &[Value]) -> Vec<Value> {
         let zero = self.program.bits(0);
         let inverse = self.extent(texture, zero).inverse;

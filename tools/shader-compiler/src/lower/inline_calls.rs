@@ -1,4 +1,4 @@
-//! Inlines calls: a function is lowered at each of its calls.
+//! Inlining: a function is lowered at each of its calls.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::diagnostic::{Result, refuse_with};
 use crate::limit::Limit;
 use crate::ssa::Value;
 
-/// Functions that call each other.
+/// Maximum depth of nested calls.
 const MOST_CALLS: usize = 64;
 
 impl<'m> Lowering<'m> {
@@ -34,7 +34,7 @@ impl<'m> Lowering<'m> {
         Ok(values)
     }
 
-    /// Lowers a function's body, and returns the variables with its result.
+    /// Lowers a function's body, and returns the variables that hold its result.
     pub(super) fn function(
         &mut self,
         function: &'m Function,
@@ -85,9 +85,9 @@ impl<'m> Lowering<'m> {
         if let Some(exit) = self.merge(ways) {
             state.variables = exit.variables;
         }
-        // All elements that entered the function leave it: discarded elements are only marked.
+        // All elements that entered the function are active after it: discarded elements are only marked.
         (state.live, state.dead) = (whole, false);
-        // The result moves to the first of the callee's variables, whose scope ends here.
+        // The result is moved to the first of the callee's variables, whose scope ends here.
         if let Some(first) = frame.result {
             let result = state.variables[first..first + length].to_vec();
             state.variables.truncate(own);

@@ -1,6 +1,6 @@
-//! Where numbers stand in memory, by WGSL's rules: scalars of 4 bytes, and halves of 2.
+//! The layout of numbers in memory by WGSL's rules: scalars of 4 bytes, and half floats of 2.
 //!
-//! A half is only stored so: it is read into a float of 32 bits, and what is computed with it has that accuracy.
+//! Half floats exist in memory only: they are converted to floats of 32 bits when they are read, and computations have that accuracy.
 
 use alloc::vec::Vec;
 
@@ -13,7 +13,7 @@ use crate::limit::Limit;
 /// A number in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
-    /// Its first byte.
+    /// Offset of its first byte.
     pub(super) offset: u32,
     /// It is a 16-bit float.
     pub(super) is_half: bool,
@@ -32,7 +32,7 @@ const fn column_bytes(rows: VectorSize, scalar: Scalar) -> u32 {
     }
 }
 
-/// How many elements something has, if that is known, and the bytes from one to the next; `None` if it has no elements.
+/// The number of elements of a type, if it is known, and their stride in bytes; `None` if it has no elements.
 pub(super) fn elements(inner: &TypeInner) -> Option<(Option<u32>, u32)> {
     Some(match inner {
         TypeInner::Array { size: ArraySize::Constant(count), stride, .. } => (Some(count.get()), *stride),
@@ -44,7 +44,7 @@ pub(super) fn elements(inner: &TypeInner) -> Option<(Option<u32>, u32)> {
 }
 
 impl Lowering<'_> {
-    /// Appends a type's numbers.
+    /// Appends the numbers of a type, with their offsets.
     pub(super) fn slots(&self, inner: &TypeInner, first: u32, slots: &mut Vec<Slot>, span: Span) -> Result<()> {
         let types = &self.module.types;
         let vector = |first: u32, count: u32, scalar: Scalar| {

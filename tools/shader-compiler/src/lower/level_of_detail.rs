@@ -1,7 +1,7 @@
-//! Levels of detail that programs compute themselves, and the sizes of levels.
+//! Levels of detail that are computed by the program, and the sizes of mip levels.
 //!
-//! Each element has a level of detail of its own here. That the TMU takes more than one for a quad no source says, so that programs had better give the four
-//! elements of a quad the same.
+//! Each element has its own level of detail here. No source says whether the TMU supports more than one per quad, so programs should use the same level of
+//! detail for the four elements of a quad.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,13 +13,13 @@ use super::Lowering;
 use super::lookup::{Detail, Image};
 use crate::ssa::{Axis, Op, Relation, SizeForm, Special, StreamWord, Value};
 
-/// A level and how large it is.
+/// A mip level with its size.
 pub(super) struct Extent {
-    /// Its number, one that there is.
+    /// Its number, clamped to the existing levels.
     pub(super) level: Value,
     /// Width and height as floats.
     pub(super) size: [Value; 2],
-    /// One over them.
+    /// The reciprocals of width and height.
     pub(super) inverse: [Value; 2],
 }
 
@@ -29,7 +29,7 @@ impl Lowering<'_> {
         self.program.uniform(StreamWord::TextureLevels { texture: texture.number })
     }
 
-    /// The level of that number, or the nearest that there is.
+    /// The level with this number, clamped to the existing levels.
     pub(super) fn level_within(&mut self, texture: Image, level: Value) -> Value {
         let (zero, one, levels) = (self.program.bits(0), self.program.bits(1), self.levels(texture));
         let last = self.program.alu(AddOp::Sub, levels, one);
@@ -62,13 +62,13 @@ impl Lowering<'_> {
         Extent { level, size, inverse: size.map(|size| self.program.recip(size)) }
     }
 
-    /// The level of detail of changes of coordinates along x and y: of the greater of both in texels.
+    /// The level of detail for derivatives of the coordinates along x and y: by the greater one, in texels.
     pub(super) fn detail_of_gradients(&mut self, texture: Image, place: &[Value], x: &[Value], y: &[Value]) -> Value {
         let zero = self.program.bits(0);
         let [width, height] = self.extent(texture, zero).size;
         let (changes, sizes) = if let ([s, t, r], true) = (place, texture.cube) {
             let half = self.program.float(0.5);
-            // A face is two wide, as directions divided by their largest component are.
+            // A face has a width of 2, in directions divided by their largest component.
             let texels = self.program.fmul(width, half);
             (self.changes_on_face([*s, *t, *r], [x, y]), vec![texels; 3])
         } else {
@@ -79,7 +79,7 @@ impl Lowering<'_> {
                 change.iter().zip(&sizes).map(|(&change, &size)| self.program.fmul(change, size)).collect();
             self.dot(&texels, &texels)
         });
-        // A change of nothing has a logarithm that is no number.
+        // The logarithm of 0 is avoided.
         let least = self.program.float(1e-9);
         let greater = self.program.alu(AddOp::Fmax, squares[0], squares[1]);
         let greater = self.program.alu(AddOp::Fmax, greater, least);
@@ -88,13 +88,13 @@ impl Lowering<'_> {
         self.program.fmul(logarithm, half)
     }
 
-    /// Changes of directions, as changes of the directions divided by their largest component.
+    /// Derivatives of directions, converted to derivatives of the directions divided by their largest component.
     fn changes_on_face(&mut self, place: [Value; 3], changes: [&[Value]; 2]) -> [Vec<Value>; 2] {
         let largest = self.largest(&place);
         let inverse = self.program.recip(largest);
         let on_face = place.map(|value| self.program.fmul(value, inverse));
         changes.map(|change| {
-            // The change of the largest component, away from 0.
+            // The derivative of the largest component's magnitude.
             let (mut most, mut grows) = (place[0], self.program.fmul(on_face[0], change[0]));
             for axis in 1..3 {
                 let (before, here) = (self.magnitude(most), self.magnitude(place[axis]));
@@ -113,7 +113,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// A place moved by texels of the level that is nearest to the level of detail, and that level.
+    /// A position with an offset in texels of the level that is nearest to the level of detail, and that level.
     pub(super) fn moved(
         &mut self,
         texture: Image,

@@ -1,4 +1,4 @@
-//! Lookups: one request of the TMU each.
+//! Lookups: one TMU request each.
 
 use naga::Span;
 use v3d_hw::qpu::AddOp;
@@ -15,30 +15,30 @@ pub(super) struct Image {
     pub(super) depth: bool,
 }
 
-/// Where the level of detail of a lookup comes from.
+/// The source of a lookup's level of detail.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Detail {
-    /// From the quad.
+    /// The quad's derivatives.
     Automatic,
-    /// From the quad, and so much more.
+    /// The quad's derivatives, plus a bias.
     Biased(Value),
-    /// It is this.
+    /// An explicit level of detail.
     Exactly(Value),
 }
 
-/// What is looked up.
+/// A lookup.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request<'p> {
     pub(super) texture: Image,
     /// s and t between 0 and 1, or a direction.
     pub(super) place: &'p [Value],
     pub(super) detail: Detail,
-    /// One texel, and not what the texture's filter makes of several.
+    /// Looks up one texel, without filtering.
     pub(super) one_texel: bool,
 }
 
 impl Lowering<'_> {
-    /// The word that a lookup gives.
+    /// The word that a lookup returns.
     pub(super) fn look_up(&mut self, request: Request<'_>, span: Span) -> Result<Value> {
         let Request { texture, place, detail, one_texel } = request;
         let (place, r) = match (texture.cube, place) {
@@ -60,7 +60,7 @@ impl Lowering<'_> {
         Ok(self.program.lookup(Lookup { texture: texture.number, sampling, place, r, bias }))
     }
 
-    /// A direction divided by its largest component, as the TMU wants it [AG p.44].
+    /// A direction divided by its largest component, as the TMU expects it [AG p.44].
     pub(super) fn on_cube(&mut self, direction: [Value; 3]) -> [Value; 3] {
         let largest = self.largest(&direction);
         let inverse = self.program.recip(largest);

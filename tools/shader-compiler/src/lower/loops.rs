@@ -1,6 +1,6 @@
-//! Loops that are not unrolled: variables that change are carried from one iteration to the next.
+//! Loops that are not unrolled: variables that are modified become loop-carried values.
 //!
-//! `return` and `discard` leave a loop as `break` does, and set a variable of the loop: behind it, those elements have returned.
+//! `return` and `discard` leave a loop as `break` does, and set a variable of the loop: after it, those elements are marked as returned.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use crate::limit::Limit;
 use crate::share_values::Mark;
 use crate::ssa::{Carried, Loop, Op, Step, Value};
 
-/// A snapshot of the program before a loop, to return to.
+/// A snapshot of the program before a loop, for backtracking.
 struct Standing {
     mark: Mark,
     state: State,
@@ -23,7 +23,7 @@ struct Standing {
 }
 
 impl<'m> Lowering<'m> {
-    /// Leaves the loop, the switch or the iteration.
+    /// Leaves the loop, the switch or the iteration: adds the active elements to a list of exits.
     pub(super) fn leave(&self, frame: &mut Frame<'m>, state: &mut State, list: fn(&mut Iteration) -> &mut Vec<Exit>) {
         if let Some(iteration) = frame.iterations.last_mut() {
             list(iteration).push(Exit { live: state.live, variables: state.variables.clone() });
@@ -31,20 +31,20 @@ impl<'m> Lowering<'m> {
         state.dead = true;
     }
 
-    /// Lowers a loop: unrolled if it is short, or if it looks textures up and its iterations can be counted; else as a loop.
+    /// Lowers a loop: it is unrolled if it is short, or if it contains lookups and its number of iterations is known.
     pub(super) fn repeat(&mut self, frame: &mut Frame<'m>, parts: LoopParts<'m>, state: &mut State) -> Result<()> {
         let before = self.standing(frame, state);
         if self.unroll(frame, parts, Budget::SHORT, state)? {
             return Ok(());
         }
         self.start_over(frame, &before, state);
-        // Which variables change is found by trying; then only those are carried. The last one says which elements return in the loop.
+        // Which variables are modified is found by a trial; then only those are carried. The last one is the mask of elements that return in the loop.
         let all = vec![true; state.variables.len() + 1];
         let changed = self.iteration(frame, parts, state, &all)?;
         let looks_up = self.program.looks_up_since(&before.mark);
         self.start_over(frame, &before, state);
         if looks_up && !self.is_frugal {
-            // Unrolled, lookups overlap, and two threads can share the QPU.
+            // When it is unrolled, lookups overlap, and two threads can share the QPU.
             if let Ok(true) = self.unroll(frame, parts, Budget::WITH_LOOKUPS, state) {
                 return Ok(());
             }
@@ -69,7 +69,7 @@ impl<'m> Lowering<'m> {
         (self.calls, self.discards) = (before.calls, before.discards);
     }
 
-    /// Lowers a loop as a loop, and returns which variables change in it.
+    /// Lowers a loop without unrolling, and returns which variables are modified in it.
     fn iteration(
         &mut self,
         frame: &mut Frame<'m>,
@@ -130,7 +130,7 @@ impl<'m> Lowering<'m> {
         if breaks.is_empty() && !end.dead {
             return refuse(span, &Limit::ENDLESS_LOOP);
         }
-        // Elements that have left keep what they had.
+        // Elements that have left the loop keep their values.
         let mut list = vec![Carried { value: values[0], init: inits[0], next: end.live, next_inside: end.live }];
         let mut changed = vec![false; state.variables.len()];
         for (index, &at) in places.iter().enumerate() {

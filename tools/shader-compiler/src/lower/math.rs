@@ -1,4 +1,4 @@
-//! Built-in functions of numbers.
+//! Built-in functions on numbers.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,14 +10,14 @@ use super::Lowering;
 use crate::diagnostic::Result;
 use crate::ssa::{Op, PackedComponent, Relation, Value};
 
-/// sin(2 pi y) / y in powers of y^2, for y from -0.5 to 0.5; wrong by 6e-6 at most (a fit by the maximum norm).
+/// sin(2 pi y) / y in powers of y^2, for y from -0.5 to 0.5; maximum error 6e-6 (minimax fit).
 const SINE: [f32; 5] = [6.283_056, -41.331_215, 81.366_82, -74.478_01, 32.781_42];
-/// atan(x) / x in powers of x^2, for x from -1 to 1; wrong by 1.7e-6 at most (likewise).
+/// atan(x) / x in powers of x^2, for x from -1 to 1; maximum error 1.7e-6 (minimax fit).
 const ARC_TANGENT: [f32; 6] = [0.999_977_23, -0.332_622_83, 0.193_540_38, -0.116_426_47, 0.052_647_34, -0.011_719_13];
 
-/// A float of this magnitude or a greater one is a whole number.
+/// Floats of this magnitude and above are integers.
 const WITHOUT_FRACTION: f32 = 8_388_608.0;
-/// Below this magnitude a float can be converted to an integer.
+/// Floats below this magnitude can be converted to an integer.
 const CONVERTED: f32 = 2_147_483_648.0;
 
 impl Lowering<'_> {
@@ -211,7 +211,7 @@ impl Lowering<'_> {
                 self.whole_or(a, rounded)
             }
             F::Ldexp => {
-                // Two powers of two, each of which a float has: together they reach from the smallest to the greatest.
+                // Two powers of two in the range of floats, whose product covers the range from the smallest to the largest float.
                 let one = self.program.bits(1);
                 let half = self.program.alu(AddOp::Asr, b, one);
                 let rest = self.program.alu(AddOp::Sub, b, half);
@@ -261,20 +261,20 @@ impl Lowering<'_> {
         })
     }
 
-    /// The 16-bit float that is nearest.
+    /// The nearest 16-bit float.
     pub(super) fn as_half(&mut self, a: Value) -> Value {
         let word = self.program.value(Op::PackHalf(0, None, a));
         self.program.value(Op::Unpack(PackedComponent::Half(0), word))
     }
 
-    /// From `a` to `b` by a share.
+    /// Linear interpolation from `a` to `b`.
     pub(super) fn mixed(&mut self, a: Value, b: Value, share: Value) -> Value {
         let difference = self.program.fsub(b, a);
         let part = self.program.fmul(difference, share);
         self.program.fadd(a, part)
     }
 
-    /// The smaller or the larger of two.
+    /// The minimum or maximum of two numbers.
     fn least(&mut self, kind: ScalarKind, a: Value, b: Value, larger: bool) -> Value {
         let op = match (kind, larger) {
             (ScalarKind::Float, false) => AddOp::Fmin,
@@ -295,7 +295,7 @@ impl Lowering<'_> {
         self.program.alu(AddOp::Fmin, a, high)
     }
 
-    /// 2 to the power of an integer between -126 and 127, or of the one of these that is nearest.
+    /// 2 to the power of an integer, which is clamped to -126 to 127.
     fn two_to_the(&mut self, exponent: Value) -> Value {
         let (least, most) = (self.program.bits(-126i32 as u32), self.program.bits(127));
         let (bias, by) = (self.program.bits(127), self.program.bits(23));
@@ -310,7 +310,7 @@ impl Lowering<'_> {
         self.program.fmul(a, by)
     }
 
-    /// A quotient that need not be exact where it could be.
+    /// A quotient that need not be exact if the result is representable.
     pub(super) fn quotient(&mut self, a: Value, b: Value) -> Value {
         if self.fast_math {
             return self.binary(BinaryOperator::Divide, ScalarKind::Float, a, b);
@@ -327,24 +327,24 @@ impl Lowering<'_> {
         if self.fast_math { self.program.fast_sqrt(a) } else { self.program.sqrt(a) }
     }
 
-    /// Without its fraction. Right for magnitudes below 2^31, as the conversion to integers is.
+    /// The integer part, for magnitudes below 2^31, which can be converted to integers.
     pub(super) fn truncated(&mut self, a: Value) -> Value {
         let whole = self.program.alu(AddOp::Ftoi, a, a);
         self.program.alu(AddOp::Itof, whole, whole)
     }
 
-    /// The same of all magnitudes.
+    /// The integer part, for all magnitudes.
     pub(super) fn whole_part(&mut self, a: Value) -> Value {
         let whole = self.truncated(a);
         self.whole_or(a, whole)
     }
 
-    /// A number that is too large to have a fraction, or what was made of it.
+    /// The number itself if it is too large to have a fraction, or else `made`.
     fn whole_or(&mut self, a: Value, made: Value) -> Value {
         self.where_whole(a, a, made)
     }
 
-    /// A value where a number is too large to have a fraction, and another where it is not. With fast math, no number is so large.
+    /// One value where a number is too large to have a fraction, and another elsewhere. With fast math, numbers are assumed not to be that large.
     fn where_whole(&mut self, a: Value, whole: Value, other: Value) -> Value {
         if self.fast_math || self.program.is_within(a, CONVERTED) {
             return other;
@@ -371,7 +371,7 @@ impl Lowering<'_> {
         self.program.select(above, less, whole)
     }
 
-    /// To the nearest whole number, of two equally near ones to the even.
+    /// Rounds to the nearest integer, ties to even.
     fn rounded(&mut self, a: Value) -> Value {
         let (half, one) = (self.program.float(0.5), self.program.float(1.0));
         let (bit, zero) = (self.program.bits(1), self.program.bits(0));
@@ -397,7 +397,7 @@ impl Lowering<'_> {
         sum
     }
 
-    /// sin(a + 2 pi turns): the argument in turns is brought to -0.5 to 0.5, where a polynomial takes over.
+    /// sin(a + 2 pi turns): the argument in turns is reduced to -0.5 to 0.5, then a polynomial is evaluated.
     fn sine(&mut self, a: Value, turns: f32) -> Value {
         let in_turns = self.scaled(a, core::f32::consts::FRAC_1_PI / 2.0);
         let half = self.program.float(turns + 0.5);
@@ -410,7 +410,7 @@ impl Lowering<'_> {
         self.program.fmul(place, sum)
     }
 
-    /// The angle of a point: the smaller of |y| and |x| divided by the larger is between 0 and 1; then by the octant.
+    /// The angle of a point: the smaller of |y| and |x| divided by the larger is between 0 and 1; the octant determines the rest.
     fn arc_tangent(&mut self, y: Value, x: Value) -> Value {
         let zero = self.program.bits(0);
         let low = self.program.alu(AddOp::Fminabs, x, y);
@@ -433,7 +433,7 @@ impl Lowering<'_> {
         self.program.select(below, other, angle)
     }
 
-    /// 0 where there is no refraction: where 1 - eta^2 * (1 - cos^2) is negative.
+    /// 0 for total reflection: where 1 - eta^2 * (1 - cos^2) is negative.
     fn refract(&mut self, a: &[Value], normal: &[Value], eta: Value) -> Vec<Value> {
         let (zero, one) = (self.program.bits(0), self.program.float(1.0));
         let cosine = self.dot(normal, a);

@@ -1,4 +1,4 @@
-//! Determinants of matrices, which are given column by column.
+//! Determinants of matrices in column-major order.
 
 use alloc::vec::Vec;
 
@@ -6,7 +6,7 @@ use super::Lowering;
 use crate::ssa::Value;
 
 impl Lowering<'_> {
-    /// The determinant of a square matrix, by the first column.
+    /// The determinant of a square matrix, by expansion along the first column.
     pub(super) fn determinant(&mut self, matrix: &[Value], size: usize) -> Value {
         if size == 1 {
             return matrix[0];
@@ -20,7 +20,7 @@ impl Lowering<'_> {
         sum
     }
 
-    /// The determinant of what is left without a column and a row.
+    /// The minor: the determinant without a column and a row.
     fn minor(&mut self, matrix: &[Value], size: usize, column: usize, row: usize) -> Value {
         let left = (0..size * size).filter(|at| at / size != column && at % size != row);
         let left: Vec<Value> = left.map(|at| matrix[at]).collect();

@@ -1,12 +1,12 @@
-//! References to memory: storage buffers and workgroup memory.
+//! Pointers to memory: storage buffers and workgroup memory.
 //!
 //! # Bounds
 //! An out-of-bounds read returns the last or first element of the array, and an out-of-bounds write is dropped: WGSL allows both.
 //!
 //! # Caches
-//! The TMUs and the L2 cache keep what they have read; what DMA writes does not change that. So a word is read by a TMU only where the program cannot have
-//! written to its buffer before, by itself or in a loop around both. Otherwise it is read by DMA. What other invocations write is seen behind a barrier
-//! by the same rule: they have come to the barrier by the same program.
+//! The TMUs and the L2 cache keep what they have read; writes by DMA do not update them. So a word is read by a TMU only if the program cannot have written
+//! to its buffer before, including in a loop around both. Otherwise it is read by DMA. Writes of other invocations are visible after a barrier by the same
+//! rule: these execute the same program.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -23,10 +23,10 @@ use crate::ssa::{Access, Atomic, Memory, Op, PackedComponent, Relation, Step, St
 
 /// Words that one access stores in main memory.
 const MAX_WORDS: usize = 4;
-/// Bytes between the words of one element and the next that DMA can skip.
+/// Maximum gap in bytes between the words of one element and the next that DMA supports.
 const MAX_GAP_BYTES: u32 = 65_535;
 
-/// A reference to memory.
+/// A pointer to memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(super) memory: Memory,
@@ -43,12 +43,12 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The start of a buffer, or of the workgroup's memory.
+    /// A pointer to the start of a buffer, or of the workgroup's memory.
     pub(super) const fn start(memory: Memory) -> Self {
         Self { memory, first: 0, offset: None, inside: None, stride: 0, in_words: true }
     }
 
-    /// The same reference with a constant number of bytes added.
+    /// The same pointer with a constant number of bytes added.
     pub(super) const fn further(mut self, bytes: u32) -> Self {
         self.first = self.first.wrapping_add(bytes);
         self
@@ -56,7 +56,7 @@ impl Place {
 }
 
 impl<'m> Lowering<'m> {
-    /// A component of a reference, by a constant index.
+    /// A component of a pointer's target, by a constant index.
     pub(super) fn part_of_memory(
         &mut self,
         place: &Place,
@@ -79,7 +79,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// A component of a reference, by a dynamic index.
+    /// An element of a pointer's target, by a dynamic index.
     pub(super) fn element_of_memory(
         &mut self,
         place: &Place,
@@ -130,7 +130,7 @@ impl<'m> Lowering<'m> {
         Ok(Lowered::Memory(Place { offset: Some(offset), inside: Some(inside), stride, in_words, ..*place }))
     }
 
-    /// The length of the array at the end of a buffer.
+    /// The length of the runtime-sized array at the end of a buffer.
     pub(super) fn length_of(&mut self, place: &Place) -> Value {
         match place.memory {
             Memory::Buffer(buffer) => self.program.uniform(StreamWord::Length(buffer)),
@@ -147,7 +147,7 @@ impl<'m> Lowering<'m> {
         self.multiplied(number, factor)
     }
 
-    /// An address so many bytes behind a place: one that is valid in all elements, or one for those that take part.
+    /// The address at an offset from a pointer: one that is valid in all elements, or only in active ones.
     fn address(&mut self, place: &Place, bytes: u32, safe: bool) -> Value {
         let at = place.first.wrapping_add(bytes);
         let word = match place.memory {
@@ -162,7 +162,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// An address where a mask says so, else 0.
+    /// An address where a mask is set, else 0.
     fn address_where(&mut self, mask: Value, address: Value) -> Value {
         let none = self.program.bits(0);
         self.program.select(mask, address, none)
@@ -176,13 +176,13 @@ impl<'m> Lowering<'m> {
         span: Span,
     ) -> Result<Vec<Value>> {
         if !matches!(inner, TypeInner::Atomic(_)) {
-            // Too many numbers, and numbers of other sizes.
+            // Fails for too many numbers, and for other sizes.
             self.scalars_of(inner, span)?;
         }
         let mut slots = Vec::new();
         self.slots(inner, 0, &mut slots, span)?;
         let mut numbers = Vec::new();
-        // Halves of one word are one behind the other.
+        // Halves of one word are adjacent.
         let mut last = None;
         for Slot { offset, is_half } in slots {
             if !is_half {
@@ -205,7 +205,7 @@ impl<'m> Lowering<'m> {
         Ok(numbers)
     }
 
-    /// The half that is so many bytes behind a place of which only the program knows whether it is the lower or the upper one of its word.
+    /// Loads a half float at an offset whose alignment within its word is known only at run time.
     fn load_half(&mut self, place: &Place, bytes: u32, state: &State) -> Value {
         let address = self.address(place, bytes, true);
         let (words, upper) = (self.program.bits(!3), self.program.bits(2));
@@ -216,7 +216,7 @@ impl<'m> Lowering<'m> {
         self.program.select(is_upper, high, low)
     }
 
-    /// The word that is so many bytes behind a place.
+    /// Loads the word at an offset from a pointer.
     fn load_word(&mut self, place: &Place, bytes: u32, state: &State) -> Value {
         if place.memory == Memory::Vpm
             && let Some(word) = self.load_rows(place, bytes)
@@ -283,8 +283,8 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    /// Numbers as the words in memory that they make, with the bytes before each. The other half of a word must not be touched, since another invocation may be
-    /// writing it.
+    /// Combines numbers to the words in memory that they fill, each with its offset. The other half of a word must not be changed, since another invocation
+    /// may be writing it.
     fn whole_words(
         &mut self,
         place: &Place,
@@ -309,7 +309,7 @@ impl<'m> Lowering<'m> {
         Ok(words)
     }
 
-    /// An operation on a word that others may change at the same time; what it gives: the word as it was, and with an expectation whether it was that.
+    /// An atomic operation; its result is the previous word, and for a compare and exchange whether the comparison succeeded.
     pub(super) fn atomic(
         &mut self,
         frame: &mut Frame<'m>,
@@ -354,10 +354,10 @@ impl<'m> Lowering<'m> {
         Ok(result)
     }
 
-    /// Decides which words the TMUs may read: those of buffers that the program has not written to as yet.
+    /// Decides which words the TMUs may read: those of buffers that the program has not written to before.
     pub(super) fn load_past_caches(&mut self) {
         let program = &mut self.program;
-        // What is written in each loop.
+        // The buffers that are written in each loop.
         let mut in_loop: Vec<HashSet<Memory>> = vec![HashSet::new(); program.loops.len()];
         let mut open: Vec<u32> = Vec::new();
         for step in &program.steps {

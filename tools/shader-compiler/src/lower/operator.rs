@@ -61,14 +61,14 @@ impl<'m> Lowering<'m> {
         }
         let mut results = Vec::new();
         for at in 0..length {
-            // A scalar stands for all components of a vector.
+            // A scalar operand is broadcast to all components of a vector.
             let (a, b) = (a[at % a.len()], b[at % b.len()]);
             results.push(self.binary(op, kind, a, b));
         }
         Ok(Lowered::Scalars(results))
     }
 
-    /// A matrix, given column by column, times a vector.
+    /// The product of a matrix in column-major order and a vector.
     fn transformed(&mut self, matrix: &[Value], rows: usize, vector: &[Value]) -> Vec<Value> {
         (0..rows)
             .map(|row| {
@@ -129,7 +129,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// The low 32 bits of a product, from products of 24 bits.
+    /// The low 32 bits of a product, from 24-bit products.
     pub(super) fn multiplied(&mut self, a: Value, b: Value) -> Value {
         if let Some(product) = self.multiplied_by_shift(a, b) {
             return product;
@@ -145,15 +145,15 @@ impl<'m> Lowering<'m> {
         program.alu(AddOp::Add, low, high)
     }
 
-    /// The float of a signed integer.
+    /// Converts a signed integer to a float.
     pub(super) fn float_of(&mut self, a: Value) -> Value {
         self.program.alu(AddOp::Itof, a, a)
     }
 
-    /// The float that is nearest to an unsigned integer, or close to it.
+    /// Converts an unsigned integer to the nearest float, or close to it.
     pub(super) fn float_of_unsigned(&mut self, a: Value) -> Value {
         let program = &mut self.program;
-        // The conversion takes signed integers: of large ones it gets the upper bits.
+        // The conversion expects signed integers: large ones are halved before.
         let (zero, one, two) = (program.bits(0), program.bits(1), program.float(2.0));
         let plain = program.alu(AddOp::Itof, a, a);
         if program.is_below_sign(a) {
@@ -166,7 +166,7 @@ impl<'m> Lowering<'m> {
         program.select(is_large, large, plain)
     }
 
-    /// The unsigned integer of a float that is not negative; its fraction is dropped.
+    /// Converts a float that is not negative to an unsigned integer; its fraction is dropped.
     pub(super) fn unsigned_of_float(&mut self, a: Value) -> Value {
         let program = &mut self.program;
         let (limit, sign) = (program.float(2_147_483_648.0), program.bits(0x8000_0000));
@@ -178,7 +178,7 @@ impl<'m> Lowering<'m> {
         program.select(is_large, high, low)
     }
 
-    /// Quotient and remainder of integers. Of a division by 0 the quotient is the dividend and the remainder 0, as WGSL has it.
+    /// Quotient and remainder of integers. For a division by 0 the quotient is the dividend and the remainder 0, as WGSL specifies.
     pub(super) fn divided(&mut self, a: Value, b: Value, signed: bool) -> (Value, Value) {
         if let Some(results) = self.divided_by_shift(a, b, signed) {
             return results;
@@ -209,10 +209,10 @@ impl<'m> Lowering<'m> {
         (self.program.select(nothing, a, quotient), self.program.select(nothing, zero, remainder))
     }
 
-    /// Two estimates by floats, the second of what the first has left, and a correction by one.
+    /// Division by two float estimates, the second for the remainder of the first, and a correction by one.
     ///
-    /// The reciprocal is less than the right one, by 2^-19 of it at most even if the special function unit has only 10 good bits; so no estimate is too large.
-    /// Of a quotient below 2^32 the first leaves at most 2^13 + 1, and of that the second at most 1.
+    /// The reciprocal is too small, by at most 2^-19 of it even if the special function unit has only 10 accurate bits; so no estimate is too large. For a
+    /// quotient below 2^32 the remaining quotient after the first estimate is at most 2^13 + 1, and after the second at most 1.
     fn divided_unsigned(&mut self, a: Value, b: Value) -> (Value, Value) {
         let divisor = self.float_of_unsigned(b);
         let inverse = self.program.recip(divisor);
@@ -228,7 +228,7 @@ impl<'m> Lowering<'m> {
         let dividend = self.float_of_unsigned(rest);
         let estimate = self.program.fmul(dividend, inverse);
         let second = self.program.alu(AddOp::Ftoi, estimate, estimate);
-        // The second estimate has no bits above 24.
+        // The second estimate has at most 24 bits.
         let by = self.program.bits(24);
         let high = self.program.alu(AddOp::Shr, b, by);
         let (low, high) = (
@@ -287,7 +287,7 @@ impl<'m> Lowering<'m> {
             }
             (Float, Bool) => self.program.compare(Relation::FloatNotEqual, a, zero),
             (Sint | Uint, Bool) => self.program.compare(Relation::NotEqual, a, zero),
-            // What is beyond the integers becomes the last of them that is a float.
+            // Values beyond the range of integers become the largest integer that is a float.
             (Float, Sint) => {
                 let (least, most) = (self.program.float(-2_147_483_648.0), self.program.float(2_147_483_520.0));
                 let a = self.program.alu(AddOp::Fmax, a, least);
@@ -306,7 +306,7 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// How a value differs between the pixels of a quad: elements 0 to 3 of each are left and right, upper pair first.
+    /// The difference of a value between the pixels of a quad: elements 0 to 3 of each quad are left and right, upper pair first.
     pub(super) fn derivative(&mut self, axis: DerivativeAxis, a: Value) -> Value {
         let (bit, places) = match axis {
             DerivativeAxis::X => (1, 1),
@@ -318,7 +318,7 @@ impl<'m> Lowering<'m> {
             }
         };
         let program = &mut self.program;
-        // Element i of the first is element i + places of the value, of the second i - places.
+        // Element i of the first is element i + places of the value, of the second element i - places.
         let behind = program.value(Op::Rotate(16 - places, a));
         let before = program.value(Op::Rotate(places, a));
         let (ahead, back) = (program.fsub(behind, a), program.fsub(a, before));

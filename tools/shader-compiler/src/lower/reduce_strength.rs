@@ -1,16 +1,16 @@
-//! Replaces operations on numbers that are known by cheaper ones: products and quotients by shifts, powers by products.
+//! Strength reduction for constant operands: products and quotients become shifts, powers become products.
 
 use v3d_hw::qpu::AddOp;
 
 use super::Lowering;
 use crate::ssa::Value;
 
-/// Greatest exponent of a power that is made of products: at most 8 of them, or 2 where the special function unit is taken as it is.
+/// Maximum exponent of a power that is computed by products: at most 8 of them, or 2 with fast math.
 const MAX_EXPONENT: u32 = 32;
 const MAX_FAST_EXPONENT: u32 = 4;
 
 impl Lowering<'_> {
-    /// The low 32 bits of a product of integers, if both are known or one is a power of two.
+    /// The low 32 bits of a product of integers, if both are constants or one is a power of two.
     pub(super) fn multiplied_by_shift(&mut self, a: Value, b: Value) -> Option<Value> {
         let program = &mut self.program;
         let (x, y) = (program.constant(a), program.constant(b));
@@ -25,7 +25,7 @@ impl Lowering<'_> {
         Some(program.alu(AddOp::Shl, other, by))
     }
 
-    /// A product with a number that is known and has two bits, as the sum of two shifts.
+    /// The product with a constant that has two bits set, as the sum of two shifts.
     pub(super) fn multiplied_by_shifts(&mut self, number: Value, factor: u32) -> Option<Value> {
         let program = &mut self.program;
         if factor.count_ones() != 2 || program.constant(number).is_some() {
@@ -36,8 +36,8 @@ impl Lowering<'_> {
         Some(program.alu(AddOp::Add, low, high))
     }
 
-    /// Quotient and remainder of integers, if both are known, or the divisor is a power of two without a sign. Of a division by 0 the quotient is the dividend
-    /// and the remainder 0, as WGSL has it.
+    /// Quotient and remainder of integers, if both are constants, or the divisor is an unsigned power of two. For a division by 0 the quotient is the
+    /// dividend and the remainder 0, as WGSL specifies.
     pub(super) fn divided_by_shift(&mut self, a: Value, b: Value, signed: bool) -> Option<(Value, Value)> {
         let program = &mut self.program;
         let divisor = program.constant(b)?;
@@ -56,7 +56,7 @@ impl Lowering<'_> {
         Some((program.alu(AddOp::Shr, a, by), program.and(a, mask)))
     }
 
-    /// A power with a small integer or a half as its exponent.
+    /// A power whose exponent is a small integer or a half.
     pub(super) fn power_by_products(&mut self, a: Value, exponent: f32) -> Option<Value> {
         if exponent == 0.5 {
             return Some(self.root(a));

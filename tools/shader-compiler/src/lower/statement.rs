@@ -19,7 +19,7 @@ impl<'m> Lowering<'m> {
                 return Ok(());
             }
             self.program.here = *span;
-            // `break`, `continue` and `return` keep a copy of the variables.
+            // `break`, `continue` and `return` copy the variables.
             self.charge(state.variables.len(), *span)?;
             self.statement(frame, statement, *span, state)?;
         }
@@ -94,7 +94,7 @@ impl<'m> Lowering<'m> {
                 }
             }
             Statement::ControlBarrier(_) => self.barrier(),
-            // A store is complete before the program continues, so that this barrier needs no code of its own.
+            // A store is complete before the program continues, so this barrier needs no code.
             Statement::MemoryBarrier(_) => {}
             Statement::ImageStore { .. } | Statement::ImageAtomic { .. } => {
                 return refuse(span, &Limit::TEXTURE_STORE);
@@ -120,7 +120,7 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    /// Stores scalars through a reference.
+    /// Stores scalars through a pointer.
     pub(super) fn store(&mut self, to: &Pointer, scalars: &[Value], state: &mut State, span: Span) -> Result<()> {
         if to.space != Space::Variables {
             return fault(span, "a store to read-only memory");
@@ -139,7 +139,7 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    /// All scalars that a pointer may refer to, each with the mask of the elements for which it does.
+    /// All scalars that a pointer may refer to, each with the mask of the elements in which it does.
     pub(super) fn places(&mut self, pointer: &Pointer) -> Vec<(usize, Option<Value>)> {
         let mut places = vec![(pointer.first, None)];
         for dynamic in &pointer.dynamic {

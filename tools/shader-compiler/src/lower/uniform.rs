@@ -1,8 +1,8 @@
 //! Uniforms: words of the stream, or memory.
 //!
-//! A member of a uniform structure is a field, whose words the program reads from its stream where it needs them. A stream can only be read in order, so an
-//! index that is not constant chooses by selects between all words of an array. Longer arrays, and members with numbers of several types, are buffers
-//! instead: the stream has their address, and TMU 0 looks their words up. So are all arrays with such an index where the registers are too few for selects.
+//! A member of a uniform structure is a field, whose words the program reads from its stream where it needs them. A stream can only be read in order, so a
+//! dynamic index is a select among all words of an array. Longer arrays, and members with numbers of several types, are buffers instead: the stream has their
+//! address, and their words are looked up by TMU 0. The same is done for all arrays with a dynamic index if there are too few registers for selects.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -20,12 +20,12 @@ use crate::interface::{Field, Number};
 use crate::limit::Limit;
 use crate::ssa::{Memory, Op, PackedComponent, StreamWord, Value};
 
-/// Elements between which an index chooses by selects: of vectors of four floats, each takes 4 instructions, and lookups 17 and their latency.
+/// Maximum number of elements for a dynamic index by selects: with vectors of four floats, each takes 4 instructions, a lookup 17 and its latency.
 const MAX_SELECTED: usize = 8;
-/// Scalars of a uniform: 64 KiB, as WebGPU guarantees.
+/// Maximum number of scalars of a uniform: 64 KiB, as WebGPU guarantees.
 const MAX_SCALARS: usize = 16_384;
 
-/// Members of uniforms that are buffers: variables, and numbers of members.
+/// Members of uniforms that are in memory: variable, and index of the member.
 pub(super) type InMemory = HashSet<(Handle<GlobalVariable>, usize)>;
 
 /// A scalar of a uniform.
@@ -38,7 +38,7 @@ pub(super) enum Scalar {
 }
 
 impl Lowering<'_> {
-    /// The scalars of a uniform variable; makes its fields and buffers.
+    /// The scalars of a uniform variable; creates its fields and buffers.
     pub(super) fn uniform_variable(&mut self, variable: Handle<GlobalVariable>, span: Span) -> Result<Vec<Scalar>> {
         let mut scalars = Vec::new();
         for (number, (name, ty)) in self.members(variable).into_iter().enumerate() {
@@ -59,7 +59,7 @@ impl Lowering<'_> {
         Ok(scalars)
     }
 
-    /// Names and types of a uniform structure's members; a variable that is no structure is its own member.
+    /// Names and types of a uniform structure's members; a variable that is not a structure is its own member.
     fn members(&self, variable: Handle<GlobalVariable>) -> Vec<(String, Handle<Type>)> {
         let variable = &self.module.global_variables[variable];
         let named = |name: &Option<String>| name.clone().unwrap_or_else(|| "unnamed".to_owned());
@@ -71,7 +71,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Adds a field and its words in the order of the type's scalars, if all scalars have one type.
+    /// Adds a field and its words in the order of the type's scalars, if all scalars have the same type.
     fn field(&mut self, name: &str, ty: Handle<Type>, scalars: &mut Vec<Scalar>) -> bool {
         let (element, count) = match self.module.types[ty].inner {
             TypeInner::Array { base, size: ArraySize::Constant(count), .. } => (base, Some(count.get())),
@@ -95,7 +95,7 @@ impl Lowering<'_> {
         true
     }
 
-    /// The kinds of a type's scalars, and where each stands in its field: columns of matrices are given row by row.
+    /// The scalar types of a type, and the position of each scalar in its field: matrices are in row-major order.
     fn flatten(&self, ty: Handle<Type>, kinds: &mut Vec<ScalarKind>, places: &mut Vec<u32>) {
         let first = places.len() as u32;
         let inner = &self.module.types[ty].inner;
@@ -134,7 +134,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The reference to memory that a pointer is, if it is one.
+    /// The pointer to memory that a uniform pointer denotes, if it does.
     pub(super) fn uniform_place(&self, pointer: &Pointer) -> Option<Place> {
         match self.uniform_at(pointer)? {
             Scalar::Memory { buffer, slot } => Some(Place::start(Memory::Buffer(buffer)).further(slot.offset)),
@@ -150,8 +150,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Turns an array of uniforms into a buffer if a dynamic index chooses between too many elements; the program is then lowered once more. Returns
-    /// whether that is so.
+    /// Moves an array of uniforms to a buffer if a dynamic index selects among too many elements; the program is then lowered again. Returns whether that is
+    /// so.
     pub(super) fn move_to_memory(&mut self, pointer: &Pointer, count: usize, span: Span) -> Result<bool> {
         let Space::Uniform(variable) = pointer.space else { return Ok(false) };
         if count <= MAX_SELECTED && !self.is_frugal {

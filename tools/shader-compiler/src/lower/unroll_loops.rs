@@ -1,4 +1,4 @@
-//! Unrolls loops: each iteration is lowered with what is known of it, mostly the number of the iteration.
+//! Unrolls loops: each iteration is lowered with its constants, mostly the loop counter.
 
 use alloc::vec::Vec;
 
@@ -16,27 +16,27 @@ pub(super) struct LoopParts<'m> {
     pub(super) span: Span,
 }
 
-/// How long a loop may become.
+/// The size limits of an unrolled loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
-    /// Iterations.
+    /// Maximum number of iterations.
     iterations: usize,
-    /// Computations that are added.
+    /// Maximum number of computations that are added.
     computations: usize,
-    /// Iterations from which on elements may not leave the loop one by one: what is left goes on under a mask, and a loop ends when none is left.
+    /// Maximum number of iterations with divergent exits: later ones would be executed under a mask, while a loop ends when no element is active.
     divergent_iterations: usize,
 }
 
 impl Budget {
-    /// Where a loop would do as well.
+    /// For loops that need not be unrolled.
     pub(super) const SHORT: Self = Self { iterations: 64, computations: 300, divergent_iterations: 3 };
-    /// Where a loop would keep lookups from overlapping.
+    /// For loops with lookups, which would not overlap in a loop.
     pub(super) const WITH_LOOKUPS: Self =
         Self { iterations: 256, computations: 4000, divergent_iterations: usize::MAX };
 }
 
 impl<'m> Lowering<'m> {
-    /// Lowers one iteration after the other, if it is known how many there are at most and they are within a budget. The answer is whether that was so.
+    /// Lowers one iteration after the other, if their maximum number is known and within the limits. Returns whether that was so.
     pub(super) fn unroll(
         &mut self,
         frame: &mut Frame<'m>,
@@ -66,7 +66,7 @@ impl<'m> Lowering<'m> {
             }
             breaks.extend(iteration.breaks);
             if may_diverge {
-                // What elements have left with is merged after each iteration, so that not all of it is kept until the end.
+                // The exits are merged after each iteration, so that not all of their variables are kept until the end.
                 breaks = self.merge(breaks).into_iter().collect();
                 let returned = frame.returns.split_off(first_return);
                 frame.returns.extend(self.merge(returned));
