@@ -1,8 +1,8 @@
 //! Pass `allocate`: a register for each live range.
 //!
-//! The scheduler has seen to it that no bank ever has more live ranges than registers. The live ranges of a bank are intervals of instructions, and of
-//! intervals a linear scan needs no more registers than are live at once. It goes backward, so that the one range that must have a certain register, the colour
-//! in r0 at the end, is met before those that are live beside it.
+//! The scheduler ensures that the live ranges of a bank never exceed its registers. Live ranges are intervals of instructions, and a linear scan colours
+//! intervals with no more registers than are live at once. It scans backward, so that the one range with a fixed register, the colour in r0 at the end, is
+//! allocated before the ranges that are live at the same time.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -15,14 +15,14 @@ use crate::bundle::{Bank, RangeId};
 use crate::diagnostic::{Result, fault};
 use crate::schedule::{ACCUMULATORS, FILE_REGISTERS, KEPT_FREE, LiveRange, Scheduled};
 
-/// Which register each live range has.
+/// The register of each live range.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Allocation {
     numbers: Vec<Option<u8>>,
 }
 
 impl Allocation {
-    /// The register of a range within its bank; `None` for r4, and if nobody reads the range.
+    /// The register of a range within its bank; `None` for r4, and for a range that is never read.
     pub(crate) fn number(&self, range: RangeId) -> Option<u8> {
         self.numbers.get(range.index()).copied().flatten()
     }
@@ -46,9 +46,9 @@ fn allocate_bank(scheduled: &Scheduled, bank: Bank, numbers: &mut [Option<u8>]) 
     let end = |range: &LiveRange| range.end.unwrap_or(last);
     let mut ranges: Vec<(usize, &LiveRange)> = scheduled.ranges.iter().enumerate().collect();
     ranges.retain(|(_, range)| range.bank == bank && end(range) > range.start);
-    // The colour first of those that live until the end.
+    // The colour comes first among those that live until the end.
     ranges.sort_by_key(|(_, range)| (core::cmp::Reverse(end(range)), !range.is_color));
-    // For each register the start of the range that was given it last: it is free for ranges that end there or before.
+    // For each register the start of the range that was allocated to it last: it is free for ranges that end there or before.
     let mut starts = vec![usize::MAX; usize::from(FILE_REGISTERS)];
     for (at, range) in ranges {
         let is_free = |number: &&u8| starts[usize::from(**number)] >= end(range);
@@ -62,7 +62,7 @@ fn allocate_bank(scheduled: &Scheduled, bank: Bank, numbers: &mut [Option<u8>]) 
     Ok(())
 }
 
-/// The live ranges with their registers, for people.
+/// The live ranges with their registers, as text.
 pub(crate) fn dump(scheduled: &Scheduled, allocation: &Allocation) -> String {
     let mut text = String::new();
     for (at, range) in scheduled.ranges.iter().enumerate() {
@@ -73,7 +73,7 @@ pub(crate) fn dump(scheduled: &Scheduled, allocation: &Allocation) -> String {
             (bank, Some(number)) => format!("r{}{number}", bank.name()),
         };
         let end = range.end.unwrap_or(scheduled.slots.len());
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "  {:6} v{:<4} {name:5} {}..{end}", format!("l{at}"), range.register.0, range.start);
     }
     text

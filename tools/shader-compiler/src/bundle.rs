@@ -1,10 +1,10 @@
-//! An instruction of the hardware whose registers have no numbers yet.
+//! A bundle: an instruction of the hardware before registers are allocated.
 //!
-//! It says which operation each ALU executes, and which operand comes by which read port.
+//! It determines the operation of each ALU, and the read port of each operand.
 //!
-//! A live range has a bank (accumulators, file A, file B or r4), which decides when it can be read and with what; which register of the bank it is makes no
-//! difference to an instruction, since two ranges that are live at the same time never share one. So whether operations fit into one instruction is decided
-//! here, before registers are allocated.
+//! A live range has a bank (accumulators, file A, file B or r4), which determines when and with which other operands it can be read. The register within the
+//! bank does not matter for an instruction, since two ranges that are live at the same time never share one. So whether operations can be merged into one
+//! instruction is decided here, before register allocation.
 
 use naga::Span;
 use v3d_hw::qpu::access::Stream;
@@ -17,9 +17,9 @@ use crate::ssa::StreamWord;
 /// A class of interchangeable registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bank {
-    /// r0 to r3: readable in the next instruction, any number of them at once.
+    /// r0 to r3: can be read by the next instruction, in any number.
     Accumulator,
-    /// Register file A: one register in each instruction, two instructions after it was written [AG p.17, p.37].
+    /// Register file A: one register per instruction can be read, two instructions after it was written at the earliest [AG p.17, p.37].
     A,
     /// Register file B, likewise.
     B,
@@ -38,7 +38,7 @@ impl Bank {
     }
 }
 
-/// A value from where it is written to its last use, in one bank: an index into the schedule's live ranges.
+/// A live range: a value in one bank, from its definition to its last use; an index into the schedule's live ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RangeId(pub(crate) u32);
 
@@ -54,24 +54,24 @@ pub(crate) enum PlacedOperand {
     Range(Bank, RangeId, Unpack),
     /// A small immediate, by its code.
     Small(u8),
-    /// An address of one file's port.
+    /// An I/O address that is read through the port of one file.
     Fixed(File, u8),
-    /// An address that both ports have.
+    /// An I/O address that can be read through either port.
     Either(u8),
     R5,
 }
 
-/// Where a result goes.
+/// The destination of a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Destination {
     Nothing,
     Range(Bank, RangeId),
-    /// An address, of one file if the other has another meaning for it.
+    /// An I/O address; with a file, if the address has another meaning in the other file.
     Address(Option<File>, WriteTarget),
 }
 
 impl Destination {
-    /// The file whose write port it takes; `None` if either will do.
+    /// The file whose write port it needs; `None` if it can use either.
     const fn file(self) -> Option<File> {
         match self {
             Self::Range(Bank::A, _) => Some(File::A),
@@ -94,12 +94,12 @@ pub(crate) struct Placed {
     pub(crate) pack: Pack,
     pub(crate) uniform: Option<StreamWord>,
     pub(crate) span: Span,
-    /// The port by which [`PlacedOperand::Either`] is read.
+    /// The port through which [`PlacedOperand::Either`] is read.
     pub(crate) stream_port: File,
 }
 
 impl Placed {
-    /// `range` says where registers are. `None` if one has no place.
+    /// `range` returns the live range of a register. `None` if a register has none.
     pub(crate) fn new(
         operation: &Operation,
         destination: Destination,
@@ -139,7 +139,7 @@ impl Placed {
         })
     }
 
-    /// The destination of an operation whose result is no register.
+    /// The destination of an operation whose result is not in a register.
     pub(crate) fn fixed_destination(target: Target) -> Destination {
         let address = |file, target: WriteTarget| {
             let is_open = is_written_in_either_file(target.address());
@@ -160,7 +160,7 @@ impl Placed {
         &self.operands[..usize::from(self.count)]
     }
 
-    /// Whether it reads or writes a unit outside of the QPU: at most one operation of an instruction may. Uniforms and varyings can be read beside anything.
+    /// Whether it accesses a unit outside of the QPU, which only one operation of an instruction may do. Reads of uniforms and varyings do not count.
     fn accesses_unit(&self) -> bool {
         let writes = matches!(self.destination, Destination::Address(_, target) if target.is_peripheral());
         let is_unit = |file, address| {
@@ -183,7 +183,7 @@ impl Placed {
         self.operands().contains(&PlacedOperand::Either(ReadSource::Uniform.address()))
     }
 
-    /// What it unpacks, and from where.
+    /// The unpack mode that it needs, and the bank of that operand.
     fn unpacks(&self) -> Option<(Bank, Unpack)> {
         self.operands().iter().find_map(|operand| match *operand {
             PlacedOperand::Range(bank, _, unpack) if unpack != Unpack::None => Some((bank, unpack)),
@@ -191,7 +191,7 @@ impl Placed {
         })
     }
 
-    /// Whether it reads r4 or file A as it is.
+    /// Whether it reads an operand from r4 or file A without unpacking.
     fn reads_whole(&self, bank: Bank) -> bool {
         self.operands().iter().any(|operand| match *operand {
             PlacedOperand::Range(of, _, Unpack::None) => of == bank,
@@ -212,26 +212,26 @@ impl Placed {
     fn fits_mul(&self) -> bool {
         match self.work {
             Work::Mul(_) | Work::Rotate(_) => true,
-            // A move is `or` of the add ALU or `v8min` of the mul ALU: the flags and packs of the two differ.
+            // A move is `or` on the add ALU or `v8min` on the mul ALU, whose flags and packs differ.
             Work::Move => !self.sets_flags && self.pack == Pack::None && self.unpacks().is_none(),
             _ => false,
         }
     }
 }
 
-/// What a read port delivers.
+/// The value that a read port delivers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Port {
     Range(RangeId),
     Address(u8),
-    /// A small immediate in place of file B.
+    /// A small immediate, in the field of file B.
     Small(u8),
-    /// A rotation in place of file B.
+    /// A rotation, in the field of file B.
     Rotation(u8),
 }
 
 impl Port {
-    /// Whether several operations of an instruction can read it: what is no stream, and no unit.
+    /// Whether several operations of an instruction can read it: it is neither a stream nor a unit.
     const fn is_shared(self) -> bool {
         match self {
             Self::Range(_) | Self::Small(_) => true,
@@ -241,27 +241,27 @@ impl Port {
     }
 }
 
-/// The operations of one instruction.
+/// The operations of an instruction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bundle {
     pub(crate) add: Option<Placed>,
     pub(crate) mul: Option<Placed>,
-    /// A lookup's result goes to r4.
+    /// A load of a lookup's result into r4.
     pub(crate) load: Option<Placed>,
-    /// A word of 32 bits is loaded, and nothing else.
+    /// A load of a 32-bit immediate, which excludes all other operations.
     pub(crate) immediate: Option<Placed>,
     pub(crate) port_a: Option<Port>,
     pub(crate) port_b: Option<Port>,
-    /// What is unpacked, out of file A or r4.
+    /// The bank that is unpacked, file A or r4, and how.
     pub(crate) unpack: Option<(Bank, Unpack)>,
-    /// The add ALU writes file B and the mul ALU file A.
+    /// Write swap: the add ALU writes file B and the mul ALU file A.
     pub(crate) swaps_writes: bool,
-    /// A switch of threads.
+    /// A thread switch signal.
     pub(crate) thread: Option<Signal>,
 }
 
 impl Bundle {
-    /// The instruction of one operation; `None` if it has no encoding.
+    /// An instruction with one operation; `None` if it cannot be encoded.
     pub(crate) fn of(operation: Placed) -> Option<Self> {
         Self::default().with(operation)
     }
@@ -283,13 +283,13 @@ impl Bundle {
         self.operations().map(|operation| operation.span).next()
     }
 
-    /// Whether its signal is free.
+    /// Whether its signal field is unused.
     pub(crate) fn has_signal(&self) -> bool {
         let is_in_b = matches!(self.port_b, Some(Port::Small(_) | Port::Rotation(_)));
         self.immediate.is_some() || self.load.is_some() || is_in_b || self.thread.is_some()
     }
 
-    /// Whether there may be room for an operation: most pairs fail here already.
+    /// A quick test whether an operation may fit, by the fields it needs: most pairs fail here.
     pub(crate) fn has_room_for(&self, work: Work) -> bool {
         let is_move = |alu: &Option<Placed>| alu.is_none_or(|placed| placed.work == Work::Move);
         self.immediate.is_none()
@@ -302,7 +302,7 @@ impl Bundle {
             }
     }
 
-    /// The instruction with one more operation. They must not depend on each other.
+    /// The instruction with one more operation, if that fits. The operations must be independent.
     pub(crate) fn with(&self, new: Placed) -> Option<Self> {
         if matches!(new.work, Work::Load(_)) {
             let writes_b = new.destination.file() == Some(File::B);
@@ -328,11 +328,11 @@ impl Bundle {
         }
     }
 
-    /// Whether the units that the operations access let them be in one instruction.
+    /// Whether the units that the operations access allow them to be in one instruction.
     fn may_join(&self, new: &Placed) -> bool {
         self.operations().all(|old| {
             let uniforms = old.uniform.is_some() && new.uniform.is_some();
-            // A write of a TMU's parameter takes a word of the uniforms itself.
+            // A write of a TMU parameter consumes a uniform.
             let tmu = old.writes_tmu() && new.reads_uniform() || new.writes_tmu() && old.reads_uniform();
             let both_write = match (old.destination, new.destination) {
                 (Destination::Address(_, a), Destination::Address(_, b)) => {
@@ -345,10 +345,10 @@ impl Bundle {
         })
     }
 
-    /// Gives the operands of both operations their ports.
+    /// Assigns read ports to the operands of both operations.
     fn routed(&self, add: Option<Placed>, mul: Option<Placed>) -> Option<Self> {
         if add.is_some() && mul.is_some_and(|mul| mul.sets_flags) {
-            // The flags are the add ALU's if it does anything.
+            // Flags come from the add ALU if it has an operation.
             return None;
         }
         let swaps_writes = swaps_writes(add.as_ref(), mul.as_ref())?;
@@ -374,7 +374,7 @@ impl Bundle {
             let Some(placed) = placed else { continue };
             let before = if number == 1 { [self.port_a, self.port_b] } else { [None; 2] };
             if let Work::Rotate(places) = placed.work {
-                // The place of the small immediate says how far.
+                // The rotation's amount is in the field of the small immediate.
                 if !matches!(placed.operands(), [PlacedOperand::Range(Bank::Accumulator, _, Unpack::None)]) {
                     return None;
                 }
@@ -388,7 +388,7 @@ impl Bundle {
                     }
                     PlacedOperand::Range(Bank::Accumulator | Bank::R4, _, Unpack::None)
                     | PlacedOperand::Range(Bank::R4, ..) => {}
-                    // Accumulators and file B have no unpacker.
+                    // Accumulators and file B cannot be unpacked.
                     PlacedOperand::Range(Bank::Accumulator | Bank::B, ..) => return None,
                     PlacedOperand::Small(code) => take(&mut self.port_b, Port::Small(code), before[1])?,
                     PlacedOperand::Fixed(File::A, address) => {
@@ -412,7 +412,7 @@ impl Bundle {
         self.with_packs()
     }
 
-    /// One unpacker and one packer, for file A or for r4 and the mul ALU, are all that an instruction has [AG p.30-32].
+    /// An instruction has one unpacker and one packer, either of file A, or of r4 and the mul ALU [AG p.30-32].
     fn with_packs(mut self) -> Option<Self> {
         let operations = [self.add, self.mul];
         let packs = |placed: &Placed| placed.pack != Pack::None || placed.unpacks().is_some();
@@ -421,7 +421,7 @@ impl Bundle {
         }
         for placed in operations.iter().flatten() {
             let Some((bank, unpack)) = placed.unpacks() else { continue };
-            // All operands that come this way are unpacked, and in the same way.
+            // All operands that are read there are unpacked in the same way.
             let differs = |operand: &PlacedOperand| matches!(*operand, PlacedOperand::Range(of, _, other) if of == bank && other != unpack);
             let is_mixed = placed.operands().iter().any(|operand| {
                 differs(operand)
@@ -454,7 +454,7 @@ impl Bundle {
     }
 }
 
-/// Whether the add ALU writes file B; `None` if both ALUs would write the same file.
+/// Write swap: whether the add ALU writes file B; `None` if both ALUs would write the same file.
 fn swaps_writes(add: Option<&Placed>, mul: Option<&Placed>) -> Option<bool> {
     let add = add.and_then(|placed| placed.destination.file()).map(|file| file == File::B);
     let mul = mul.and_then(|placed| placed.destination.file()).map(|file| file == File::A);
@@ -465,7 +465,7 @@ fn swaps_writes(add: Option<&Placed>, mul: Option<&Placed>) -> Option<bool> {
     }
 }
 
-/// Gives a port something to read; `before` is what another operation of the instruction reads there.
+/// Assigns a value to a port, if it is free or has the same value; `before` is the port's value for another operation of the instruction.
 fn take(slot: &mut Option<Port>, port: Port, before: Option<Port>) -> Option<()> {
     match *slot {
         None => *slot = Some(port),

@@ -1,4 +1,4 @@
-//! Pass `encode`: from instructions whose live ranges have registers to instruction words.
+//! Pass `encode`: encodes bundles, whose live ranges have registers now, as instruction words.
 
 use alloc::vec::Vec;
 
@@ -15,7 +15,7 @@ use crate::machine::{Pack, Work};
 use crate::schedule::{Scheduled, Slot};
 use crate::ssa::StreamWord;
 
-/// An instruction with the place in the source that it is for, and the word of the uniforms that it reads.
+/// An instruction with its source location, and the uniform that it reads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
     pub(crate) instruction: Instruction,
@@ -23,7 +23,7 @@ pub(crate) struct Line {
     pub(crate) reads: Option<StreamWord>,
 }
 
-/// The instructions of a program. Calls stay empty, since routines have no place yet.
+/// The instructions of a program. Calls are left empty, since the addresses of routines are not known yet.
 pub(crate) fn encode(scheduled: &Scheduled, allocation: &Allocation) -> Vec<Line> {
     let mut span = Span::default();
     let mut lines = Vec::with_capacity(scheduled.slots.len());
@@ -46,7 +46,7 @@ fn write_address(destination: Destination, allocation: &Allocation) -> u8 {
         Destination::Nothing | Destination::Range(Bank::R4, _) => WriteTarget::Nop,
         Destination::Address(_, target) => target,
         Destination::Range(bank, range) => match (bank, allocation.number(range)) {
-            // Nobody reads it.
+            // It is never read.
             (_, None) => WriteTarget::Nop,
             (Bank::Accumulator, Some(number)) => WriteTarget::Accumulator(number),
             (_, Some(number)) => WriteTarget::Register(number),
@@ -118,7 +118,7 @@ fn encode_bundle(bundle: &Bundle, allocation: &Allocation) -> Instruction {
     Instruction::Alu(alu)
 }
 
-/// Where the ALU takes the two operands from; that of one alone is both.
+/// The multiplexer inputs of both operands; an operation with one operand selects it with both.
 fn muxes(placed: &Placed, allocation: &Allocation) -> [Mux; 2] {
     let mux = |source| match source {
         PlacedOperand::Range(Bank::Accumulator, range, _) => match allocation.number(range).unwrap_or(0) {
@@ -141,7 +141,7 @@ fn muxes(placed: &Placed, allocation: &Allocation) -> [Mux; 2] {
     }
 }
 
-/// A branch from one instruction of a program to another. The three behind it are executed before; `link` takes the address of the next.
+/// A branch from one instruction of a program to another. The three instructions after it are its delay slots; `link` receives the return address.
 pub(crate) fn branch(at: usize, target: usize, cond_br: BranchCondition, link: u8) -> Instruction {
     let distance = target as i64 - (at as i64 + 1 + i64::from(BRANCH_DELAY_SLOTS));
     Instruction::Branch(Branch {

@@ -1,6 +1,6 @@
-//! Operations of the hardware on virtual registers.
+//! Operations of the hardware on virtual registers: the result of instruction selection.
 //!
-//! Registers are virtual, and what comes out of a stream is an operand.
+//! Results are in virtual registers; elements of streams are operands.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -15,7 +15,7 @@ use v3d_hw::qpu::{AddOp, Condition, File, MulOp, PackA, PackMul, ReadSource, Unp
 use crate::routine::Routine;
 use crate::ssa::StreamWord;
 
-/// Registers of file A, and of file B.
+/// Number of registers of a file.
 const REGISTERS_OF_A_FILE: u8 = 32;
 
 /// A virtual register.
@@ -28,25 +28,25 @@ impl Register {
     }
 }
 
-/// Where an operand comes from.
+/// The source of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Operand {
     Register(Register),
-    /// A part of a register, as a float.
+    /// An unpacked part of a register, as a float.
     Part(Register, Unpack),
     /// A small immediate, by its code.
     Small(u8),
-    /// The next word of the uniforms, which is to be this one.
+    /// The next uniform, which must be this word.
     Uniform(StreamWord),
-    /// An operand that is no virtual register: a register with a fixed purpose, an input, or the next element of a stream. The file makes no
-    /// difference where both have it at the same address.
+    /// An operand that is not a virtual register: a register with a fixed purpose, an input, or the next element of a stream. The file is ignored if both
+    /// files have it at the same address.
     Input(File, ReadSource),
     /// r5: the coefficient C that comes with a varying, or what was copied to its elements.
     Coefficient,
 }
 
 impl Operand {
-    /// The register that is read.
+    /// The register that the operand reads.
     pub(crate) const fn register(&self) -> Option<Register> {
         match *self {
             Self::Register(register) | Self::Part(register, _) => Some(register),
@@ -55,33 +55,33 @@ impl Operand {
     }
 }
 
-/// What an operation does.
+/// The kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     Add(AddOp),
     Mul(MulOp),
-    /// The operand as it is, by either ALU.
+    /// A move, which either ALU can execute.
     Move,
-    /// A number of 32 bits.
+    /// A load of a 32-bit immediate.
     Load(u32),
-    /// A texture's result, into r4.
+    /// A load of a lookup's result into r4.
     LoadTexture,
-    /// The operand of the element so many places before.
+    /// A rotation: the operand of the element `n` places before.
     Rotate(u8),
 }
 
-/// Where a result goes.
+/// The destination of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Nothing,
     Register(Register),
-    /// A function of the special function unit, whose result comes into r4 as a register.
+    /// A function of the special function unit; its result, in r4, is this register.
     Special(WriteTarget, Register),
-    /// A parameter of TMU 0, which takes this word from the uniforms.
+    /// A parameter of TMU 0; the write consumes this uniform.
     Texture(TmuCoordinate, StreamWord),
     /// A general memory lookup by TMU 0.
     Memory,
-    /// A unit, or a register with a fixed purpose. The file makes no difference where both have it at the same address.
+    /// A unit, or a register with a fixed purpose. The file is ignored if both files have it at the same address.
     Output(File, WriteTarget),
     /// r0 at the end of a fragment program.
     Color,
@@ -89,13 +89,13 @@ pub(crate) enum Target {
     BlueAlpha,
 }
 
-/// How a result is packed.
+/// The packing of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pack {
     None,
-    /// Behind the mul ALU, as a colour.
+    /// By the packer of the mul ALU, as a colour.
     Mul(PackMul),
-    /// On the way into register file A.
+    /// By the packer of register file A.
     A(PackA),
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct Operation {
     pub(crate) condition: Condition,
     pub(crate) sets_flags: bool,
     pub(crate) pack: Pack,
-    /// The register that the result is merged into: some of its bytes or elements are kept.
+    /// The register whose other bytes or elements the result keeps.
     pub(crate) merges: Option<Register>,
     pub(crate) span: Span,
 }
@@ -127,13 +127,13 @@ impl Operation {
         }
     }
 
-    /// Registers that it reads, the one that it merges with among them; each as often as it is read.
+    /// Registers that it reads, including the one that it merges with; a register that is read twice occurs twice.
     pub(crate) fn reads(&self) -> impl Iterator<Item = Register> + use<> {
         let operand = |at: usize| self.operands.get(at).and_then(Operand::register);
         [operand(0), operand(1), self.merges].into_iter().flatten()
     }
 
-    /// The word of the uniforms that it reads.
+    /// The uniform that it reads.
     pub(crate) fn uniform(&self) -> Option<StreamWord> {
         if let Target::Texture(_, word) = self.target {
             return Some(word);
@@ -144,7 +144,7 @@ impl Operation {
         })
     }
 
-    /// The register that it writes.
+    /// The register that it writes, if any.
     pub(crate) const fn writes(&self) -> Option<Register> {
         match self.target {
             Target::Register(register) | Target::Special(_, register) => Some(register),
@@ -183,7 +183,7 @@ fn operand_name(operand: &Operand) -> String {
     }
 }
 
-/// An operation for people.
+/// An operation as text.
 pub(crate) fn described(
     work: Work,
     target: &str,
@@ -211,12 +211,12 @@ pub(crate) fn described(
     format!("{}{} {target}{}{operands}", name.to_lowercase(), condition.to_lowercase() + flags, pack.to_lowercase())
 }
 
-/// The blocks of a program, for people.
+/// The blocks of a program as text.
 pub(crate) fn dump(machine: &Machine) -> String {
     use core::fmt::Write;
     let mut text = String::new();
     for (number, block) in machine.blocks.iter().enumerate() {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "block {number}");
         for operation in &block.operations {
             let _ = writeln!(text, "  {operation}");
@@ -229,46 +229,46 @@ pub(crate) fn dump(machine: &Machine) -> String {
 /// The terminator of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The next block follows.
+    /// Falls through to the next block.
     Falls,
-    /// Back to the start of a block as long as an element has the flags clear that say zero.
+    /// A branch back to the start of a block, taken as long as any element has its zero flag clear.
     Again(usize),
-    /// A routine is called, by its index in [`Machine::routines`], and the next block follows.
+    /// A call of a routine, by its index in [`Machine::routines`]; then falls through to the next block.
     Calls(usize),
 }
 
-/// Operations without a jump between them.
+/// A basic block.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     pub(crate) operations: Vec<Operation>,
     pub(crate) end: End,
-    /// Registers that are needed until the block has ended.
+    /// Registers that are live at the end of the block.
     pub(crate) kept: Vec<Register>,
-    /// Operations that read words of the uniforms: the first only when the second has read.
+    /// Order of pairs of operations that read uniforms: the first must read before the second.
     pub(crate) uniform_order: Vec<(usize, usize)>,
 }
 
-/// The register of file B with a fragment's depth, also when the program has replaced it.
+/// The register of file B that holds a fragment's depth, initially and at the end.
 pub(crate) const DEPTH: u8 = 15;
 /// The register of file A with a fragment's W.
 pub(crate) const FRAGMENT_W: u8 = 15;
 
-/// A program of operations.
+/// A program after instruction selection.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     pub(crate) blocks: Vec<Block>,
     pub(crate) registers: u32,
     /// Registers that must be in file A, since parts of them are read or written there.
     pub(crate) in_file_a: Vec<Register>,
-    /// The register that is the colour at the end.
+    /// The register that must be the colour, in r0, at the end.
     pub(crate) color: Option<Register>,
-    /// The register with blue and alpha, if the colour is half floats: both are in file A then, so that none is in the accumulator that the other goes to.
+    /// The register with blue and alpha, if the colour is half floats: then both are in file A, so that neither is in the other's accumulator.
     pub(crate) blue_alpha: Option<Register>,
-    /// Loops keep words of the uniforms in registers, and do not read the stream.
+    /// Loops keep uniforms in registers, and do not reread the stream.
     pub(crate) keeps_words: bool,
-    /// Routines that are called.
+    /// Routines that the program calls.
     pub(crate) routines: Vec<Routine>,
-    /// Registers of each file from this one on are not for values.
+    /// In each file, registers from this one on are reserved.
     pub(crate) reserved_from: u8,
 }
 

@@ -1,6 +1,6 @@
-//! Pass `order`: the dependence graph of each basic block, and in which order its operations had best be issued.
+//! Pass `order`: the dependence graph of each basic block, and priorities for its operations.
 //!
-//! Nothing moves here. The scheduler takes the operations whose dependences are met in the order of one of three ranks, which are computed here.
+//! Nothing is reordered here. The scheduler issues ready operations by one of the ranks that are computed here.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -24,42 +24,43 @@ pub(crate) use lower_bound::Slots;
 use lower_bound::lower_bound;
 pub(crate) use thread_phases::ThreadPhases;
 
-/// Depths are not told apart from this one on: no [`Heuristic`](crate::schedule) looks further ahead than 16 cycles, and each cycle has to update them.
+/// Depths saturate here: no [`Heuristic`](crate::schedule) looks further ahead than 16 cycles, and each cycle has to update the depths.
 pub(crate) const MAX_DEPTH: usize = 20;
 
-/// An operation that comes after another one.
+/// A successor in the dependence graph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Successor {
     pub(crate) at: usize,
-    /// Cycles between the two that the hardware demands.
+    /// Minimum distance in cycles.
     pub(crate) cycles: usize,
-    /// Cycles after which the successor does not stall.
+    /// Distance in cycles at which the successor does not stall.
     pub(crate) latency: usize,
 }
 
-/// What is known of a block before anything of it is scheduled: the same for all heuristics.
+/// Properties of a block that do not depend on the schedule or the heuristic.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockOrder {
     pub(crate) successors: Vec<Vec<Successor>>,
-    /// For each operation those that it comes after, with the cycles after which it does not stall.
+    /// For each operation its predecessors, with the distance in cycles at which it does not stall.
     pub(crate) predecessors: Vec<Vec<(usize, usize)>>,
-    /// Cycles from the block's start to each operation, at least, up to [`MAX_DEPTH`].
+    /// Lower bound of the cycles from the block's start to each operation, up to [`MAX_DEPTH`].
     pub(crate) depths: Vec<usize>,
     /// Rank by the critical path: cycles from each operation to the block's end.
     pub(crate) heights: Vec<usize>,
-    /// The same if reads of the uniforms are as critical as the reads that must come after them.
+    /// The same with reads of uniforms as critical as the reads that must follow them.
     pub(crate) heights_with_uniforms: Vec<usize>,
-    /// Instructions from each operation to the block's end, at least.
+    /// Lower bound of the instructions from each operation to the block's end.
     pub(crate) least: Vec<usize>,
-    /// Rank by register pressure: places in an order in which operands are computed right before their use, the subtree that needs most registers first.
+    /// Rank by register pressure: positions in an order that computes operands right before their use, the subtree that needs most registers first.
     pub(crate) pressure_ranks: Vec<usize>,
-    /// Rank by live values: places in an order that is made from the end, each time with the operation that leaves the fewest values alive before it.
+    /// Rank by live values: positions in an order that is constructed from the end, each time choosing the operation that leaves the fewest values live
+    /// before it.
     pub(crate) live_ranks: Vec<usize>,
-    /// Operations with the registers that they read, by register.
+    /// Operations with the registers that they read, sorted by register.
     pub(crate) users: Vec<(Register, usize)>,
-    /// Instructions that the block has at least, its branch among them.
+    /// Lower bound of the block's instructions, including its branch.
     pub(crate) lower_bound: usize,
-    /// For two threads: the phases between switches in which operations can be.
+    /// For two threads: in which phases between switches each operation can be.
     pub(crate) phases: Option<ThreadPhases>,
 }
 
@@ -67,11 +68,11 @@ pub(crate) struct BlockOrder {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ordered {
     pub(crate) single: Vec<BlockOrder>,
-    /// For two threads of a QPU; `None` if the program cannot be for two.
+    /// For two threads of a QPU; `None` if that is not possible.
     pub(crate) dual: Option<Vec<BlockOrder>>,
 }
 
-/// The orders of a program's blocks; for two threads only if that is asked for.
+/// Computes the orders of a program's blocks; those for two threads only on request.
 pub(crate) fn order(machine: &Machine, for_two_threads: bool) -> Ordered {
     let of = |threading| -> Option<Vec<BlockOrder>> {
         machine.blocks.iter().map(|block| BlockOrder::new(block, machine.registers as usize, threading)).collect()
@@ -81,7 +82,7 @@ pub(crate) fn order(machine: &Machine, for_two_threads: bool) -> Ordered {
 }
 
 impl BlockOrder {
-    /// `None` if the block cannot be for two threads.
+    /// `None` if the block cannot be scheduled for two threads.
     fn new(block: &Block, registers: usize, threading: Threading) -> Option<Self> {
         let operations = block.operations.as_slice();
         let count = operations.len();
@@ -113,7 +114,7 @@ impl BlockOrder {
         users.dedup();
         let mut least = vec![0; count];
         for (at, list) in successors.iter().enumerate().rev() {
-            // The copy to r0 at the end is left out if the colour is there already.
+            // The final copy to r0 is not needed if the colour is there already.
             let own = usize::from(operations[at].target != Target::Color);
             least[at] = list.iter().map(|next| least[next.at] + next.cycles).max().unwrap_or(0).max(own);
         }
@@ -143,7 +144,7 @@ impl BlockOrder {
     }
 }
 
-/// Instructions of the longest chain that ends with an operation.
+/// Length in instructions of the longest chain that ends with an operation.
 fn path_to(at: usize, graph: &[Vec<Dependence>]) -> usize {
     let mut paths: Vec<usize> = Vec::with_capacity(at + 1);
     for list in &graph[..=at] {
@@ -152,12 +153,12 @@ fn path_to(at: usize, graph: &[Vec<Dependence>]) -> usize {
     paths[at]
 }
 
-/// The length of the longest chain of operations that begins with each, over those edges that count. A branch back follows what was tested last, and has delay
-/// slots for other operations of the block.
+/// For each operation the length of the longest chain that begins with it, along edges selected by `counts`. A loop's branch follows the operation that sets
+/// its flags, and has delay slots for other operations of the block.
 fn heights(successors: &[Vec<Successor>], tested: Option<usize>, counts: impl Fn(usize, usize) -> bool) -> Vec<usize> {
     let mut heights = vec![0; successors.len()];
     for (at, list) in successors.iter().enumerate().rev() {
-        // Each operation adds one to its latency, so that of two chains of the same latency the one with more operations is the longer.
+        // Each operation counts one more than its latency, so that of two chains with the same latency the one with more operations is longer.
         let chains = list.iter().enumerate().filter(|(number, _)| counts(at, *number));
         let chains = chains.map(|(_, next)| heights[next.at] + next.latency - usize::from(next.cycles == 0));
         let slots = if tested == Some(at) { BRANCH_DELAY_SLOTS as usize } else { 0 };
@@ -166,8 +167,8 @@ fn heights(successors: &[Vec<Successor>], tested: Option<usize>, counts: impl Fn
     heights
 }
 
-/// The place of each operation in a depth-first order of the graph, the operand whose subtree needs most registers first (Sethi and Ullman's numbering, as if
-/// no value was used twice).
+/// The position of each operation in a depth-first order of the graph, the operand whose subtree needs most registers first (Sethi-Ullman numbering, ignoring
+/// that values can be used twice).
 fn pressure_ranks(predecessors: &[Vec<(usize, usize)>]) -> Vec<usize> {
     let mut registers = vec![0usize; predecessors.len()];
     let mut sorted: Vec<Vec<usize>> = Vec::with_capacity(predecessors.len());
@@ -200,8 +201,8 @@ fn pressure_ranks(predecessors: &[Vec<(usize, usize)>]) -> Vec<usize> {
     rank.into_iter().map(|rank| rank.unwrap_or(next)).collect()
 }
 
-/// The place of each operation in a bottom-up order. Of the operations whose successors are all placed, the one comes next that adds the fewest live values:
-/// an operand that no later operation reads becomes live, and the result is no longer live.
+/// The position of each operation in a bottom-up order. Of the operations whose successors are all placed, the next one is that with the fewest additional
+/// live values: an operand that no later operation reads becomes live, and the result is no longer live.
 fn live_ranks(block: &Block, successors: &[Vec<Successor>], predecessors: &[Vec<(usize, usize)>]) -> Vec<usize> {
     let operations = block.operations.as_slice();
     let mut open: Vec<usize> = successors.iter().map(Vec::len).collect();
@@ -214,7 +215,7 @@ fn live_ranks(block: &Block, successors: &[Vec<Successor>], predecessors: &[Vec<
             read.dedup();
             read.len() as isize - operations[at].writes().map_or(0, |register| isize::from(live.contains(&register)))
         };
-        // Of several the one that comes last in the source.
+        // Ties are broken in favour of the last one in the source.
         let next =
             ready.iter().enumerate().min_by_key(|(_, at)| (added(**at), Reverse(**at))).map(|(number, _)| number);
         let Some(at) = next.map(|number| ready.swap_remove(number)) else { break };
@@ -233,11 +234,11 @@ fn live_ranks(block: &Block, successors: &[Vec<Successor>], predecessors: &[Vec<
     ranks
 }
 
-/// The graph for people: each operation with its ranks and what it comes after.
+/// The graph as text: each operation with its ranks and predecessors.
 pub(crate) fn dump(machine: &Machine, ordered: &Ordered) -> String {
     let mut text = String::new();
     for (number, (block, order)) in machine.blocks.iter().zip(&ordered.single).enumerate() {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "block {number}, {} instructions at least", order.lower_bound);
         for (at, operation) in block.operations.iter().enumerate() {
             let after: Vec<String> =

@@ -1,8 +1,8 @@
-//! The list of passes: what a program goes through from naga's intermediate representation to instruction words.
+//! The list of passes, from naga's intermediate representation to instruction words.
 //!
-//! Each row is one pass: a file or folder with one entry. Programs of one source go through the list side by side: a coordinate shader together with its vertex
-//! shader. Two loops go around it, both bounded: `schedule` tries the heuristics of `schedule/heuristic.rs` and keeps the shortest schedule, and a program that
-//! needs more registers than there are goes through the list a second time in a frugal way (see [`crate::compile`]).
+//! Each row is one pass: a file or folder with one entry function. Programs of one source are compiled together: a coordinate shader with its vertex shader.
+//! Two loops are around passes, both bounded: `schedule` tries the heuristics of `schedule/heuristic.rs` and keeps the shortest schedule, and a program that
+//! needs more registers than there are is compiled again in a frugal mode (see [`crate::compile`]).
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,22 +10,22 @@ use alloc::vec::Vec;
 use crate::diagnostic::Result;
 use crate::unit::{Request, Unit};
 
-/// A step of the compiler, and what there is to see after it.
+/// A pass, with its dump.
 #[derive(Debug)]
 pub struct Pass {
-    /// The name that `--emit after=` takes.
+    /// Its name, as in `--emit after=`.
     pub name: &'static str,
-    /// What it does, in one sentence.
+    /// Its purpose, in one sentence.
     pub purpose: &'static str,
     pub(crate) run: Run,
-    /// Its result for people.
+    /// Prints its result.
     pub(crate) dump: fn(&Unit) -> String,
 }
 
-/// What a pass works on.
+/// The input of a pass.
 #[derive(Debug)]
 pub(crate) enum Run {
-    /// It begins with an entry point.
+    /// The first pass: starts with an entry point.
     Begin(fn(&Request<'_>) -> Result<Unit>),
     /// The program of one stage.
     Each(fn(&mut Unit) -> Result<()>),
@@ -33,7 +33,7 @@ pub(crate) enum Run {
     Together(fn(&mut [Unit]) -> Result<()>),
 }
 
-/// All passes, in their order.
+/// All passes, in order.
 pub const PASSES: &[Pass] = &[
     Pass {
         name: "lower",
@@ -121,10 +121,10 @@ pub const PASSES: &[Pass] = &[
     },
 ];
 
-/// Receives the result of each pass for each stage: the pass, the stage's name, and a function that makes the text.
+/// Receives the result of each pass for each stage: the pass, the stage's name, and a function that prints the result.
 pub type Watch<'w> = dyn FnMut(&'static Pass, &'static str, &dyn Fn() -> String) + Send + 'w;
 
-/// Has the programs of these entry points go through all passes.
+/// Runs all passes on these entry points.
 pub(crate) fn run_passes(requests: &[Request<'_>], watch: &mut Watch<'_>) -> Result<Vec<Unit>> {
     let mut units: Vec<Unit> = Vec::new();
     for pass in PASSES {

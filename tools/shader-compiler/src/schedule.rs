@@ -1,22 +1,22 @@
-//! Pass `schedule`: instructions of both ALUs out of the operations of each block, on virtual registers.
+//! Pass `schedule`: combines the operations of each block to instructions of both ALUs, on virtual registers.
 //!
-//! A list scheduler takes operations in the order of a rank, pairs them, and gives each result a bank: an accumulator, file A or file B. Banks are part of
-//! scheduling, because what can be read when and with what depends on them; which register of a bank it is, is left to the pass `allocate`. The scheduler never
-//! lets more values live in a bank than it has registers. An operand that cannot be read with the others is copied to another bank. There is no memory that a
-//! register could be spilled to: if no bank has room, that is an error.
+//! A list scheduler issues operations by rank, pairs them, and assigns each result to a bank: an accumulator, file A or file B. Banks are a part of
+//! scheduling, because latencies and read ports depend on them; the register within the bank is left to the pass `allocate`. The scheduler never keeps more
+//! values live in a bank than it has registers. An operand that cannot be read together with the others is copied to another bank. There is no memory for
+//! spilling: if no bank has a free register, that is an error.
 //!
-//! No heuristic is the best for all programs, so that a fixed number of them is tried, and the shortest schedule is taken.
+//! No heuristic is the best for all programs, so a fixed number of them is tried, and the shortest schedule is kept.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `heuristic` | what is tried, and tuning constants |
-//! | `list_scheduler` | the cycles of a program |
-//! | `ready_list` | which operations of a block are left, and when each may go |
-//! | `bank_choice` | in which bank a result goes |
+//! | `heuristic` | the heuristics, and tuning constants |
+//! | `list_scheduler` | the main loop over cycles |
+//! | `ready_list` | the operations of a block that are not issued, and when each can be |
+//! | `bank_choice` | the bank of a result |
 //! | `copies` | copies from bank to bank |
 //! | `delay_slots` | branches and calls, with instructions in their delay slots |
-//! | `thread_switch` | switches of threads |
-//! | `occupancy` | which value is in which bank, and the live ranges |
+//! | `thread_switch` | thread switches |
+//! | `occupancy` | the bank of each value, and the live ranges |
 
 use alloc::borrow::ToOwned;
 use alloc::collections::VecDeque;
@@ -51,19 +51,19 @@ use heuristic::Heuristic;
 use list_scheduler::Scheduler;
 pub(crate) use occupancy::{ACCUMULATORS, FILE_REGISTERS, KEPT_FREE, LiveRange};
 
-/// Attempts to place an operation that are left, for all heuristics of a program.
+/// The remaining budget of attempts to place an operation, for all heuristics of a program.
 #[derive(Debug)]
 pub(crate) struct Effort(Cell<u64>);
 
 impl Effort {
-    /// What a program may take: a few seconds.
+    /// The budget of a program, which corresponds to a few seconds.
     pub(crate) const MOST: u64 = 1 << 24;
 
     pub(crate) const fn new() -> Self {
         Self(Cell::new(Self::MOST))
     }
 
-    /// Counts attempts.
+    /// Consumes attempts.
     fn spend(&self, attempts: usize) {
         self.0.set(self.0.get().saturating_sub(attempts as u64));
     }
@@ -78,7 +78,7 @@ impl Effort {
 #[expect(clippy::large_enum_variant, reason = "nearly all slots are bundles, and few exist at a time")]
 pub(crate) enum Slot {
     Bundle(Bundle),
-    /// Back to an instruction as long as an element has the zero flag clear; three delay slots follow.
+    /// A branch back to an instruction, taken as long as any element has its zero flag clear; three delay slots follow.
     Branch {
         to: usize,
     },
@@ -97,20 +97,20 @@ impl Slot {
     }
 }
 
-/// The instructions of a program, with live ranges in place of registers.
+/// The instructions of a program, with live ranges instead of registers.
 #[derive(Clone, Debug)]
 pub(crate) struct Scheduled {
     pub(crate) slots: Vec<Slot>,
     pub(crate) ranges: Vec<LiveRange>,
-    /// The first register of each file that values cannot have.
+    /// The first reserved register of each file.
     pub(crate) reserved_from: u8,
     pub(crate) threading: Threading,
-    /// Only the heuristics that save registers have come to an end.
+    /// Only heuristics that save registers found a schedule.
     pub(crate) is_crowded: bool,
 }
 
 impl Scheduled {
-    /// The words of the uniforms, in the order in which they are read.
+    /// The uniforms, in the order in which they are read.
     pub(crate) fn stream(&self) -> Vec<StreamWord> {
         let bundles = self.slots.iter().filter_map(|slot| match slot {
             Slot::Bundle(bundle) => bundle.uniform(),
@@ -119,7 +119,7 @@ impl Scheduled {
         bundles.collect()
     }
 
-    /// Calls: instruction and routine.
+    /// Calls: index of the instruction, and routine.
     pub(crate) fn calls(&self) -> Vec<(usize, usize)> {
         let calls = self.slots.iter().enumerate().filter_map(|(at, slot)| match *slot {
             Slot::Call { routine } => Some((at, routine)),
@@ -133,10 +133,10 @@ impl Scheduled {
     }
 }
 
-/// The shortest schedule of a program for one thread; with `keeps_all` all that have the same length, in the order of the heuristics.
+/// The shortest schedule of a program for one thread; with `keeps_all` all schedules of that length, in the order of the heuristics.
 ///
 /// # Errors
-/// There are not enough registers: with the line where that is so.
+/// When there are not enough registers, with the line where they run out.
 pub(crate) fn schedule(
     machine: &Machine,
     ordered: &Ordered,
@@ -148,7 +148,7 @@ pub(crate) fn schedule(
     if found.is_empty() { fault(Span::default(), "no schedule was tried") } else { Ok(found) }
 }
 
-/// The shortest schedule of a program, if it has fewer instructions than this.
+/// The shortest schedule of a program, if it has fewer instructions than `limit`.
 pub(crate) fn schedule_within(
     machine: &Machine,
     ordered: &Ordered,
@@ -159,15 +159,15 @@ pub(crate) fn schedule_within(
     search.run().ok()?.into_iter().next()
 }
 
-/// Cycles of a lookup whose texels are in memory: 9 if the TMU's cache has them, 3 more from the L2 cache, and 8 from the chip's memory [vc4cl].
+/// Latency of a lookup whose texels are in memory: 9 cycles on a hit in the TMU's cache, 3 more from the L2 cache, and 8 more from memory [vc4cl].
 const LOOKUP_CYCLES: usize = LOOKUP_LATENCY + 3 + 8;
 
-/// The schedule of a fragment program: for two threads if that takes fewer cycles than waiting for lookups as one.
+/// The schedule of a fragment program: for two threads if that takes fewer cycles than one thread with its stalls.
 ///
 /// # Errors
-/// There are not enough registers: with the line where that is so.
+/// When there are not enough registers, with the line where they run out.
 pub(crate) fn schedule_fragment(machine: &Machine, ordered: &Ordered, effort: &Effort) -> Result<Scheduled> {
-    // The attempts for two threads must not be missing for one.
+    // The attempts for two threads must not reduce the budget for one.
     let Some(dual) = schedule_for_two(machine, ordered, &Effort::new()) else {
         return Ok(schedule(machine, ordered, effort, false)?.swap_remove(0));
     };
@@ -177,7 +177,7 @@ pub(crate) fn schedule_fragment(machine: &Machine, ordered: &Ordered, effort: &E
     })
 }
 
-/// Cycles in which a program for one thread waits for lookups.
+/// Cycles for which a single-threaded program stalls for lookups.
 fn stalls(slots: &[Slot]) -> usize {
     let (mut requests, mut stalled) = (VecDeque::new(), 0);
     for (at, slot) in slots.iter().enumerate() {
@@ -198,7 +198,7 @@ fn stalls(slots: &[Slot]) -> usize {
     stalled
 }
 
-/// The schedule of a fragment program for two threads, of which one goes on while the other waits for a lookup.
+/// The schedule of a fragment program for two threads, one of which runs while the other waits for a lookup.
 ///
 /// `None` if it has no lookups, or lookups in loops, or if half of the registers are not enough.
 fn schedule_for_two(machine: &Machine, ordered: &Ordered, effort: &Effort) -> Option<Scheduled> {
@@ -216,21 +216,21 @@ fn schedule_for_two(machine: &Machine, ordered: &Ordered, effort: &Effort) -> Op
     search.run().ok()?.into_iter().next()
 }
 
-/// The declared loop over heuristics.
+/// The loop over heuristics.
 #[derive(Clone, Copy)]
 struct Search<'m> {
     machine: &'m Machine,
     ordered: &'m Ordered,
     effort: &'m Effort,
     threading: Threading,
-    /// Schedules must have fewer instructions than this.
+    /// Only schedules with fewer instructions than this are accepted.
     limit: usize,
-    /// All of the shortest schedules are wanted, and not only the first.
+    /// Keep all of the shortest schedules, and not only the first.
     keeps_all: bool,
 }
 
 impl Search<'_> {
-    /// The shortest schedule below the limit, or all that are as short: those that save registers only if no other has enough of them.
+    /// The shortest schedule below the limit, or all of that length. Heuristics that save registers are tried only if no other has enough registers.
     fn run(self) -> Result<Vec<Scheduled>> {
         let heuristics = match self.threading {
             Threading::Dual => &heuristic::DUAL[..],
@@ -257,7 +257,7 @@ impl Search<'_> {
         let mut refusal = Ok(());
         let is_ordered = machine.blocks.iter().any(|block| !block.uniform_order.is_empty());
         for urgent_uniforms in [false, true].into_iter().take(1 + usize::from(is_ordered)) {
-            // Heuristics that would decide as another one has.
+            // Heuristics that would have made the same decisions as another one.
             let mut alike: Vec<Heuristic> = Vec::new();
             for &heuristic in heuristics {
                 if alike.contains(&heuristic) {
@@ -278,7 +278,7 @@ impl Search<'_> {
                     }
                     Ok(false) => alike.append(&mut scheduler.alike),
                     Err(reason) => {
-                        // One refusal is reported, not a mixture: that of the first heuristic.
+                        // The error is that of the first heuristic.
                         if refusal.is_ok() {
                             refusal = Err(reason);
                         }
@@ -294,7 +294,7 @@ impl Search<'_> {
     }
 }
 
-/// The instructions for people: `l` are live ranges, with their banks.
+/// The instructions as text: `l` are live ranges, with their banks.
 pub(crate) fn dump(scheduled: &Scheduled) -> String {
     let mut text = String::new();
     for (at, slot) in scheduled.slots.iter().enumerate() {
@@ -310,7 +310,7 @@ pub(crate) fn dump(scheduled: &Scheduled) -> String {
             Slot::Branch { to } => format!("branch.anyzc {to}"),
             Slot::Call { routine } => format!("call routine {routine}"),
         };
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "  {at:4}  {line}");
     }
     text

@@ -1,7 +1,7 @@
 //! Instruction selection: from values to operations of the hardware.
 //!
-//! A value that one operation alone uses may be computed by that operation: packed colours, arguments of the special function unit and the TMU, words
-//! for the VPM and one side of a select are targets or conditions of the operation that makes them. Comparisons become flags where they are asked for.
+//! A value with a single use may be computed by the operation that uses it (fusion): packed colours, arguments of the special function unit and the TMU,
+//! words for the VPM and one side of a select are targets or conditions of the operation that computes the value. Comparisons become flags at their use.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -23,7 +23,7 @@ mod memory;
 
 /// The next varying.
 const VARYING: Operand = Operand::Input(File::A, ReadSource::Varying);
-/// The next word that a vertex or coordinate shader, or a store, gives to the VPM.
+/// The next word that a vertex or coordinate shader, or a store, writes to the VPM.
 const VPM_WRITE: Target = Target::Output(File::A, WriteTarget::VpmWrite);
 /// The next word of the VPM, and the set-ups of reads and writes.
 const VPM_READ: Operand = Operand::Input(File::A, ReadSource::VpmRead);
@@ -38,24 +38,24 @@ const MOST_READS: usize = 16;
 /// The streams of a program: attributes, varyings and VPM outputs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Streams {
-    /// Attribute words in the order in which they stand in the VPM, by their number in the vertex.
+    /// Attribute words in the order in which they are in the VPM, by their index in the vertex.
     pub(crate) attributes: Vec<u32>,
-    /// Varyings of the primitive itself, which a fragment shader must read first.
+    /// Number of implicit varyings of the primitive, which a fragment shader must read first.
     pub(crate) own_varyings: u32,
-    /// Components of varyings that it must read then.
+    /// Number of components of varyings that it must read afterwards.
     pub(crate) varyings: u32,
     /// The program writes to the VPM.
     pub(crate) outputs: bool,
-    /// Programs that are a compute program's workgroup together.
+    /// Number of programs that execute a workgroup together.
     pub(crate) parts: u32,
 }
 
-/// Where a value is computed.
+/// How a value is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Maker {
-    /// By an operation of its own.
+    /// By a separate operation.
     Own,
-    /// By its only user, whose target or condition it becomes.
+    /// Fused with its only user: the value's operation writes to that user's target, or under its condition.
     User,
 }
 
@@ -68,23 +68,23 @@ struct Selector<'p> {
     uses: Vec<u32>,
     /// How often a value is used as a condition only.
     conditions: Vec<u32>,
-    /// The comparison or mask that the flags hold.
+    /// The comparison or mask that is in the flags.
     flags: Option<Value>,
-    /// Words of uniforms and constants that a loop which does not reread the stream needs in registers.
+    /// Registers of uniforms and constants for loops that do not reread the stream.
     hoisted: HashMap<StreamWord, Register>,
-    /// Loops that read their part of the stream of uniforms again in each iteration, by the loop's number.
+    /// For each loop whether it rereads its part of the stream of uniforms in each iteration.
     rereads: Vec<bool>,
-    /// Loops that are open: first block, and the registers that were there before.
+    /// Open loops: number, first block, and the number of registers before the loop.
     open: Vec<(u32, usize, u32)>,
     next_varying: u32,
     next_attribute: usize,
-    /// Attributes that go from the VPM to the VPM as they are, when the outputs before them have been written.
+    /// Attributes that are copied from the VPM to the VPM, when the outputs before them have been written.
     passed_on: HashSet<Value>,
     streams: &'p Streams,
     span: Span,
 }
 
-/// The operations of a program. A frugal one keeps fewer values in registers, and has more operations.
+/// Selects the operations of a program. In frugal mode there are fewer values in registers, and more operations.
 pub(crate) fn select_instructions(program: &Program, streams: &Streams, is_frugal: bool) -> Machine {
     let mut selector = Selector {
         program,
@@ -175,7 +175,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Whether an ALU operation computes it, whose target can be chosen freely.
+    /// Whether an ALU operation computes it, whose target can be chosen.
     fn is_plain(&self, value: Value) -> bool {
         matches!(self.program.op(value), Op::Add(..) | Op::Mul(..) | Op::Varying(_))
     }
@@ -183,7 +183,7 @@ impl Selector<'_> {
     /// Decides which values are fused with their user.
     fn choose_makers(&mut self) {
         let program = self.program;
-        // The position of each computation among the loops: fusion must not cross a loop's boundary.
+        // The position of each computation relative to loops: fusion must not cross a loop's boundary.
         let mut place = vec![0usize; program.values.len()];
         let (mut here, mut next) = (vec![0], 0);
         for step in &program.steps {
@@ -195,7 +195,7 @@ impl Selector<'_> {
                 Step::End(_) => {
                     here.pop();
                     next += 1;
-                    // The code after a loop is another position than the code before it.
+                    // The code after a loop has another position than the code before it.
                     if let Some(last) = here.last_mut() {
                         *last = next;
                     }
@@ -203,7 +203,7 @@ impl Selector<'_> {
                 Step::Compute(value) => place[value.index()] = here.last().copied().unwrap_or(0),
             }
         }
-        // Uses of unpacked components that the using operation can unpack itself.
+        // For each value the uses that can unpack a component themselves.
         let mut takes_parts = vec![0u32; program.values.len()];
         for step in &program.steps {
             let Step::Compute(user) = *step else { continue };
@@ -235,7 +235,7 @@ impl Selector<'_> {
             };
             let here = |value: &Value| place[value.index()] == place[user.index()];
             for value in candidates.into_iter().filter(here) {
-                // Varyings are read in order, not where they are used.
+                // Varyings are read in order, not at their use.
                 let ordered = matches!(program.op(value), Op::Varying(_));
                 if self.uses[value.index()] == 1 && self.is_plain(value) && !ordered {
                     self.makers[value.index()] = Maker::User;
@@ -253,7 +253,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Attributes are read in their order. The last ones can be read where they are written again, if nothing else is done with them and they are written in
+    /// Attributes are read in order. The last ones can be read right where they are written to the VPM again, if they have no other use and are written in
     /// that order.
     fn choose_passed_on(&mut self) {
         let program = self.program;
@@ -323,7 +323,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Reads what the program must read although it does not use it, and leaves the colour.
+    /// Reads the remaining inputs that the program must read although it does not use them, and writes the colour.
     fn finish(&mut self) {
         while self.next_varying < self.streams.own_varyings + self.streams.varyings {
             self.skip_varying();
@@ -343,7 +343,7 @@ impl Selector<'_> {
         self.end_block(End::Falls, Vec::new());
     }
 
-    /// Reads the varyings that the hardware gives before one.
+    /// Reads the varyings that precede one.
     fn skip_varyings_before(&mut self, op: Op) {
         let number = match op {
             Op::Varying(number) | Op::FlatVarying(number) => number + self.streams.own_varyings,
@@ -370,7 +370,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Reads an attribute, and those before it that nobody wants.
+    /// Reads an attribute, and unused ones before it.
     fn attribute(&mut self, number: u32, target: Target) {
         while self.streams.attributes.get(self.next_attribute).is_some_and(|next| *next != number) {
             self.read_attribute(Target::Nothing);
@@ -378,7 +378,7 @@ impl Selector<'_> {
         self.read_attribute(target);
     }
 
-    /// The register that a value has or gets.
+    /// The register of a value, which is assigned on first use.
     fn register_of(&mut self, value: Value) -> Register {
         if let Some(&register) = self.registers.get(&value) {
             return register;
@@ -403,7 +403,7 @@ impl Selector<'_> {
             }
             Op::Uniform(number) => self.program.words[number as usize],
             Op::Given(given) => return given_operand(given),
-            // Behind its loop, a value that is not carried any more is what it was before.
+            // After its loop, a value that is no longer carried has its initial value.
             Op::Left(number, index) => {
                 let carried = self.program.loops[number as usize].carried[index as usize];
                 if carried.init == carried.value {
@@ -420,7 +420,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Two operands for one instruction: at most one word of the uniforms.
+    /// Two operands for one instruction, which can read at most one uniform.
     fn operands(&mut self, a: Value, b: Value) -> Vec<Operand> {
         let (first, second) = (self.operand(a), self.operand(b));
         let both = [first, second];
@@ -442,7 +442,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Moves an operand to a register of its own.
+    /// Moves an operand to a new register.
     fn moved(&mut self, operand: Operand) -> Operand {
         let register = self.machine.register();
         let load = self.operation(Work::Move, vec![operand], Target::Register(register));
@@ -450,7 +450,7 @@ impl Selector<'_> {
         Operand::Register(register)
     }
 
-    /// An operation that computes a plain value, for some target.
+    /// The operation that computes a plain value, with a given target.
     fn plain(&mut self, value: Value, target: Target) -> Operation {
         let (work, operands) = match self.program.op(value) {
             Op::Add(op, a, _) if op.is_unary() => (Work::Add(op), vec![self.operand(a)]),
@@ -461,7 +461,7 @@ impl Selector<'_> {
         self.operation(work, operands, target)
     }
 
-    /// Operands, parts of words among them where floats are taken.
+    /// Operands of a float operation may be unpacked components.
     fn floats(&mut self, float: bool, a: Value, b: Value) -> Vec<Operand> {
         let first = self.part(a, None);
         let second = self.part(b, first);
@@ -475,7 +475,7 @@ impl Selector<'_> {
         }
     }
 
-    /// A value that its users unpack, as an operand. Only one part at a time can be unpacked: a second one has its own operation.
+    /// A value that its users unpack, as an operand. An operation can unpack only one component; a second one needs a move.
     fn part(&mut self, value: Value, other: Option<Operand>) -> Option<Operand> {
         if self.makers[value.index()] != Maker::User {
             return None;
@@ -491,7 +491,7 @@ impl Selector<'_> {
         Some(part)
     }
 
-    /// The word and part that a value is unpacked from.
+    /// The word and component that a value is unpacked from.
     fn unpacked(&mut self, value: Value) -> Option<(Register, Unpack)> {
         let Op::Unpack(part, word) = self.program.op(value) else { return None };
         let register = match self.operand(word) {
@@ -688,7 +688,7 @@ impl Selector<'_> {
                 let operand = self.operand(place);
                 self.operation(Work::Move, vec![operand], Target::Texture(coordinate, word))
             };
-            // The write takes a word of the uniforms itself; another one must be read before.
+            // The write consumes a uniform itself; another one must be read before.
             if takes_uniform || operation.operands.iter().any(|operand| matches!(operand, Operand::Uniform(_))) {
                 for at in 0..operation.operands.len() {
                     if matches!(operation.operands[at], Operand::Uniform(_)) {

@@ -1,8 +1,8 @@
-//! The fewest instructions that a block takes, whatever registers there are: a schedule is compared with it.
+//! Lower bounds of a block's length, for any number of registers; schedules are compared with them.
 //!
-//! Two bounds are known before anything is scheduled: the longest chain of dependent operations with their latencies, and the slots of an instruction. An
-//! instruction has one add ALU, one mul ALU, one signal, one word of the uniforms, one varying and one access of a unit outside of the QPU. A move fits either
-//! ALU. Register files and read ports are not counted: they make some schedules longer than the bound.
+//! Two bounds are known before scheduling: the longest chain of dependent operations with their latencies, and the use of the slots of instructions. An
+//! instruction has one add ALU, one mul ALU, one signal, one read of uniforms, one of varyings and one access to a unit outside of the QPU. A move fits
+//! either ALU. Conflicts of register files and read ports are not counted, so some schedules must be longer than the bound.
 
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, ReadSource};
 
@@ -13,12 +13,12 @@ use crate::machine::{Block, End, Operand, Operation, Pack, Target, Work};
 pub(crate) struct Slots {
     add: usize,
     mul: usize,
-    /// Moves, which either ALU executes.
+    /// Moves, which either ALU can execute.
     either: usize,
-    /// Instructions with an immediate of 32 bits, which execute nothing else.
+    /// Instructions with an immediate of 32 bits, which exclude other operations.
     alone: usize,
     loads: usize,
-    /// Operations with a small immediate, of which one instruction can have two that are equal.
+    /// Operations with a small immediate; an instruction can contain two of them if they are equal.
     immediates: usize,
     uniforms: usize,
     varyings: usize,
@@ -26,11 +26,11 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Those of one operation.
+    /// The slots of one operation.
     pub(crate) fn of(operation: &Operation) -> Self {
         let mut slots = Self::default();
         if operation.target == Target::Color {
-            // It is left out if the colour is in r0 already.
+            // The final copy is not needed if the colour is in r0 already.
             return slots;
         }
         match operation.work {
@@ -79,7 +79,7 @@ impl Slots {
         self.units -= other.units;
     }
 
-    /// Instructions that have so many slots.
+    /// Minimum number of instructions with so many slots.
     pub(crate) fn instructions(&self) -> usize {
         let alus = (self.add + self.mul + self.either).div_ceil(2);
         let signals = self.loads + self.immediates.div_ceil(2);
@@ -88,8 +88,8 @@ impl Slots {
     }
 }
 
-/// The least number of instructions of a block, its branch and delay slots among them. `path` is the longest chain in instructions, and `tested` that to the
-/// instruction that a branch back follows.
+/// Lower bound of a block's instructions, including its branch and delay slots. `path` is the longest chain in instructions, and `tested` the chain to the
+/// instruction that sets the flags of a loop's branch.
 pub(crate) fn lower_bound(block: &Block, path: usize, tested: usize) -> usize {
     let mut slots = Slots::default();
     block.operations.iter().for_each(|operation| slots.add(Slots::of(operation)));
@@ -112,7 +112,7 @@ mod tests {
     use naga::Span;
     use v3d_hw::qpu::{AddOp, MulOp};
 
-    /// Operations of each kind, and the instructions that they take at least, counted by hand.
+    /// Operations of each kind, and the minimum number of instructions, counted by hand.
     #[test]
     fn slots_limit_how_many_operations_fit_into_an_instruction() {
         let target = Target::Register(Register(0));

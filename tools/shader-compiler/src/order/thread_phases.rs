@@ -1,4 +1,4 @@
-//! The phases of a block for two threads: the code between two thread switches, numbered by the switches before it.
+//! The phases of a block for two threads: the code between two thread switches, numbered by the number of preceding switches.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,21 +6,21 @@ use alloc::vec::Vec;
 use super::dependences::{Carrier, Dependence};
 use crate::machine::{Operation, Target};
 
-/// In which phases each operation of a block can be.
+/// The phases in which each operation of a block can be.
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadPhases {
-    /// The first phase in which each operation can be, and the last in which it is useful: a lookup is asked for before the switch that waits for it.
+    /// For each operation the first possible phase, and the last useful one: a lookup is requested before the switch that waits for it.
     pub(crate) first: Vec<usize>,
     pub(crate) last: Vec<usize>,
-    /// Parameters of lookups.
+    /// Operations that write parameters of lookups.
     pub(crate) requests: Vec<usize>,
-    /// How many operations need flags, r5 or parameters of a lookup as each leaves them, in the same phase; and from how many operations each needs that.
+    /// For each operation, how many others need the flags, r5 or lookup parameters that it sets, in the same phase; and on how many it depends in that way.
     pub(crate) kept_for: Vec<usize>,
     pub(crate) keeps: Vec<usize>,
 }
 
 impl ThreadPhases {
-    /// `None` if there is no order in which flags, r5 and parameters of lookups live within one phase: the threads share them.
+    /// `None` if in every order flags, r5 or parameters of lookups would have to live across a switch: the threads share them.
     pub(crate) fn new(operations: &[Operation], dependences: &[Vec<Dependence>]) -> Option<Self> {
         let count = operations.len();
         let is_request = |at: &usize| matches!(operations[*at].target, Target::Texture(..) | Target::Memory);
@@ -44,7 +44,7 @@ impl ThreadPhases {
             if is_done {
                 break;
             }
-            // Each iteration moves an operation to a later phase, and there are as many switches as lookups at most.
+            // Each iteration moves an operation to a later phase, and there are at most as many switches as lookups.
             if first.iter().any(|&phase| phase > requests.len()) {
                 return None;
             }

@@ -1,8 +1,8 @@
 //! Branches and calls: the last instructions of a block become their delay slots.
 //!
-//! The three instructions behind a branch are executed whether it is taken or not [AG p.34]. A branch back is decided by the flags that stand when it is
-//! executed, so it can move up to behind the last instruction that sets them; a call can move up by three. What follows the last delay slot is the first
-//! instruction of the loop or of the routine, which must not read too soon what the slots write.
+//! The three instructions after a branch are executed whether it is taken or not [AG p.34]. A loop's branch tests the flags at the time when it is executed,
+//! so it can be moved up to right after the last instruction that sets them; a call can be moved up by three. After the last delay slot, the first
+//! instruction of the loop or of the routine is executed, which must not read results of the delay slots too early.
 
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, THREAD_DELAY_SLOTS, WriteTarget};
 
@@ -12,11 +12,11 @@ use super::occupancy::latency;
 use crate::bundle::{Bank, Bundle, Destination, Placed, PlacedOperand, RangeId};
 use crate::machine::Work;
 
-/// Instructions of the branch's target that can be too near to one in the delay slots.
+/// Number of instructions at the branch's target that can be too close to the delay slots.
 const NEAR: usize = 3;
 
 impl Scheduler<'_> {
-    /// Ends a block, whose first instruction is at `start`, by a branch or call.
+    /// Ends a block, whose first instruction is at `start`, with a branch or call.
     pub(super) fn end_by(&mut self, branch: Slot, start: usize) {
         let slots = BRANCH_DELAY_SLOTS as usize;
         let end = self.now();
@@ -29,7 +29,7 @@ impl Scheduler<'_> {
             let sets_flags = |slot: &Slot| matches!(slot, Slot::Bundle(bundle) if bundle.operations().any(|placed| placed.sets_flags));
             first = (start..end).rev().find(|&at| sets_flags(&self.slots[at])).map_or(end, |at| at + 1);
         }
-        // A thread switch is in progress for two instructions.
+        // A thread switch takes effect after two more instructions.
         let is_switching = |slot: &Slot| matches!(slot, Slot::Bundle(bundle) if bundle.thread.is_some());
         if let Some(asks) = (start..end).rev().find(|&at| is_switching(&self.slots[at])) {
             first = first.max(asks + THREAD_DELAY_SLOTS as usize + 1);
@@ -48,10 +48,10 @@ impl Scheduler<'_> {
         (filled..slots).for_each(|_| self.idle());
     }
 
-    /// Whether an instruction may be in a delay slot with this number, of so many that are filled; the others are empty.
+    /// Whether an instruction can be in delay slot `number` of `filled` ones; the others are nops.
     fn may_follow(&self, at: usize, number: usize, filled: usize, target: Option<usize>) -> bool {
         let Some(Slot::Bundle(bundle)) = self.slots.get(at) else { return false };
-        // What a routine reads and writes is not known here: registers for values only, and one instruction between the two.
+        // The accesses of a routine are not known here: only registers that are not reserved are allowed, with one instruction in between.
         let is_plain = |placed: &Placed| match placed.destination {
             Destination::Nothing => true,
             Destination::Range(bank, _) => bank != Bank::R4,
@@ -62,7 +62,7 @@ impl Scheduler<'_> {
             return false;
         }
         let empty = BRANCH_DELAY_SLOTS as usize - filled;
-        // Instructions from this one to the first of the target.
+        // Distance from this instruction to the first one at the target.
         let distance = filled - number + empty;
         let Some(to) = target else {
             let gives = |placed: &Placed| matches!(placed.destination, Destination::Address(..));
@@ -82,7 +82,7 @@ impl Scheduler<'_> {
     }
 }
 
-/// Instructions from a write of a live range to an instruction; 0 if that does not read it.
+/// Minimum distance from a write of a live range to an instruction; 0 if the instruction does not read it.
 fn needed(reader: &Bundle, bank: Bank, range: RangeId, is_rotated: bool) -> usize {
     let reads = |placed: &&Placed| {
         placed.operands().iter().any(|operand| matches!(*operand, PlacedOperand::Range(_, read, _) if read == range))

@@ -1,35 +1,35 @@
-//! The heuristic decisions of the list scheduler.
+//! The parameters of the list scheduler's heuristics.
 //!
-//! Several combinations are tried, and the shortest schedule is taken.
+//! Several combinations are tried, and the shortest schedule is kept.
 
-/// Which operation goes first of those that may.
+/// The priority of ready operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rank {
-    /// The one with the longest critical path to the block's end: fewest stalls.
+    /// The longest critical path to the block's end: minimises stalls.
     CriticalPath,
-    /// Source order, which needs fewer registers.
+    /// Source order: needs fewer registers.
     Source,
     /// Depth-first order (Sethi-Ullman), operands right before their use: often needs the fewest registers.
     Pressure,
-    /// Bottom-up order that minimizes live values.
+    /// Bottom-up order that minimises live values.
     Live,
 }
 
-/// One combination.
+/// A heuristic: one combination of parameters.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Heuristic {
     pub(super) rank: Rank,
-    /// A value goes to an accumulator if its last use comes within so many cycles.
+    /// A value is put in an accumulator if its last use is expected within this number of cycles.
     pub(super) accumulator_cycles: usize,
-    /// A value with more uses than this goes to a register file.
+    /// A value with more uses than this is put in a register file.
     pub(super) accumulator_uses: u32,
-    /// The colour is put together in an accumulator, so that it need not be copied to r0.
+    /// The colour is assembled in an accumulator, so that it need not be copied to r0.
     pub(super) colors_in_accumulator: bool,
-    /// Threads are switched as soon as that costs no instruction, instead of when nothing else can be issued.
+    /// Threads are switched as soon as a switch costs no instruction, rather than when nothing else can be issued.
     pub(super) switches_early: bool,
-    /// Values are copied to a bank with free registers where another is full, or computed again: takes instructions, and needs fewer registers.
+    /// Values are copied to a bank with free registers if theirs is full, or rematerialised: this costs instructions, and needs fewer registers.
     pub(super) evicts: bool,
-    /// With fewer free registers than this, an order that saves registers issues only its first operation and those that free a register.
+    /// If fewer registers than this are free, orders that save registers issue only their first operation and those that free a register.
     pub(super) careful_below: usize,
 }
 
@@ -86,7 +86,7 @@ pub(super) const SINGLE: [Heuristic; 11] = [
     Heuristic::new(Rank::CriticalPath, 4, ANY_USES).with_colors_in_files(),
 ];
 
-/// For two threads, of which each has half of the register files.
+/// For two threads, each with half of the register files.
 pub(super) const DUAL: [Heuristic; 8] = [
     Heuristic::new(Rank::CriticalPath, 8, ANY_USES),
     Heuristic::new(Rank::CriticalPath, 8, ANY_USES).switching_early(),
@@ -98,7 +98,7 @@ pub(super) const DUAL: [Heuristic; 8] = [
     Heuristic::new(Rank::CriticalPath, 8, ANY_USES).with_colors_in_files().switching_early(),
 ];
 
-/// For one thread if all others need more registers than there are.
+/// For one thread, if all others need more registers than there are.
 pub(super) const FRUGAL: [Heuristic; 12] = [
     Heuristic::new(Rank::Source, 8, ANY_USES).evicting(),
     Heuristic::new(Rank::Pressure, 8, ANY_USES).evicting(),
@@ -114,15 +114,15 @@ pub(super) const FRUGAL: [Heuristic; 12] = [
     Heuristic::new(Rank::CriticalPath, 4, 2).evicting(),
 ];
 
-/// What [`Heuristic::careful_below`] is if nothing else is tried.
+/// Default of [`Heuristic::careful_below`].
 /// [measured: of the 360 random programs of the test `compute`, 17 need more registers than there are with 44, 38 with 12, 20 with 32 and 19 with 80.]
 const CAREFUL_BELOW: usize = 44;
 
-/// A constant or uniform is brought to a register so many cycles before its first use at most: it would only take a register before.
+/// Maximum number of cycles between the load of a constant or uniform to a register and its first use: before that, it would only occupy the register.
 pub(super) const OPERAND_LEAD_CYCLES: usize = 3;
 
-/// Instructions per operation after which a block is taken to have too few registers: values only change places.
+/// If a block needs more instructions per operation than this, the scheduler is assumed to copy values back and forth for want of registers, and gives up.
 pub(super) const MAX_INSTRUCTIONS_PER_OPERATION: usize = 16;
 
-/// Cycles without an instruction after which a block is taken to have too few registers; the longest latency is that of a lookup, 9.
+/// If no instruction can be issued for this number of cycles, there are too few registers; the longest latency is that of a lookup, 9.
 pub(super) const MAX_IDLE_CYCLES: usize = 64;

@@ -1,7 +1,7 @@
-//! List scheduling of a program: what goes into each instruction.
+//! List scheduling of a program: the operations of each instruction.
 //!
-//! In each cycle the operation goes first that the heuristic ranks first of those whose dependences are met, and a second one that fits into the same
-//! instruction goes with it. A result's bank is chosen when it is issued, since latencies and read ports depend on it.
+//! In each cycle the ready operation with the highest rank is issued, together with a second one that fits into the same instruction. The bank of a result is
+//! chosen at issue, since latencies and read ports depend on it.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -21,12 +21,12 @@ use crate::limit::Limit;
 use crate::machine::{Block, End, Machine, Operand, Operation, Pack, Register, Target, Work};
 use crate::order::BlockOrder;
 
-/// Registers of each file that are a thread's own if there are two [AG p.20].
+/// Number of registers of each file for one of two threads [AG p.20].
 const REGISTERS_OF_A_THREAD: u8 = 16;
 
-/// Why an operation cannot be issued in this cycle.
+/// The reason that an operation cannot be issued in this cycle.
 pub(super) enum Obstacle {
-    /// A result or unit is not ready.
+    /// An operand or unit is not ready.
     Time,
     /// r4 holds a live value.
     R4,
@@ -34,7 +34,7 @@ pub(super) enum Obstacle {
     Operand(usize),
     /// The register that the result is merged into is live after the operation.
     Merged,
-    /// An operand was dropped, and must be rematerialized.
+    /// An operand was dropped, and must be rematerialised.
     Dropped(Register),
     /// No register is free.
     Room,
@@ -44,7 +44,7 @@ impl Obstacle {
     /// The operand that must be copied so that the operation can be encoded.
     fn in_the_way(operation: &Operation, bank: impl Fn(Register) -> Option<Bank>) -> Self {
         let operands = &operation.operands;
-        // A component that cannot be unpacked by the operation itself is unpacked before.
+        // A component that the operation cannot unpack is unpacked by a separate move.
         if let Some(at) = operands.iter().position(|operand| matches!(operand, Operand::Part(..))) {
             return Self::Operand(at);
         }
@@ -58,23 +58,23 @@ impl Obstacle {
 pub(super) struct Scheduler<'m> {
     machine: &'m Machine,
     effort: &'m Effort,
-    /// Virtual registers: those of the program, and those that copies have added.
+    /// Number of virtual registers: those of the program, and those added for copies.
     count: usize,
     pub(super) occupancy: Occupancy,
-    /// Reads of each register that are still to come.
+    /// Number of remaining reads of each register.
     pub(super) left: Vec<u32>,
-    /// Registers that must be in the same live range at the begin and the end of a loop.
+    /// Registers that must be in the same live range at the beginning and the end of a loop.
     pub(super) pinned: Vec<bool>,
     /// The first block that writes each register.
     made_in: Vec<usize>,
-    /// The first block of the innermost loop around the block that is scheduled.
+    /// The first block of the innermost loop that contains the current block.
     head: usize,
     pub(super) in_file_a: Vec<bool>,
-    /// For each register the operation that can rematerialize its value without another register.
+    /// For each register the operation that can rematerialise its value without reading another register.
     pub(super) rematerializable: Vec<Option<&'m Operation>>,
-    /// Values that were dropped, to be rematerialized at their next use.
+    /// Values that were dropped, to be rematerialised at their next use.
     pub(super) dropped: Vec<bool>,
-    /// Registers that are the colour under construction: each operation merges its result into the one before.
+    /// Registers of the colour under construction: each operation merges its result into the previous one.
     pub(super) becomes_color: Vec<bool>,
     pub(super) slots: Vec<Slot>,
     /// First cycle in which r4 may be written.
@@ -84,7 +84,7 @@ pub(super) struct Scheduler<'m> {
     pub(super) alike: Vec<Heuristic>,
     urgent_uniforms: bool,
     threading: Threading,
-    /// Instructions of the shortest order that is known.
+    /// Number of instructions of the shortest known schedule.
     limit: usize,
     pub(super) threads: Threads,
 }
@@ -92,11 +92,11 @@ pub(super) struct Scheduler<'m> {
 /// State of the thread switches of a program for two threads.
 #[derive(Default)]
 pub(super) struct Threads {
-    /// Switches in this block so far.
+    /// Number of switches in this block so far.
     pub(super) switched: usize,
-    /// The first instruction that may ask for the next switch.
+    /// The first instruction that may signal the next switch.
     pub(super) first: usize,
-    /// The instruction that asks for the last switch of all.
+    /// The instruction that signals the program's last switch.
     pub(super) last: Option<usize>,
 }
 
@@ -162,7 +162,7 @@ impl<'m> Scheduler<'m> {
         }
     }
 
-    /// Schedules all blocks; whether the program is shorter than the limit.
+    /// Schedules all blocks; returns whether the program is shorter than the limit.
     pub(super) fn run(&mut self, orders: &[BlockOrder]) -> Result<bool> {
         let mut starts = Vec::new();
         let mut behind: usize = orders.iter().map(|order| order.lower_bound).sum();
@@ -177,7 +177,7 @@ impl<'m> Scheduler<'m> {
             match block.end {
                 End::Falls => {}
                 End::Again(head) => self.end_by(Slot::Branch { to: starts[head] }, start),
-                // Where the routine is, is known when all of the program is there.
+                // The address of the routine is known when the program is complete.
                 End::Calls(routine) => self.end_by(Slot::Call { routine }, start),
             }
             for &register in &block.kept {
@@ -202,7 +202,7 @@ impl<'m> Scheduler<'m> {
         }
     }
 
-    /// The first block of the innermost loop around a block; 0 if there is none.
+    /// The first block of the innermost loop that contains a block; 0 if there is none.
     fn head_of_loop(&self, at: usize) -> usize {
         let ends = self.machine.blocks[at..].iter().filter_map(|block| match block.end {
             End::Again(head) if head <= at => Some(head),
@@ -211,7 +211,7 @@ impl<'m> Scheduler<'m> {
         ends.max().unwrap_or(0)
     }
 
-    /// Whether a value is defined in the innermost loop. One that is defined before it must keep its register in each iteration.
+    /// Whether a value is defined in the innermost loop. A value from outside must be in the same register in each iteration.
     pub(super) fn is_of_this_loop(&self, register: Register) -> bool {
         self.made_in.get(register.index()).is_none_or(|&at| at >= self.head)
     }
@@ -224,7 +224,7 @@ impl<'m> Scheduler<'m> {
         self.slots.push(Slot::Bundle(Bundle::default()));
     }
 
-    /// One read less is to come.
+    /// Decrements the number of remaining reads.
     fn release(&mut self, register: Register) {
         let left = &mut self.left[register.index()];
         *left = left.saturating_sub(1);
@@ -247,7 +247,7 @@ impl<'m> Scheduler<'m> {
         register
     }
 
-    /// Schedules a block; whether the program can still be shorter than the limit, if the blocks behind have so many instructions at least.
+    /// Schedules a block; returns whether the program can still be shorter than the limit, given a lower bound `behind` for the blocks that follow.
     fn block(&mut self, block: &Block, order: &BlockOrder, behind: usize) -> Result<bool> {
         let mut work = ReadyList::new(&block.operations, order, self.heuristic.rank, self.urgent_uniforms);
         (self.threads.switched, self.threads.first) = (0, self.now());
@@ -273,7 +273,7 @@ impl<'m> Scheduler<'m> {
             }
             self.idle();
         }
-        // No value is live in r4 across blocks.
+        // No value may be in r4 at the end of a block.
         while let Some(register) = self.occupancy.r4 {
             if self.now() < self.occupancy.ready(register) {
                 self.idle();
@@ -284,7 +284,7 @@ impl<'m> Scheduler<'m> {
         Ok(true)
     }
 
-    /// The source of the first operation that is left, or of one near it.
+    /// The source location of the first remaining operation, or of one close to it.
     fn place(&self, work: &ReadyList<'_>) -> Span {
         let first = work.first().unwrap_or(0);
         let left = (first..work.count()).map(|at| work.operation(at).span);
@@ -302,7 +302,7 @@ impl<'m> Scheduler<'m> {
         refuse_with(span, &Limit::REGISTERS, format_args!("{values} values here, for {registers} registers"))
     }
 
-    /// Candidates that would take one of the last registers, where the order is that of the source: all that free none, but for the first operation.
+    /// Candidates that would use one of the last registers, with orders that save registers: all that free none, except for the first operation.
     fn barred(&self, work: &ReadyList<'_>, candidates: &[usize]) -> Vec<usize> {
         if self.heuristic.rank == Rank::CriticalPath
             || self.occupancy.count() - self.occupancy.in_use() >= self.heuristic.careful_below
@@ -317,7 +317,7 @@ impl<'m> Scheduler<'m> {
         candidates.iter().copied().filter(takes).collect()
     }
 
-    /// Fills one instruction, and returns whether anything was issued.
+    /// Fills one instruction; returns whether anything was issued.
     fn cycle(&mut self, work: &mut ReadyList<'_>) -> bool {
         let now = self.now();
         let awaits_switch = work.awaits_switch(self.threads.switched);
@@ -326,7 +326,7 @@ impl<'m> Scheduler<'m> {
             return true;
         }
         let candidates: Vec<usize> = work.candidates(now, self.threads.switched).collect();
-        // Each instruction looks at all operations that could be in it.
+        // Each instruction considers all candidates.
         self.effort.spend(candidates.len().max(1));
         let mut obstacles = Vec::new();
         let mut later = Vec::new();
@@ -350,7 +350,7 @@ impl<'m> Scheduler<'m> {
                 Err(obstacle) => obstacles.push((at, obstacle)),
             }
         }
-        // No operation can be issued as it is: the obstacle of the most urgent one is removed by a copy.
+        // If no operation can be issued, a copy removes the obstacle of the one with the highest rank.
         for (at, obstacle) in obstacles {
             if self.clear(work, at, &obstacle) {
                 self.pair(work, &candidates, &later, &barred);
@@ -391,7 +391,7 @@ impl<'m> Scheduler<'m> {
             return;
         };
         let now = self.now();
-        // Operations with an anti-dependence on this instruction only can be part of it.
+        // Operations with only an anti-dependence on this instruction can be a part of it.
         let mut known = candidates.to_vec();
         known.sort_unstable();
         let is_new = |at: &usize| known.binary_search(at).is_err();
@@ -411,7 +411,7 @@ impl<'m> Scheduler<'m> {
         self.slots.push(Slot::Bundle(bundle));
     }
 
-    /// The instruction that an operation would be now, alone or with another, and the place of its result.
+    /// The instruction that issuing an operation now would make, alone or with another one, and the destination of its result.
     fn attempt(
         &mut self,
         work: &ReadyList<'_>,
@@ -421,7 +421,7 @@ impl<'m> Scheduler<'m> {
         self.attempt_operation(work, work.operation(at), Some(at), with)
     }
 
-    /// The same for an operation that need not be one of the block.
+    /// The same for an operation that need not be in the block.
     pub(super) fn attempt_operation(
         &mut self,
         work: &ReadyList<'_>,
@@ -431,7 +431,7 @@ impl<'m> Scheduler<'m> {
     ) -> core::result::Result<(Bundle, Choice), Obstacle> {
         self.effort.spend(1);
         let now = self.now();
-        // What a result merges with is not read: only what is written of it changes.
+        // The register that the result is merged with is not read: the rest of it just remains.
         let rotated = usize::from(matches!(operation.work, Work::Rotate(_)));
         for register in operation.reads() {
             if self.dropped[register.index()] {
@@ -510,7 +510,7 @@ impl<'m> Scheduler<'m> {
             return;
         }
         let is_rotated = matches!(operation.work, Work::Rotate(_));
-        // Before the base is released, so that its live range goes on.
+        // Before the base is released, so that its live range continues.
         if let (Some(register), Choice::TakeOver(base, Destination::Range(bank, _))) = (operation.writes(), choice) {
             self.occupancy.take_over(base, register, now + latency(bank, is_rotated));
         }
@@ -537,7 +537,7 @@ impl<'m> Scheduler<'m> {
     }
 }
 
-/// For each register the operation that can rematerialize its value: the only one that writes it, with uniforms and constants as operands.
+/// For each register the operation that can rematerialise its value: the only one that writes it, and with only uniforms and constants as operands.
 fn rematerializable(machine: &Machine) -> Vec<Option<&Operation>> {
     let mut makers = vec![None; machine.registers as usize];
     let mut writers = vec![0u32; makers.len()];
@@ -551,7 +551,7 @@ fn rematerializable(machine: &Machine) -> Vec<Option<&Operation>> {
         writers[register.index()] += 1;
         let is_known = |operand: &Operand| match operand {
             Operand::Small(_) => true,
-            // A loop that keeps words in registers cannot read them again.
+            // A loop that keeps uniforms in registers cannot reread them.
             Operand::Uniform(_) => !machine.keeps_words,
             _ => false,
         };
@@ -568,7 +568,7 @@ fn rematerializable(machine: &Machine) -> Vec<Option<&Operation>> {
     once.map(|(maker, writers)| maker.filter(|_| writers == 1)).collect()
 }
 
-/// The first register of each file that values cannot have.
+/// The first reserved register of each file.
 pub(super) fn reserved_from(machine: &Machine, threading: Threading) -> u8 {
     match threading {
         Threading::Single => machine.reserved_from,

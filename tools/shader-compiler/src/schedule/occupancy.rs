@@ -1,6 +1,6 @@
 //! The bank of each value during scheduling, and the resulting live ranges.
 //!
-//! Only how many registers of a bank are taken is counted here; which ones is decided by the pass `allocate`.
+//! Only the number of registers in use is tracked here; the pass `allocate` chooses the registers.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use v3d_hw::qpu::Hazard;
 use crate::bundle::{Bank, RangeId};
 use crate::machine::Register;
 
-/// Cycles from an operation to the first instruction that can read its result; a rotated one can be read later.
+/// Cycles from an operation to the first instruction that can read its result; a rotation of it needs one more.
 pub(super) const fn latency(bank: Bank, is_rotated: bool) -> usize {
     let hazard = match bank {
         Bank::Accumulator | Bank::R4 => return 1,
@@ -22,18 +22,18 @@ pub(super) const fn latency(bank: Bank, is_rotated: bool) -> usize {
 
 /// r0 to r3.
 pub(crate) const ACCUMULATORS: usize = 4;
-/// Registers of a file.
+/// Number of registers of a file.
 pub(crate) const FILE_REGISTERS: u8 = 32;
-/// Registers of both files that never have values: they belong to the fragment that comes next [AG p.21].
+/// Registers of both files that are never allocated: the hardware writes the next fragment's values to them [AG p.21].
 pub(crate) const KEPT_FREE: [u8; 2] = [14, 15];
 
-/// A value in one bank, from the instruction that writes it to the last that reads it there.
+/// A live range: a value in one bank, from the instruction that writes it to the last one that reads it there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LiveRange {
     pub(crate) register: Register,
     pub(crate) bank: Bank,
     pub(crate) start: usize,
-    /// The last instruction that reads it, from which on its register can be written again; `None` if it lives until the end.
+    /// The last instruction that reads it; the register can be written from there on. `None` if it is live until the end.
     pub(crate) end: Option<usize>,
     /// It must be in r0.
     pub(crate) is_color: bool,
@@ -45,7 +45,7 @@ pub(super) struct Occupancy {
     ready: Vec<usize>,
     in_bank: [Vec<Register>; 3],
     pub(super) r4: Option<Register>,
-    /// Registers of each file.
+    /// Number of registers of each file.
     in_file: usize,
     pub(super) ranges: Vec<LiveRange>,
 }
@@ -64,7 +64,7 @@ impl Occupancy {
         }
     }
 
-    /// Makes room for registers that were added.
+    /// Extends the tables for registers that were added.
     pub(super) fn grow(&mut self, count: usize) {
         self.places.resize(count, None);
         self.ready.resize(count, 0);
@@ -91,7 +91,7 @@ impl Occupancy {
         }
     }
 
-    /// Registers with values in a bank other than r4, the oldest first.
+    /// Registers with values in a bank other than r4, oldest first.
     pub(super) fn in_bank(&self, bank: Bank) -> &[Register] {
         match bank {
             Bank::Accumulator => &self.in_bank[0],
@@ -101,7 +101,7 @@ impl Occupancy {
         }
     }
 
-    /// Registers of a bank that are free.
+    /// Number of free registers of a bank.
     pub(super) fn free_in(&self, bank: Bank) -> usize {
         self.capacity(bank).saturating_sub(self.in_bank(bank).len())
     }
@@ -136,12 +136,12 @@ impl Occupancy {
         }
     }
 
-    /// The live range that the next value in a bank would be.
+    /// The index of the next live range in a bank.
     pub(super) fn next_range(&self) -> RangeId {
         RangeId(self.ranges.len() as u32)
     }
 
-    /// Begins a live range in a bank, written in this cycle and readable from `ready` on; the register's previous range ends.
+    /// Starts a live range in a bank, written in this cycle and readable from `ready` on; the register's previous range ends.
     pub(super) fn begin(&mut self, register: Register, bank: Bank, now: usize, ready: usize) -> RangeId {
         if let Some((_, old)) = self.remove(register) {
             self.ranges[old.index()].end = Some(now);
@@ -158,12 +158,12 @@ impl Occupancy {
         range
     }
 
-    /// A register is written again in its live range.
+    /// A register is written again within its live range.
     pub(super) fn rewrite(&mut self, register: Register, ready: usize) {
         self.ready[register.index()] = ready;
     }
 
-    /// A register continues the live range of another one, whose value it modifies in part.
+    /// A register continues the live range of another one, whose value it partly overwrites.
     pub(super) fn take_over(&mut self, from: Register, to: Register, ready: usize) {
         if let Some(place) = self.remove(from) {
             self.insert(to, place);
@@ -178,7 +178,7 @@ impl Occupancy {
         }
     }
 
-    /// The instructions from this one on move down by one.
+    /// Moves the instructions from this one on down by one.
     pub(super) fn move_down(&mut self, from: usize) {
         let moved = |at: &mut usize| *at += usize::from(*at >= from);
         for range in &mut self.ranges {
@@ -188,12 +188,12 @@ impl Occupancy {
         self.ready.iter_mut().for_each(|ready| *ready += usize::from(*ready > from));
     }
 
-    /// Registers that can have values: of both files, and the five accumulators that do.
+    /// Number of registers for values: of both files, and five accumulators.
     pub(super) const fn count(&self) -> usize {
         2 * self.in_file + ACCUMULATORS + 1
     }
 
-    /// Registers with values.
+    /// Number of registers with values.
     pub(super) fn in_use(&self) -> usize {
         self.in_bank.iter().map(Vec::len).sum::<usize>() + usize::from(self.r4.is_some())
     }

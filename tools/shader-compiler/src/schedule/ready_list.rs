@@ -1,4 +1,4 @@
-//! The operations of a block that are not issued, and the first cycle in which each can be.
+//! The operations of a block that are not issued yet, and the first cycle in which each can be.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -9,36 +9,36 @@ use super::heuristic::Rank;
 use crate::machine::{Operation, Register, Work};
 use crate::order::{BlockOrder, MAX_DEPTH, Slots};
 
-/// The part of a block that is not issued.
+/// The part of a block that is not issued yet.
 pub(super) struct ReadyList<'p> {
     operations: &'p [Operation],
     order: &'p BlockOrder,
     heights: &'p [usize],
     /// Operations with a replaced operand.
     changed: Vec<Option<Box<Operation>>>,
-    /// Registers of replaced operands, with the operation that reads each.
+    /// Registers of replaced operands, each with the operation that reads it.
     replaced: Vec<(Register, usize)>,
     issued: Vec<bool>,
-    /// Operations that are not issued.
+    /// Number of operations that are not issued.
     pub(super) left: usize,
-    /// Slots of instructions that these take.
+    /// Slots that these operations use.
     slots: Slots,
-    /// How many each operation waits for that are not issued.
+    /// For each operation the number of predecessors that are not issued.
     open: Vec<usize>,
-    /// The first cycle in which each operation may go, and the first in which that is good, as far as what it waits for is issued.
+    /// For each operation the first cycle in which it can be issued, and the first in which it does not stall, given the predecessors that are issued.
     earliest: Vec<usize>,
     good: Vec<usize>,
-    /// Operations that wait for nothing that is not issued, the first to be tried first.
+    /// Operations without predecessors that are not issued, by rank.
     ready: Vec<usize>,
-    /// For each operation the cycles that what it waits for needs at least, up to [`MAX_DEPTH`].
+    /// For each operation a lower bound of the cycles for its remaining predecessors, up to [`MAX_DEPTH`].
     depths: Vec<usize>,
     rank: Rank,
-    /// For two threads: operations that still need flags, r5 or a TMU as others have left them.
+    /// For two threads: number of operations that still need flags, r5 or TMU parameters as others have left them.
     bound: usize,
 }
 
 impl<'p> ReadyList<'p> {
-    /// With `urgent_uniforms`, a read of the uniforms is as critical as those that must come after it.
+    /// With `urgent_uniforms`, a read of uniforms is as critical as those that must follow it.
     pub(super) fn new(operations: &'p [Operation], order: &'p BlockOrder, rank: Rank, urgent_uniforms: bool) -> Self {
         let count = operations.len();
         let open: Vec<usize> = order.predecessors.iter().map(Vec::len).collect();
@@ -67,7 +67,7 @@ impl<'p> ReadyList<'p> {
         list
     }
 
-    /// The key by which ready operations are sorted: the lowest is tried first.
+    /// The sort key of ready operations: lower keys are tried first.
     fn rank(&self, at: usize) -> (Reverse<usize>, usize) {
         match self.rank {
             Rank::CriticalPath => (Reverse(self.heights[at]), at),
@@ -81,7 +81,7 @@ impl<'p> ReadyList<'p> {
         self.changed[at].as_deref().unwrap_or(&self.operations[at])
     }
 
-    /// How many operations the block has.
+    /// Number of operations of the block.
     pub(super) fn count(&self) -> usize {
         self.operations.len()
     }
@@ -96,12 +96,12 @@ impl<'p> ReadyList<'p> {
         }
     }
 
-    /// Operations for which everything that they wait for was done long enough ago, after so many switches of threads; the first to be tried first.
+    /// Operations that can be issued in this cycle, after `switched` thread switches; by rank.
     pub(super) fn candidates(&self, now: usize, switched: usize) -> impl Iterator<Item = usize> {
         self.ready.iter().copied().filter(move |&at| self.earliest[at] <= now && self.first_phase(at) <= switched)
     }
 
-    /// Whether an operation may go in this cycle.
+    /// Whether an operation can be issued in this cycle.
     pub(super) fn may_go(&self, at: usize, now: usize, switched: usize) -> bool {
         !self.issued[at] && self.open[at] == 0 && self.earliest[at] <= now && self.first_phase(at) <= switched
     }
@@ -110,13 +110,13 @@ impl<'p> ReadyList<'p> {
         self.order.phases.as_ref().map_or(0, |phases| phases.first[at])
     }
 
-    /// Whether an operation is expected behind the next switch of threads, after so many; with `early`, if it may be.
+    /// Whether an operation is expected after the next thread switch, given the number of switches so far; with `early`, if it can be.
     pub(super) fn is_behind_switch(&self, at: usize, switched: usize, early: bool) -> bool {
         let Some(phases) = &self.order.phases else { return false };
         phases.first[at] > switched || early && phases.last[at] > switched
     }
 
-    /// Whether lookups wait for the next switch of threads, after so many, and nothing else is to be looked up before.
+    /// Whether lookups wait for the next thread switch, given the number of switches so far, and no other lookup has to be requested before.
     pub(super) fn awaits_switch(&self, switched: usize) -> bool {
         let Some(phases) = &self.order.phases else { return false };
         let is_load = |at: usize| self.operation(at).work == Work::LoadTexture && phases.first[at] > switched;
@@ -124,7 +124,7 @@ impl<'p> ReadyList<'p> {
         self.ready.iter().any(|&at| is_load(at)) && !phases.requests.iter().any(may_ask)
     }
 
-    /// Whether a switch of threads would lose flags, r5 or parameters of a lookup.
+    /// Whether a thread switch would lose flags, r5 or parameters of a lookup.
     pub(super) fn is_bound(&self) -> bool {
         self.bound > 0
     }
@@ -134,7 +134,7 @@ impl<'p> ReadyList<'p> {
         self.good[at] > now
     }
 
-    /// Operations to come that read a register.
+    /// Remaining operations that read a register.
     pub(super) fn users(&self, register: Register) -> impl Iterator<Item = usize> {
         let users = &self.order.users;
         let start = users.partition_point(|&(other, _)| other < register);
@@ -151,7 +151,7 @@ impl<'p> ReadyList<'p> {
         self.depths[at]
     }
 
-    /// Instructions that what is left takes, at least.
+    /// Lower bound of the instructions for the remaining operations.
     pub(super) fn least(&self) -> usize {
         self.ready.iter().map(|&at| self.order.least[at]).max().unwrap_or(0).max(self.slots.instructions())
     }
@@ -179,13 +179,13 @@ impl<'p> ReadyList<'p> {
         self.lower(at, self.depths[at]);
     }
 
-    /// Computes depths anew of what waits for an operation that is issued, or whose depth was this before.
+    /// Updates the depths of operations that depend on one that is issued, or whose depth was `before`.
     fn lower(&mut self, at: usize, before: usize) {
         let order = self.order;
         for next in &order.successors[at] {
             let old = self.depths[next.at];
             if MAX_DEPTH.min(before + next.latency) < old {
-                // Another is deeper.
+                // Another predecessor determines the depth.
                 continue;
             }
             let open = order.predecessors[next.at].iter().filter(|(on, _)| !self.issued[*on]);
@@ -203,7 +203,7 @@ impl<'p> ReadyList<'p> {
         self.replaced.push((register, at));
     }
 
-    /// Undoes the last replacement; the operation that was there instead.
+    /// Undoes the last replacement; returns the replacing operation.
     pub(super) fn take_back(&mut self, at: usize, before: Operation) -> Operation {
         self.replaced.pop();
         let after = self.changed[at].replace(Box::new(before.clone()));

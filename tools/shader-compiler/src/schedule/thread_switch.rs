@@ -1,10 +1,10 @@
-//! Switches of threads: a fragment program that waits for a lookup lets another one of its QPU go on.
+//! Thread switches: while a fragment program waits for a lookup, the other thread of its QPU runs.
 //!
-//! Accumulators and flags are lost, and the switch comes two instructions behind the one that asks for it [AG p.20-21]. Instructions that are there already
-//! become its delay slots, parameters of lookups among them, as in Mesa's programs [mesa vc4_qpu_schedule.c].
+//! Accumulators and flags are lost, and the switch takes effect two instructions after its signal [AG p.20-21]. Existing instructions become its delay slots,
+//! including those that write lookup parameters, as in Mesa's programs [mesa vc4_qpu_schedule.c].
 //!
-//! Both threads have one FIFO of lookups [AG p.39]. So a program loads all that it has asked for after the next switch and before the one behind that: what is
-//! first in the FIFO is then its own.
+//! Both threads share the FIFO of lookups [AG p.39]. So a program loads all results of its requests after the next switch and before the one after that: then
+//! the first entries of the FIFO are its own.
 
 use alloc::vec::Vec;
 
@@ -18,13 +18,13 @@ use crate::bundle::Bank;
 use crate::machine::Register;
 
 impl Scheduler<'_> {
-    /// Whether nothing would be lost if the other thread went on now.
+    /// Whether nothing would be lost if threads were switched now.
     pub(super) fn can_switch(&self, work: &ReadyList<'_>, now: usize) -> bool {
         let is_empty = self.occupancy.in_bank(Bank::Accumulator).is_empty() && self.occupancy.r4.is_none();
         is_empty && now >= self.r4_free && !work.is_bound()
     }
 
-    /// Moves a value to where it survives a switch of threads; whether that was an instruction.
+    /// Moves a value to a bank in which it survives a thread switch; returns whether that was an instruction.
     pub(super) fn keep_over_switch(&mut self, work: &ReadyList<'_>) -> bool {
         let now = self.now();
         let lost: Vec<Register> =
@@ -35,7 +35,7 @@ impl Scheduler<'_> {
         })
     }
 
-    /// The other thread goes on now: one of the instructions before has asked for it.
+    /// Switches threads after one of the previous instructions has signalled it.
     pub(super) fn switch_threads(&mut self) {
         let delay = THREAD_DELAY_SLOTS as usize;
         let first = self.threads.first.max(self.now().saturating_sub(delay + 1));
@@ -54,7 +54,7 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Whether a register is read by what is expected behind the next switch of threads.
+    /// Whether a register is read by operations that are expected after the next thread switch.
     pub(super) fn outlives_switch(&self, work: &ReadyList<'_>, register: Register) -> bool {
         let (switched, early) = (self.threads.switched, self.heuristic.switches_early);
         work.users(register).any(|user| work.is_behind_switch(user, switched, early))

@@ -1,4 +1,4 @@
-//! Conditions as flags, and results that are packed.
+//! Conditions as flags, and packed results.
 
 use alloc::vec;
 
@@ -9,7 +9,7 @@ use crate::machine::{Operand, Operation, Pack, Target, Work};
 use crate::ssa::{Op, Program, Relation, Value};
 
 impl Selector<'_> {
-    /// Sets the flags by a mask or comparison, and returns the condition that holds where it is true.
+    /// Sets the flags from a mask or comparison, and returns the condition for its being true.
     pub(super) fn condition(&mut self, value: Value) -> Condition {
         let zero = |program: &Program, value: Value| program.constant(value) == Some(0);
         let Op::Compare(relation, a, b) = self.program.op(value) else {
@@ -36,7 +36,7 @@ impl Selector<'_> {
         let (op, condition) = match test {
             Relation::FloatEqual => (AddOp::Fsub, Condition::ZSet),
             Relation::FloatLess => (AddOp::Fsub, Condition::NSet),
-            // C says whether the first one is the greater [silicon].
+            // C is set if the first operand is greater [silicon].
             Relation::MagnitudeGreater => (AddOp::Fmaxabs, Condition::CSet),
             Relation::Equal => (AddOp::Xor, Condition::ZSet),
             Relation::SignedLess if zero(self.program, b) => (AddOp::Or, Condition::NSet),
@@ -48,14 +48,14 @@ impl Selector<'_> {
             let mut work = Work::Add(op);
             let by_sign = match test {
                 Relation::Equal | Relation::SignedLess => true,
-                // -0.0 has the sign of a negative number, but is not less than 0: only a difference tells.
+                // -0.0 has the sign bit set, but is not less than 0: only a subtraction can tell.
                 Relation::FloatLess => self.is_never_minus_zero(a),
                 _ => false,
             };
             if zero(self.program, b) && by_sign && !matches!(operands[0], Operand::Part(..)) {
                 (work, operands) = (Work::Move, vec![operands[0]]);
             } else if op == AddOp::Xor && test == Relation::SignedLess {
-                // a < b where the smaller of both is not b.
+                // a < b if the minimum of both is not b.
                 let least = self.machine.register();
                 let min = self.operation(Work::Add(AddOp::Min), operands, Target::Register(least));
                 self.emit(min);
@@ -69,8 +69,8 @@ impl Selector<'_> {
         if negated { opposite(condition) } else { condition }
     }
 
-    /// Has the operation that computes a mask set the flags, instead of a test of its result, if it is one of the add ALU in this block and no later operation
-    /// uses the flags. Returns whether that is so.
+    /// Makes the operation that computes a mask set the flags, instead of a separate test of the mask, if it is an add ALU operation in this block and no
+    /// later operation uses the flags. Returns whether that was possible.
     pub(super) fn sets_flags_itself(&mut self, mask: Value) -> bool {
         let Some(&register) = self.registers.get(&mask) else { return false };
         let writes = |operation: &&mut Operation| operation.writes() == Some(register);
@@ -103,7 +103,7 @@ impl Selector<'_> {
         }
     }
 
-    /// A product, or a value times 1, as a byte of a word.
+    /// Packs a product, or a value times 1, into a byte of a word.
     pub(super) fn pack_color(&mut self, value: Value, pack: PackMul, word: Option<Value>, part: Value) {
         let target = Target::Register(self.register_of(value));
         let merges = word.map(|word| match self.operand(word) {
@@ -130,7 +130,7 @@ impl Selector<'_> {
         self.emit(operation);
     }
 
-    /// An operation whose result goes to half of a register of file A.
+    /// An operation with its result packed into half of a register of file A.
     pub(super) fn pack_half(&mut self, value: Value, op: AddOp, half: u8, word: Option<Value>, part: Value) {
         let register = self.register_of(value);
         self.machine.in_file_a.push(register);

@@ -1,15 +1,15 @@
-//! Loops: what they carry stays in one register.
+//! Loops: each loop-carried value is in one register.
 //!
-//! The stream of uniforms only goes on, so that a word which is read in each iteration is either read before the loop and kept in a register, or the loop moves
-//! the stream's address back. Lookups take their parameters from the stream itself, and leave no choice. Such a loop begins with
+//! The stream of uniforms can only be read forward: a uniform that is read in each iteration is either read before the loop and kept in a register, or the
+//! loop resets the stream's address. Lookups read their parameters from the stream itself, so they require the latter. Such a loop begins with
 //!
 //! ```text
 //! mov unif_addr, unif
 //! ```
 //!
-//! and two instructions that read no uniform [AG p.22]. The word that it reads is the address of the next one. It is in the stream a second time where the
-//! iteration's words end, for the next iteration; when the loop is left, one read passes it over. This is the form that validators can follow: the address
-//! is a uniform of the same basic block [linux vc4_validate_shaders.c].
+//! and two instructions that read no uniform [AG p.22]. The uniform that it reads is the address of the next one. It occurs in the stream a second time at
+//! the end of the iteration's words, for the next iteration; after the loop, one read skips it. Validators can verify this form: the address is a uniform of
+//! the same basic block [linux vc4_validate_shaders.c].
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -21,13 +21,13 @@ use crate::machine::{End, Operand, Operation, Register, Target, Work};
 use crate::ssa::{Op, Program, Step, StreamWord, Value};
 
 impl Selector<'_> {
-    /// Whether the innermost loop keeps words of the stream in registers.
+    /// Whether the innermost loop keeps uniforms in registers.
     pub(super) fn keeps_words(&self) -> bool {
-        // A loop within one that keeps words keeps them, too.
+        // A loop within one that keeps uniforms in registers does so too.
         self.open.last().is_some_and(|(number, ..)| !self.rereads[*number as usize])
     }
 
-    /// Reads what a loop and those within it need of the stream, before it.
+    /// Reads the uniforms of a loop and its nested loops before it.
     pub(super) fn hoist(&mut self, steps: &[Step]) {
         let words = words_of_loop(self.program, steps);
         self.hoisted.clear();
@@ -62,7 +62,7 @@ impl Selector<'_> {
             let is_mask = !matches!(self.program.op(again), Op::Compare(..));
             is_mask && (self.flags == Some(again) || self.sets_flags_itself(again))
         });
-        // All new values are computed by now. A value that would overwrite one that is still to be read is copied first (a parallel copy).
+        // All new values have been computed. A value that would overwrite one that is still needed is copied first (a parallel copy).
         let mut copies = Vec::new();
         for (at, one) in carried.iter().enumerate() {
             let read_later = carried[at + 1..].iter().any(|later| later.next == one.value);
@@ -79,7 +79,7 @@ impl Selector<'_> {
             let copy = self.operation(Work::Move, vec![source], Target::Register(to));
             self.emit(copy);
         }
-        // The first loop-carried value is the mask of the elements that take another iteration.
+        // The first loop-carried value is the mask of the elements that execute another iteration.
         if let Some(first) = data.carried.first().filter(|_| !tested) {
             let mask = self.register_of(first.value);
             let operand = Operand::Register(mask);
@@ -90,7 +90,7 @@ impl Selector<'_> {
         let Some((_, head, before)) = self.open.pop() else { return };
         let mut kept: Vec<Register> =
             data.carried.iter().filter_map(|carried| self.registers.get(&carried.value).copied()).collect();
-        // Values that are defined before the loop and used in it are live in each iteration.
+        // Values that are defined before the loop and used in it are live in all iterations.
         let inside = self.machine.blocks[head..].iter().flat_map(|block| &block.operations).chain(&self.block);
         kept.extend(
             inside.flat_map(|operation| operation.reads().collect::<Vec<_>>()).filter(|register| register.0 < before),
@@ -105,8 +105,8 @@ impl Selector<'_> {
         }
     }
 
-    /// Assigns the next iteration's value of a loop-carried register: directly by the operation that computes it, if that has no other use and nothing reads
-    /// the old value afterwards.
+    /// Assigns the next iteration's value of a loop-carried register: by the operation that computes it, if the result has no other use and the old value is
+    /// not read afterwards.
     fn assign(&mut self, source: Operand, to: Register) {
         if let Operand::Register(register) = source {
             let writers = self.block.iter().filter(|operation| operation.writes() == Some(register)).count();
@@ -114,9 +114,9 @@ impl Selector<'_> {
             let maker = self.block.iter().position(|operation| operation.target == Target::Register(register));
             if let Some(at) = maker
                 && (writers, readers) == (1, 0)
-                // A lookup's result comes to r4 first.
+                // The result of a lookup arrives in r4.
                 && self.block[at].work != Work::LoadTexture
-                // What changes another register in its place cannot go to a second one.
+                // An operation that merges into one register cannot write another one.
                 && self.block[at].merges.is_none_or(|base| base == to)
                 && self.uses_of(register) == 1
                 && !self.block[at + 1..].iter().any(|operation| operation.reads().any(|read| read == to))
@@ -130,19 +130,19 @@ impl Selector<'_> {
         self.emit(copy);
     }
 
-    /// How often the value in a register is used.
+    /// Number of uses of the value in a register.
     fn uses_of(&self, register: Register) -> u32 {
         let value = self.registers.iter().find(|(_, other)| **other == register).map(|(value, _)| *value);
         value.map_or(1, |value| self.uses[value.index()])
     }
 }
 
-/// The words of the stream that the loop at the begin of these steps needs, with those within it.
+/// The uniforms of the loop at the start of these steps, including nested loops.
 fn words_of_loop(program: &Program, steps: &[Step]) -> Vec<StreamWord> {
     let mut depth = 0;
     let mut words: Vec<StreamWord> = Vec::new();
     let mut note = |value: Value| {
-        // A comparison is made where its result is used, out of the operands.
+        // A comparison is computed at its use, from its operands.
         let compared = match program.op(value) {
             Op::Compare(_, a, b) => vec![a, b],
             _ => vec![value],
@@ -176,7 +176,7 @@ fn words_of_loop(program: &Program, steps: &[Step]) -> Vec<StreamWord> {
     words
 }
 
-/// Which loops move the stream's address back: those with lookups, and those around them. In a frugal program all that need words of the stream do.
+/// Which loops reread the stream: those with lookups, and those around them. In frugal mode all loops that need uniforms do.
 pub(super) fn rereading_loops(program: &Program, is_frugal: bool) -> Vec<bool> {
     let mut rereads = vec![false; program.loops.len()];
     let mut open: Vec<u32> = Vec::new();

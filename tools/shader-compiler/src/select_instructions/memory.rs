@@ -1,4 +1,4 @@
-//! Accesses of memory: lookups by TMU 0, and calls of routines for everything else.
+//! Memory accesses: lookups by TMU 0, and calls of routines for everything else.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -17,7 +17,7 @@ const COMPARE: (File, u8) = (File::A, routine::COMPARE);
 const WORD: (File, u8) = (File::B, routine::RESULT);
 
 impl Selector<'_> {
-    /// The word at an address, by TMU 0.
+    /// Loads the word at an address, by TMU 0.
     pub(super) fn fetch(&mut self, value: Value, address: Value) {
         self.send(address, Target::Memory);
         let register = self.register_of(value);
@@ -125,7 +125,7 @@ impl Selector<'_> {
         self.emit(give);
     }
 
-    /// Takes a routine's result.
+    /// Reads a routine's result.
     fn take(&mut self, value: Value) {
         let target = Target::Register(self.register_of(value));
         let take =
