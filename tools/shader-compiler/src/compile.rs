@@ -23,34 +23,34 @@ use crate::ssa::{Program, StreamWord};
 use crate::stack::with_large_stack;
 use crate::unit::{Request, Unit};
 
-/// The largest number of a location; WebGPU has 16 of them.
+/// Maximum number of a location; WebGPU has 16 of them.
 pub(crate) const MAX_LOCATION: u32 = 1023;
 
-/// Parts of a type: members of structures, and of those that are members.
+/// Maximum number of components of a type: members of structures, recursively.
 const MAX_TYPE_PARTS: usize = 1 << 14;
 
-/// naga lets everything pass, so that what does not compile is refused by a limit of this compiler, with its reason.
+/// All capabilities are enabled in naga, so that what cannot be compiled is refused by a limit of this compiler, with a reason.
 const CAPABILITIES: Capabilities = Capabilities::all();
 
-/// What is compiled.
+/// Options of the compiler.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Only this stage is compiled; the coordinate shader belongs to the vertex stage.
+    /// Compile only this stage; the coordinate shader belongs to the vertex stage.
     pub stage: Option<Stage>,
-    /// Entry point of the vertex stage; without it the one named `vs_main`, or the only one.
+    /// Entry point of the vertex stage; by default the one named `vs_main`, or the only one.
     pub vertex: Option<String>,
-    /// Entry point of the fragment stage; without it the one named `fs_main`, or the only one.
+    /// Entry point of the fragment stage; by default the one named `fs_main`, or the only one.
     pub fragment: Option<String>,
-    /// Entry point of the compute stage; without it the one named `cs_main`, or the only one.
+    /// Entry point of the compute stage; by default the one named `cs_main`, or the only one.
     pub compute: Option<String>,
-    /// Exponentials, logarithms and powers are what the special function unit makes of them, with about 12 good bits, instead of what WGSL demands.
-    /// Results in colours of 8 bits show no difference, and such a function is 3 instructions, not 20.
+    /// Use the results of the special function unit for exponentials, logarithms and powers, with an accuracy of about 12 bits, instead of WGSL's accuracy.
+    /// In colours of 8 bits there is no visible difference, and such a function takes 3 instructions instead of 20.
     pub fast_math: bool,
-    /// Fragment programs run as one thread, even where a second thread would hide the latency of texture lookups.
+    /// Compile fragment programs for one thread, even if a second thread would hide the latency of texture lookups.
     pub one_thread: bool,
-    /// The fragment program is for targets of four half floats: its colour is not clamped, and is left as half floats.
+    /// Compile the fragment program for targets of four half floats: its colour is not clamped, and its output is half floats.
     pub half_color: bool,
-    /// What the compilation may take of time, memory and stack.
+    /// Limits of time, memory and stack.
     pub budget: Budget,
 }
 
@@ -59,25 +59,25 @@ pub struct Options {
 pub struct Compiled {
     /// The stage.
     pub stage: Stage,
-    /// Instructions. A fragment program has no end: its colour is in r0, and a pipeline puts behind what becomes of it.
+    /// Instructions. A fragment program has no end: it leaves its colour in r0, and a pipeline appends the code that writes it.
     pub words: Vec<u64>,
-    /// For each instruction the range of the source that it was compiled from, if there is one.
+    /// For each instruction the range of the source that it implements, if there is one.
     pub places: Vec<Option<core::ops::Range<usize>>>,
-    /// Its inputs.
+    /// Its interface.
     pub interface: Interface,
     /// Its scalar values in SSA form.
     pub ssa: Program,
-    /// Instructions that a program of the same operations has at least, whatever registers there are.
+    /// Lower bound of the number of instructions for the same operations, for any number of registers.
     pub lower_bound: usize,
-    /// A fragment program has an end of its own: see [`Compiled::with_end`].
+    /// The fragment program has an end: see [`Compiled::with_end`].
     pub ended: bool,
 }
 
 impl Compiled {
-    /// The same fragment program with the end that a pipeline of this state puts behind it; other stages as they are.
+    /// The fragment program with the end that a pipeline of this state appends; other stages are unchanged.
     ///
     /// # Errors
-    /// When the end has no encoding, or breaks a rule of the hardware.
+    /// When the end cannot be encoded, or breaks a rule of the hardware.
     pub fn with_end(mut self, state: &TailState) -> core::result::Result<Self, String> {
         if self.stage != Stage::Fragment {
             return Ok(self);
@@ -105,17 +105,17 @@ impl Compiled {
     }
 }
 
-/// Compiles all stages that a source has: coordinate and vertex shader, fragment shader. `path` stands in errors.
+/// Compiles all stages of a source: coordinate and vertex shader, fragment shader. Errors contain `path`.
 ///
 /// # Errors
-/// What is wrong with the source, or not possible, with its place.
+/// When the source has an error or uses an unsupported feature, with its place.
 pub fn compile(source: &str, path: &str, options: &Options) -> core::result::Result<Vec<Compiled>, Error> {
     on_large_stack(path, || {
         compile_here(&parse_here(source, path, &options.budget)?, source, path, options, &mut |_, _, _| {})
     })
 }
 
-/// The same of a module that naga has read, to whose text the module's places refer.
+/// The same for a module of naga; the module's spans refer to `source`.
 ///
 /// # Errors
 /// As [`compile`].
@@ -128,7 +128,7 @@ pub fn compile_module(
     compile_module_watched(module, source, path, options, &mut |_, _, _| {})
 }
 
-/// The same, with the result of each pass as it is there. A program that needs fewer registers goes through the passes a second time.
+/// The same; `watch` receives the result of each pass. A program that needs too many registers is compiled a second time by all passes.
 ///
 /// # Errors
 /// As [`compile`].
@@ -142,7 +142,7 @@ pub fn compile_module_watched(
     on_large_stack(path, || compile_here(module, source, path, options, watch))
 }
 
-/// Runs a function on a stack that is large enough for its recursion.
+/// Calls a function on a stack that is large enough for its recursion.
 fn on_large_stack<T: Send>(
     path: &str,
     work: impl FnOnce() -> core::result::Result<T, Error> + Send,
@@ -209,7 +209,7 @@ fn compile_here(
     make().map_err(|refusal| refusal.render(source, path))
 }
 
-/// The program of a stage that has gone through all passes.
+/// The program of a stage after all passes.
 fn finish(unit: Unit) -> Result<Compiled> {
     let (attribute_words, lower_bound) = (unit.attribute_words(), unit.lower_bound());
     let Unit { stage, interface, ssa, lines, .. } = unit;
@@ -221,8 +221,8 @@ fn finish(unit: Unit) -> Result<Compiled> {
     Ok(compiled)
 }
 
-/// Programs of fast functions, unless one of them is longer than with exact ones: a result of the special function unit comes three instructions late and into
-/// r4 only, and a program that has nothing else to do meanwhile, or no register for the result, can come out longer.
+/// The programs compiled with fast functions, unless one of them is longer than with exact ones: a result of the special function unit has a latency of three
+/// instructions and is always in r4, so a program without independent work, or without a register for the result, can become longer.
 fn never_longer(
     source: &SourceModule<'_>,
     mut make: impl FnMut(&SourceModule<'_>) -> Result<Vec<Unit>>,
@@ -241,8 +241,8 @@ fn never_longer(
     }
 }
 
-/// What a source is compiled to; if that needs more registers than there are, in the way that needs fewer. Both ways are tried where the scheduler has found
-/// registers only by moving values about, and the shorter programs are taken.
+/// Compiles a source; if it needs more registers than there are, in a frugal mode. Both modes are tried if the scheduler succeeded only with copies between
+/// banks, and the shorter programs are returned.
 fn with_enough_registers(
     source: &SourceModule<'_>,
     mut make: impl FnMut(&SourceModule<'_>) -> Result<Vec<Unit>>,
@@ -259,19 +259,19 @@ fn with_enough_registers(
     }
 }
 
-/// naga's module of a source.
+/// Parses a source to a module of naga.
 ///
 /// # Errors
-/// What naga says, or that the source is more than the compiler takes on.
+/// When naga reports an error, or the source exceeds a limit.
 pub fn parse(source: &str, path: &str) -> core::result::Result<Module, Error> {
     on_large_stack(path, || parse_here(source, path, &Budget::LARGE))
 }
 
-/// Refuses types for which naga's validation would take long: it visits each part of a type at each of its uses.
+/// Refuses types whose validation by naga would take long: it visits each component of a type at each use of the type.
 fn check_types(module: &Module) -> Result<()> {
     let mut sizes: Vec<usize> = Vec::with_capacity(module.types.len());
     for (ty, declared) in module.types.iter() {
-        // A type comes behind those that it is made of.
+        // A type is after its component types.
         let part = |part: &Handle<Type>| sizes.get(part.index()).copied().unwrap_or(1);
         let size = match &declared.inner {
             TypeInner::Array { base, .. } => part(base) + 1,
@@ -286,7 +286,7 @@ fn check_types(module: &Module) -> Result<()> {
     Ok(())
 }
 
-/// Refuses locations for which naga's validation would take memory: it has a bit for each number.
+/// Refuses locations for which naga's validation would use much memory: it has one bit for each number.
 fn check_locations(module: &Module, source: &str) -> Result<()> {
     let check = |binding: Option<&Binding>, span: Span| match binding {
         Some(Binding::Location { location, .. }) if *location > MAX_LOCATION => {
@@ -322,13 +322,13 @@ fn verify(compiled: &Compiled, attribute_words: u32) -> Result<()> {
     }
 }
 
-/// For the checker: what is in a delay slot is meant to be there.
+/// Marks instructions in delay slots as intended, for the checker.
 fn all_in_slots(words: &[u64]) -> Vec<qpu::WordInfo> {
     vec![qpu::WordInfo { in_slot: true, ..qpu::WordInfo::default() }; words.len()]
 }
 
 impl Compiled {
-    /// The interface in the checker's form.
+    /// The interface in the checker's types.
     fn checked_interface(&self, attribute_words: u32) -> qpu::Interface {
         let Self { stage, ref interface, .. } = *self;
         let span = qpu::Span::default();

@@ -1,4 +1,4 @@
-//! The compiler as a library for any program: options in, programs and what feeds them out.
+//! The compiler as a library: options in, programs and their interfaces out.
 
 use alloc::vec::Vec;
 
@@ -44,13 +44,13 @@ impl Compiler {
     /// Compiles all stages of a source in WGSL. `name` stands in the text of errors.
     ///
     /// # Errors
-    /// What is wrong with the source, or not possible, with its place.
+    /// When the source has an error or uses an unsupported feature, with its place.
     pub fn compile(&self, name: &str, source: &str) -> Result<Shader, Error> {
         compile(source, name, &self.options).map(|stages| Shader { stages })
     }
 }
 
-/// The programs of a source, and what feeds them.
+/// The programs of a source, with their interface.
 #[derive(Clone, Debug)]
 pub struct Shader {
     stages: Vec<Compiled>,
@@ -67,12 +67,12 @@ impl Shader {
         self.stages.iter().find(|compiled| compiled.stage == stage)
     }
 
-    /// Whether a program reads something of what the source declares.
+    /// Whether any program satisfies `reads`.
     fn any(&self, reads: impl Fn(&Compiled) -> bool) -> bool {
         self.stages.iter().any(reads)
     }
 
-    /// The uniforms that the source declares, in its order: members of structures, and others by themselves.
+    /// The uniforms that the source declares, in order: members of structures, and variables that are not structures.
     pub fn fields(&self) -> &[Field] {
         self.stages.first().map_or(&[], |compiled| &compiled.interface.fields)
     }
@@ -87,7 +87,7 @@ impl Shader {
         self.stages.first().map_or(&[], |compiled| &compiled.interface.textures)
     }
 
-    /// Whether a program looks a texture up, or asks for its size.
+    /// Whether a program samples a texture, or queries its size.
     pub fn reads_texture(&self, number: u32) -> bool {
         self.any(|compiled| compiled.interface.reads_texture(number))
     }

@@ -11,16 +11,16 @@ use naga::{Span, WithSpan};
 use crate::front_end::mistakes::explained;
 use crate::limit::Limit;
 
-/// Why a shader is not compiled: rendered as naga renders its own errors.
+/// An error, rendered like naga's own errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The limit that the source runs into; none if the source is wrong.
+    /// The limit that the source exceeds; `None` if the source is wrong.
     pub limit: Option<&'static Limit>,
-    /// One sentence.
+    /// The message, one sentence.
     pub message: String,
-    /// Byte offsets of the place in the source, with what is there; none if the whole shader is meant.
+    /// The range of bytes in the source, with a label; `None` if the error is about the whole shader.
     pub place: Option<(Range<usize>, String)>,
-    /// The text for people, with the lines of the source.
+    /// The rendered text, with lines of the source.
     pub rendered: String,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// A refusal inside of the compiler, not yet rendered.
+/// An error of a pass that is not rendered yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     reason: Reason,
@@ -44,12 +44,12 @@ pub(crate) struct Refusal {
     span: Span,
 }
 
-/// Why a pass fails.
+/// The reason for an error of a pass.
 #[derive(Clone, Copy, Debug)]
 enum Reason {
     /// The source uses a feature that the GPU or this compiler does not support.
     Limit(&'static Limit),
-    /// The source contradicts the options.
+    /// The source has an error, or contradicts the options.
     Mistake,
     /// A bug of this compiler.
     Fault,
@@ -68,27 +68,27 @@ pub(crate) fn refuse_with<T>(span: Span, limit: &'static Limit, detail: impl fmt
     Err(Refusal { reason: Reason::Limit(limit), message: format!("{}: {detail}", limit.message), span })
 }
 
-/// Refuses what is beyond a bound, with the bound if it is not the one that the limit's text has.
+/// The error for a number that exceeds a limit; the message contains `most` if it differs from `usual`, the number in the limit's text.
 pub(crate) fn refuse_beyond<T>(span: Span, limit: &'static Limit, most: u64, usual: u64) -> Result<T> {
     if most == usual { refuse(span, limit) } else { refuse_with(span, limit, format_args!("here at most {most}")) }
 }
 
-/// Refuses a source that does not fit the options, or whose stages do not fit together.
+/// The error for a source that does not match the options, or whose stages do not match.
 pub(crate) fn mistake<T>(span: Span, message: impl Into<String>) -> Result<T> {
     Err(mistake_of(span, message))
 }
 
-/// The refusal of a source with a mistake in it.
+/// The error value for a mistake in the source.
 pub(crate) fn mistake_of(span: Span, message: impl Into<String>) -> Refusal {
     Refusal { reason: Reason::Mistake, message: message.into(), span }
 }
 
-/// Reports a state that validation or an earlier pass rules out: a bug of this compiler.
+/// The error for a state that validation or an earlier pass excludes: a bug of this compiler.
 pub(crate) fn fault<T>(span: Span, what: impl fmt::Display) -> Result<T> {
     Err(Refusal { reason: Reason::Fault, message: format!("a fault of the compiler: {what}"), span })
 }
 
-/// A message that naga can render.
+/// A message in the form that naga renders.
 #[derive(Debug)]
 struct Message(String);
 
@@ -106,7 +106,7 @@ impl Refusal {
         matches!(self.reason, Reason::Limit(reason) if reason == limit)
     }
 
-    /// The error with its text, which naga renders.
+    /// Renders the error by naga.
     pub(crate) fn render(self, source: &str, path: &str) -> Error {
         let Self { reason, message, span } = self;
         let (limit, label) = match reason {
@@ -129,10 +129,10 @@ impl Refusal {
     }
 }
 
-/// Bytes of a line that is shown.
+/// Maximum length in bytes of a source line in an error.
 const MAX_LINE_BYTES: usize = 1000;
 
-/// The text of an error in a line that is too long to be shown; none if it is not.
+/// The text of an error in a line that is too long to be shown; `None` if the line is short enough.
 fn without_line(message: &str, label: &str, at: usize, source: &str, path: &str) -> Option<String> {
     let (before, behind) = (source.get(..at)?, source.get(at..)?);
     let start = before.rfind('\n').map_or(0, |end| end + 1);
@@ -151,7 +151,7 @@ impl Error {
         self.place.as_ref().map(|(range, _)| range.clone())
     }
 
-    /// Line and column of the place in the source that was compiled, both counted from 1; the column counts characters.
+    /// Line and column of the error in the compiled source, both counted from 1; columns count characters.
     pub fn line_and_column(&self, source: &str) -> Option<(usize, usize)> {
         let at = self.span()?.start;
         Some(qpu::source::line_and_column(source, at))

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::ssa::{Op, Program, Step, Value};
 
-/// Drops computations and loops without uses, and the masking of loop-carried values that are not used after the loop.
+/// Removes unused computations and loops, and the masking of loop-carried values that are not used after their loop.
 pub(crate) fn eliminate_dead(program: &mut Program) {
     let mut used = vec![false; program.values.len()];
     let mut live_loops = vec![false; program.loops.len()];
@@ -17,7 +17,7 @@ pub(crate) fn eliminate_dead(program: &mut Program) {
             work.push(value);
         }
     }
-    // The loops around each value.
+    // For each value, the loops that it is in.
     let mut around: Vec<Vec<u32>> = vec![Vec::new(); program.values.len()];
     let mut open = Vec::new();
     for step in &program.steps {
@@ -29,7 +29,7 @@ pub(crate) fn eliminate_dead(program: &mut Program) {
             Step::Compute(value) => around[value.index()].clone_from(&open),
         }
     }
-    // Whether the value is used after the loop.
+    // For each loop-carried value, whether it is used after the loop.
     let mut left: Vec<Vec<bool>> = program.loops.iter().map(|data| vec![false; data.carried.len()]).collect();
     while let Some(value) = work.pop() {
         if core::mem::replace(&mut used[value.index()], true) {
@@ -70,7 +70,7 @@ pub(crate) fn eliminate_dead(program: &mut Program) {
                 carried.next = carried.next_inside;
             }
         }
-        // An unused value is not carried; its slot stays, so that indices stay valid.
+        // An unused value is not carried; its entry remains, so that indices are unchanged.
         for carried in &mut data.carried {
             if !used[carried.value.index()] {
                 carried.next = carried.value;

@@ -8,7 +8,7 @@ use crate::ssa::{Op, PackedComponent, Program, Relation, Value};
 const ALL: u32 = u32::MAX;
 
 impl Program {
-    /// The value that an operation folds to, if it does.
+    /// The value that an operation folds to, if it can be folded.
     pub(crate) fn folded(&mut self, op: &Op) -> Option<Value> {
         match *op {
             Op::Add(op, a, b) => self.folded_add(op, a, b),
@@ -22,7 +22,7 @@ impl Program {
                         Relation::NotEqual | Relation::SignedLess | Relation::UnsignedLess => Some(self.mask(false)),
                         _ => None,
                     },
-                    // A mask that is compared with 0 is the mask or its inverse.
+                    // Comparing a mask with 0 yields the mask or its inverse.
                     (None, Some(0)) if relation == Relation::NotEqual && self.is_mask(a) => Some(a),
                     (None, Some(0)) if relation == Relation::Equal && self.is_mask(a) => Some(self.not(a)),
                     _ => None,
@@ -56,7 +56,7 @@ impl Program {
         self.bits(if holds { ALL } else { 0 })
     }
 
-    /// Whether it is known that a value's highest bit is not set.
+    /// Whether a value's highest bit is known to be 0.
     pub(crate) fn is_below_sign(&self, value: Value) -> bool {
         let is_positive = |value| self.constant(value).is_some_and(|bits| bits as i32 >= 0);
         match self.op(value) {
@@ -66,7 +66,7 @@ impl Program {
         }
     }
 
-    /// Whether a value is 0 or all bits.
+    /// Whether a value is known to be 0 or all ones.
     pub(crate) fn is_mask(&self, value: Value) -> bool {
         match self.op(value) {
             Op::Const(bits) => bits == 0 || bits == ALL,
@@ -94,7 +94,7 @@ impl Program {
                 _ => None,
             },
             _ if op.is_unary() && a != b => Some(self.alu(op, a, a)),
-            // One order of operands, so that equal sums are found.
+            // Operands of commutative operations are sorted, so that equal ones are shared.
             _ if commutes(op) && a > b => Some(self.alu(op, b, a)),
             _ => None,
         }
@@ -115,7 +115,7 @@ fn colour(bits: u32) -> u8 {
     libm::roundf(f32::from_bits(bits).clamp(0.0, 1.0) * 255.0) as u8
 }
 
-/// The result of an operation of the add ALU on constants; `None` for those that are not folded.
+/// The result of an add ALU operation on constants; `None` for operations that are not folded.
 fn add_result(op: AddOp, a: u32, b: u32) -> Option<u32> {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
     Some(match op {
@@ -150,10 +150,10 @@ mod tests {
     use v3d_sim::qpu::isa::alu;
     use v3d_sim::random::Random;
 
-    /// Operand pairs of each operation.
+    /// Number of operand pairs for each operation.
     const PAIRS: usize = 20_000;
 
-    /// A float that neither overflows nor becomes denormal, whatever is done with two of them, and that is an integer of 32 bits when it is truncated.
+    /// A float that neither overflows nor becomes denormal in an operation of two such floats, and whose truncation fits an integer of 32 bits.
     fn float(random: &mut Random) -> u32 {
         let word = random.next_u64() as u32;
         word & 0x807f_ffff | (100 + random.below(57)) << 23
@@ -163,8 +163,8 @@ mod tests {
         a.abs_diff(b)
     }
 
-    /// Integers, least and greatest values are exact. Sums, products and conversions are rounded to nearest here, as WGSL allows, and toward zero by the QPU:
-    /// one step apart at most.
+    /// Integers, minima and maxima are exact. Sums, products and conversions are rounded to nearest here, as WGSL allows, and toward zero by the QPU: the
+    /// difference is at most one step.
     #[test]
     fn constants_are_what_the_reference_alu_computes() {
         let mut random = Random::named("constant folding");

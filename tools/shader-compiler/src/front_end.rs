@@ -1,7 +1,7 @@
-//! From a file to naga's module: WGSL, and by naga's other front ends GLSL and SPIR-V.
+//! Parses a file to a module of naga: WGSL, and by naga's other front ends GLSL and SPIR-V.
 //!
-//! The front end follows from the name of the file. GLSL has the dialect of Vulkan, one stage in a file: `.vert`, `.frag` or `.comp`. In SPIR-V, `.spv`, errors
-//! have no place, since there is no text.
+//! The extension of the file's name selects the front end. GLSL is the dialect of Vulkan, with one stage per file: `.vert`, `.frag` or `.comp`. In SPIR-V,
+//! `.spv`, errors have no place, since there is no text.
 
 use alloc::string::String;
 
@@ -21,16 +21,16 @@ mod tokens;
 
 pub use bounds::MAX_SOURCE_BYTES;
 
-/// A file as naga has it.
+/// A parsed file.
 #[derive(Clone, Debug)]
 pub struct Parsed {
     /// The module.
     pub module: Module,
-    /// The text to which the module's places refer; empty if it was no text.
+    /// The text that the module's spans refer to; empty for SPIR-V.
     pub text: String,
 }
 
-/// A file's module.
+/// Parses a file.
 ///
 /// # Errors
 /// A diagnostic of naga, a file that is not UTF-8, or a source that exceeds a limit.
@@ -39,7 +39,7 @@ pub fn read(source: &[u8], path: &str) -> Result<Parsed, Error> {
     read.unwrap_or_else(|fault| Err(Error::without_place(fault, path)))
 }
 
-/// naga's module of a source in WGSL, on the caller's stack.
+/// Parses a source in WGSL to a module of naga, on the caller's stack.
 pub(crate) fn parse_here(source: &str, path: &str, budget: &Budget) -> Result<Module, Error> {
     bounds::check(source, Dialect::Wgsl, budget).map_err(|refusal| refusal.render(source, path))?;
     naga::front::wgsl::parse_str(source).map_err(|error| Error::parse(&error, source, path))
@@ -53,7 +53,7 @@ fn read_here(source: &[u8], path: &str) -> Result<Parsed, Error> {
     let extension = extension(path);
     #[cfg(feature = "spirv")]
     if extension == Some("spv") {
-        // Without this option, positions were turned upside down.
+        // With this option enabled, positions would be flipped vertically.
         let options = naga::front::spv::Options { adjust_coordinate_space: false, ..Default::default() };
         let module = naga::front::spv::parse_u8_slice(source, &options).map_err(|error| Error::spirv(&error, path))?;
         return Ok(Parsed { module, text: String::new() });

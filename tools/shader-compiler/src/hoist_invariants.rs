@@ -1,8 +1,8 @@
-//! Pass `hoist-invariants`: computes before a loop what is the same in each of its iterations.
+//! Pass `hoist-invariants`: loop-invariant code motion.
 //!
-//! Arithmetic without side effects can be executed before the loop, since a loop's body is executed at least once, and in all elements. Each result takes a
-//! register in all of the loop, so that only what saves an operation moves: comparisons and parts of words are flags and operands of the operations that use
-//! them, and a value that its only user computes itself on the way to a unit or a packed word costs nothing where it is.
+//! Arithmetic without side effects can be executed before the loop, since a loop's body is executed at least once, and in all elements. Each result occupies
+//! a register during the whole loop, so only code is moved that saves an operation: comparisons and unpacked components are flags and operands of the
+//! operations that use them, and a value that is fused with its only user costs no instruction.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use hashbrown::HashSet;
 
 use crate::ssa::{Op, Program, Step, Value};
 
-/// Results that move out of one loop at most: a loop with more would have too few registers left.
+/// Maximum number of results that are moved out of a loop: with more, the loop would have too few registers.
 const MAX_MOVED: usize = 12;
 
 /// The users of a value.
@@ -22,7 +22,7 @@ enum Users {
     Several,
 }
 
-/// Moves invariant computations out of loops, out of the inner ones first.
+/// Moves invariant computations out of loops, inner loops first.
 pub(crate) fn hoist_invariants(program: &mut Program) {
     let ends = program.steps.iter().filter_map(|step| match *step {
         Step::End(number) => Some(number),
@@ -36,7 +36,7 @@ pub(crate) fn hoist_invariants(program: &mut Program) {
     ends.into_iter().for_each(|number| hoist_out_of(program, number, &users));
 }
 
-/// The users of each value; what a loop carries has several.
+/// The users of each value; loop-carried values count as having several.
 fn users(program: &Program) -> Vec<Users> {
     let mut users = vec![Users::None; program.values.len()];
     let mut note = |value: Value, user: Users| {
@@ -103,12 +103,12 @@ fn hoist_out_of(program: &mut Program, number: u32, users: &[Users]) {
     program.steps.splice(begin..begin, moved.into_iter().map(Step::Compute));
 }
 
-/// Whether it is an operation that gives the same result whenever it is executed.
+/// Whether an operation yields the same result whenever it is executed.
 const fn is_arithmetic(op: &Op) -> bool {
     matches!(op, Op::Add(..) | Op::Mul(..) | Op::Special(..) | Op::Fetch(_) | Op::Rotate(..))
 }
 
-/// Whether the operation of a user can be the one that computes its operand.
+/// Whether a value can be fused with its user: the operation of the user computes it.
 fn computes_operand(program: &Program, user: Value, operand: Value) -> bool {
     match program.op(user) {
         Op::Texture(_)
@@ -130,7 +130,7 @@ mod tests {
     use crate::ssa::{Carried, Given, Loop};
     use v3d_hw::qpu::AddOp;
 
-    /// Of `x + y`, `x + i` and `(x + y) * i` with an `i` that a loop carries, only the first moves.
+    /// Of `x + y`, `x + i` and `(x + y) * i` with a loop-carried `i`, only the first is moved.
     #[test]
     fn only_what_no_iteration_changes_moves() {
         let mut program = Program::default();

@@ -10,13 +10,13 @@ use crate::ssa::StreamWord;
 /// Stage of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// Computes the part of a vertex that the binner reads.
+    /// Coordinate shader: computes the clip coordinates that the binner reads.
     Coordinate,
-    /// Computes the shaded vertex that the renderer reads.
+    /// Vertex shader: computes the shaded vertex that is used for rendering.
     Vertex,
-    /// Colours.
+    /// Fragment shader.
     Fragment,
-    /// A user program.
+    /// Compute shader: a user program.
     Compute,
 }
 
@@ -32,7 +32,7 @@ impl Stage {
     }
 }
 
-/// A number's kind.
+/// Scalar type of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Number {
     /// `f32`.
@@ -41,20 +41,20 @@ pub enum Number {
     Int,
     /// `u32`.
     Uint,
-    /// `f16`, two in a word: of attributes only.
+    /// `f16`, two per word; in attributes only.
     Half,
 }
 
 /// A field of the uniforms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Name: of a member of the uniform structure, or of a uniform that is no structure.
+    /// Name: of a member of a uniform structure, or of a uniform variable that is not a structure.
     pub name: String,
-    /// Kind of its numbers.
+    /// Scalar type.
     pub number: Number,
-    /// Numbers of one element: 1, a vector's, or a matrix's, which are given row by row.
+    /// Scalars per element: 1, or those of a vector or a matrix, in row-major order.
     pub components: u32,
-    /// Elements of an array; `None` for what is none.
+    /// Number of elements of an array; `None` if it is not one.
     pub count: Option<u32>,
 }
 
@@ -63,24 +63,24 @@ pub struct Field {
 pub struct Texture {
     /// Name.
     pub name: String,
-    /// A cube map, else of two dimensions.
+    /// Whether it is a cube map; otherwise it is two-dimensional.
     pub cube: bool,
 }
 
-/// An attribute of a vertex: whole words.
+/// An attribute of a vertex: a whole number of words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribute {
     /// Name.
     pub name: String,
     /// Components.
     pub components: u32,
-    /// Kind of its numbers.
+    /// Scalar type.
     pub number: Number,
-    /// It is the number of the vertex, which whoever makes a mesh fills in.
+    /// It is the vertex index, which the code that creates a mesh fills in.
     pub is_vertex_index: bool,
-    /// Words before it in memory and in what the vertex shader reads.
+    /// Offset in words in memory, and in what the vertex shader reads.
     pub offset_words: u32,
-    /// Words before it in what the coordinate shader reads, if it reads the attribute.
+    /// Offset in words in what the coordinate shader reads, if it reads the attribute.
     pub coordinate_offset_words: Option<u32>,
 }
 
@@ -101,15 +101,15 @@ pub struct Buffer {
     pub name: String,
     /// The program may write to it.
     pub writable: bool,
-    /// Kind of all its numbers; `None` if there are several.
+    /// The scalar type, if all numbers have the same one.
     pub number: Option<Number>,
-    /// Bytes before the array at its end whose length is that of the buffer, or bytes of all of it.
+    /// Bytes before the runtime-sized array at its end; the size in bytes if there is none.
     pub fixed_bytes: u32,
-    /// Bytes of an element of that array; 0 if there is none.
+    /// Stride in bytes of that array; 0 if there is none.
     pub stride_bytes: u32,
 }
 
-/// Words of a compute program's stream that it reads once; the others it reads each iteration.
+/// Number of words of a compute program's stream that are read once; the others are read in each iteration.
 pub const WORDS_BEFORE_ITERATION: u32 = 6;
 
 /// Rows of the VPM that each program of a compute job has for what DMA transfers.
@@ -118,11 +118,11 @@ pub const TRANSFER_ROWS: u32 = 4;
 /// How a compute program's work is divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Workgroups {
-    /// Invocations along three axes.
+    /// Invocations of a workgroup along three axes.
     pub size: [u32; 3],
-    /// How often 16 invocations make a workgroup.
+    /// Number of groups of 16 invocations in a workgroup.
     pub parts: u32,
-    /// The parts of a workgroup wait for each other: each has a QPU of its own.
+    /// The parts of a workgroup synchronise: each runs on a QPU of its own.
     pub together: bool,
     /// Bytes of main memory that a workgroup's invocations share.
     pub memory_bytes: u32,
@@ -133,38 +133,38 @@ pub struct Workgroups {
 /// The interface of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interface {
-    /// All uniforms of the source; those that the stream has words of are the program's.
+    /// All uniforms of the source; the program reads those that occur in `stream`.
     pub fields: Vec<Field>,
-    /// All textures of the source, likewise.
+    /// All textures of the source; the program reads those that occur in `stream`.
     pub textures: Vec<Texture>,
     /// Attributes.
     pub attributes: Vec<Attribute>,
-    /// Components of the varyings.
+    /// Number of components of the varyings.
     pub varyings: u32,
-    /// Those that are not interpolated, a bit each.
+    /// Flat varyings, one bit for each component.
     pub flat_varyings: u32,
-    /// The words that the program reads, in their order.
+    /// The words that the program reads, in order.
     pub stream: Vec<StreamWord>,
-    /// The program leaves a depth of its own in rb15.
+    /// The program writes a depth to rb15.
     pub writes_depth: bool,
     /// The program discards some fragments.
     pub discards: bool,
-    /// A fragment shader of points, which reads the place in the point before the varyings.
+    /// A fragment shader for points, which reads the position in the point before the varyings.
     pub points: bool,
-    /// A coordinate or vertex shader that writes the size of a point in pixels behind 1/Wc.
+    /// A coordinate or vertex shader that writes the size of a point in pixels after 1/Wc.
     pub point_size: bool,
     /// The program leaves its colour as half floats in r0 and r1.
     pub half_color: bool,
     /// All storage buffers of the source.
     pub buffers: Vec<Buffer>,
-    /// How the work is divided.
+    /// The division of the work.
     pub workgroups: Workgroups,
-    /// Whether a fragment program shares its QPU with another, which goes on while it waits for a texture.
+    /// Whether a fragment program shares its QPU with another thread, which runs while it waits for a texture.
     pub threading: Threading,
 }
 
 impl Interface {
-    /// Whether the program reads anything of a field.
+    /// Whether the program reads any component of a field.
     pub fn reads_field(&self, number: u32) -> bool {
         self.stream.iter().any(|word| matches!(word, StreamWord::Field { field, .. } if *field == number))
     }
@@ -177,12 +177,12 @@ impl Interface {
         })
     }
 
-    /// Whether the program looks a texture up, or asks for its size.
+    /// Whether the program samples a texture, or queries its size.
     pub fn reads_texture(&self, number: u32) -> bool {
         self.stream.iter().any(|word| word.texture() == Some(number))
     }
 
-    /// Threads of a QPU that the program is for.
+    /// Number of threads per QPU.
     pub fn threads(&self) -> u8 {
         match self.threading {
             Threading::Dual => 2,
@@ -190,12 +190,12 @@ impl Interface {
         }
     }
 
-    /// Whether the program looks any texture up.
+    /// Whether the program samples any texture.
     pub fn looks_up(&self) -> bool {
         self.stream.iter().any(StreamWord::is_texture_parameter)
     }
 
-    /// Words of a vertex that the program of a stage reads.
+    /// Number of words of a vertex that the program of a stage reads.
     pub fn attribute_words(&self, stage: Stage) -> u32 {
         let reads = |attribute: &&Attribute| match stage {
             Stage::Coordinate => attribute.coordinate_offset_words.is_some(),

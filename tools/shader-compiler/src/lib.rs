@@ -1,6 +1,6 @@
 //! Compiles WGSL to programs for VideoCore IV's QPUs.
 //!
-//! The library needs an allocator, and `std` only for the feature of this name: then it compiles on a stack of its own.
+//! The library needs an allocator. The feature `std` makes it compile on a thread with a large stack.
 #![no_std]
 #![forbid(unsafe_code)]
 

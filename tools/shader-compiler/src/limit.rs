@@ -1,18 +1,18 @@
-//! What WGSL has and this compiler refuses: one table of names and reasons.
+//! Features of WGSL that this compiler refuses: a table of names and reasons.
 
-/// Whose limit it is.
+/// The cause of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The GPU has nothing to do it with, or not enough.
+    /// The GPU does not have the feature, or not enough of it.
     Hardware,
     /// The compiler does not support it, though the GPU could do it.
     Compiler,
-    /// The compiler's time and memory are bounded, whatever it is given.
+    /// The limit bounds the compiler's time and memory.
     Budget,
 }
 
 impl Cause {
-    /// One word for lists.
+    /// The cause in one word, for lists.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Hardware => "hardware",
@@ -21,7 +21,7 @@ impl Cause {
         }
     }
 
-    /// What an error says at the place in the source.
+    /// The label of an error at the place in the source.
     pub(crate) const fn label(self) -> &'static str {
         match self {
             Self::Hardware => "not possible on this GPU",
@@ -34,11 +34,11 @@ impl Cause {
 /// A feature of WGSL that is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// How errors and the list of what becomes of naga's inputs call it.
+    /// Its name in errors, and in the list of results for naga's test inputs.
     pub name: &'static str,
-    /// Whose limit it is.
+    /// The cause.
     pub cause: Cause,
-    /// One sentence: what is not possible, and what to do instead if there is something.
+    /// One sentence: what is not possible, and an alternative if there is one.
     pub message: &'static str,
 }
 
@@ -58,7 +58,7 @@ macro_rules! limits {
     ($($constant:ident = $cause:ident($name:literal, $message:literal);)*) => {
         impl Limit {
             $(#[doc = $message] pub const $constant: Self = $cause($name, $message);)*
-            /// All of them.
+            /// All limits.
             pub const ALL: &[Self] = &[$(Self::$constant),*];
         }
     };
@@ -79,7 +79,7 @@ limits! {
     VERTEX_LOOP = hardware("vertex-loop", "elements without a vertex may keep this loop from ending: it needs an exit that does not depend on attributes");
     CALL_DEPTH = compiler("call-depth", "calls are nested too deeply to be inlined");
 
-    // What enters and leaves a stage.
+    // Inputs and outputs of a stage.
     ATTRIBUTE_COUNT = hardware("attribute-count", "a vertex has too many attributes, of which neighbours are one array if the same shaders read them");
     ATTRIBUTE_TYPE = compiler("attribute-type", "attributes are scalars or vectors of f32, i32 or u32");
     VARYING_COUNT = hardware("varying-count", "too many components of varyings");

@@ -1,6 +1,7 @@
-//! Pass `link`: puts begin, end and routines around a compute program.
+//! Pass `link`: adds prologue, epilogue and routines to a compute program.
 //!
-//! A compute program runs once for each 16 invocations of its share, as a loop around all of it: the stream of uniforms begins anew each iteration.
+//! A compute program executes one iteration for each 16 invocations of its share, as a loop around the whole program: the stream of uniforms is reread in
+//! each iteration.
 
 use alloc::borrow::ToOwned;
 use alloc::string::ToString;
@@ -30,7 +31,7 @@ pub(crate) fn link(
     lines.extend(program);
     let text = include_str!("routine/epilogue.qasm");
     lines.extend(self::lines("epilogue.qasm", text, &[("parts", parts)], &mut end)?);
-    // The program's end is three instructions; before them is the branch to the next iteration, with three behind it.
+    // The program's end has three instructions; before it is the branch to the next iteration, with three delay slots.
     let again = lines.len().saturating_sub(7);
     set(&mut lines, again, branch(again, iteration, BranchCondition::AnyZClear, address_map::NOP));
     let mut starts = Vec::new();
@@ -53,7 +54,7 @@ fn set(lines: &mut [Line], at: usize, instruction: Instruction) {
     }
 }
 
-/// Assembles a text. Its instructions read these words of the uniforms one after the other.
+/// Assembles a text. Its reads of uniforms are these words, in order.
 fn lines(
     name: &str,
     text: &str,

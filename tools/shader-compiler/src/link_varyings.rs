@@ -1,7 +1,7 @@
 //! Links the varyings of the vertex and the fragment shader of one source.
 //!
-//! The hardware gives a fragment all varyings of its vertices in their order, and a fragment shader must read each of them. So a component that the fragment
-//! shader does not use is not written by the vertex shader, and the others move up.
+//! The hardware passes all varyings of the vertices to each fragment in order, and a fragment shader must read all of them. So the vertex shader does not
+//! write components that the fragment shader does not use, and the remaining ones are renumbered.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -24,7 +24,7 @@ pub(crate) struct Varying {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Varyings {
     declared: Vec<Varying>,
-    /// The numbers of the components that travel from vertex to fragment, in ascending order.
+    /// The components that are passed from vertex to fragment, in ascending order.
     kept: Vec<u32>,
 }
 
@@ -35,17 +35,17 @@ impl Varyings {
         Self { declared, kept: (0..components).collect() }
     }
 
-    /// Number of components that travel.
+    /// Number of components that are passed.
     pub(crate) fn components(&self) -> u32 {
         self.kept.len() as u32
     }
 
-    /// The numbers of the components that travel.
+    /// The components that are passed.
     pub(crate) fn kept(&self) -> &[u32] {
         &self.kept
     }
 
-    /// A bit for each component that travels: it is not interpolated.
+    /// A bit for each component that is passed and not interpolated.
     pub(crate) fn flat(&self) -> u32 {
         let of_each = self.declared.iter().flat_map(|varying| (0..varying.components).map(|_| varying.flat));
         let flat: Vec<bool> = of_each.collect();
@@ -54,7 +54,7 @@ impl Varyings {
         bits.fold(0, |bits, (_, at)| bits | 1 << at)
     }
 
-    /// Keeps the components that a fragment shader uses, and numbers them anew in the program.
+    /// Keeps the components that a fragment shader uses, and renumbers them in the program.
     pub(crate) fn keep_used(&mut self, program: &mut Program) {
         let used: Vec<u32> = program
             .steps

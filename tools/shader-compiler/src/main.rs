@@ -79,7 +79,7 @@ impl Arguments {
         self.format == Some(Format::Rgba16Float)
     }
 
-    /// The state of the pipeline whose code is to be appended, if any.
+    /// The state of the pipeline whose code is appended, if any.
     fn end(&self) -> Option<TailState> {
         if self.depth.is_none() && self.blend.is_none() && self.samples.is_none() && self.format.is_none() {
             return None;
@@ -126,7 +126,7 @@ enum Format {
     Rgba16Float,
 }
 
-/// When a fragment passes the depth test.
+/// The comparison of the depth test.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum DepthTest {
     None,
@@ -184,7 +184,7 @@ impl BlendMode {
     }
 }
 
-/// What is printed of a program.
+/// An output format.
 #[derive(Clone, Copy)]
 enum Emit {
     /// naga's intermediate representation.
@@ -261,7 +261,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The bytes of a file, or as many of them as show that it is too long.
+/// The bytes of a file, or just enough of them to find that it is too long.
 fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_SOURCE_BYTES as u64 + 1).read_to_end(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! Programs as assembly: with directives for what they read, and the line of the source at each instruction.
+//! Programs as assembly text: with directives for the interface, and the source line of each instruction.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -14,10 +14,10 @@ use crate::ssa::{Share, StreamWord, Viewport};
 /// Column of the comments.
 const COMMENT: usize = 48;
 
-/// A program as assembly that assembles to the same words.
+/// Assembly text that assembles to the program's words.
 pub fn qasm(program: &Compiled, source: &str) -> String {
     let mut text = String::new();
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = write_qasm(&mut text, program, source);
     text
 }
@@ -78,14 +78,14 @@ fn write_qasm(text: &mut String, program: &Compiled, source: &str) -> core::fmt:
     Ok(())
 }
 
-/// The number and text of the line with a byte of the source.
+/// The number and text of the line that contains a byte of the source.
 fn line_of(source: &str, at: usize) -> (usize, &str) {
     let before = source.get(..at).unwrap_or("");
     let number = before.matches('\n').count();
     (number + 1, source.lines().nth(number).unwrap_or("").trim())
 }
 
-/// What a word of the uniforms is, for people.
+/// A description of a uniform word.
 pub fn word_name(interface: &Interface, word: StreamWord) -> String {
     let unnamed = || "unnamed".to_owned();
     match word {

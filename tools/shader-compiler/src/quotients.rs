@@ -1,23 +1,23 @@
-//! Quotients and roots, from the special function unit's estimates.
+//! Quotients and roots, refined from the special function unit's estimates.
 //!
-//! An estimate has 10 to 12 good bits [AG p.23], and all that is computed is cut off after 24 bits: the QPU rounds toward zero. One step of Newton's method
-//! makes the result nearly right, and mostly a little too small. For most of what shaders compute that is enough; but 6.0 / 3.0 must not be 1.9999999, of
-//! which `floor` and `%` make another number.
+//! An estimate has 10 to 12 accurate bits [AG p.23], and all operations truncate to 24 bits: the QPU rounds toward zero. One step of Newton's method yields a
+//! nearly exact result, which is mostly slightly too small. For most uses in shaders that is sufficient; but 6.0 / 3.0 must not be 1.9999999, for which
+//! `floor` and `%` return other results.
 
 use v3d_hw::qpu::AddOp;
 
 use crate::ssa::{Op, Program, Relation, Special, Value};
 
-/// Units of the last place by which a quotient is too small at most, to a power of two.
+/// Maximum error of a quotient in units in the last place, rounded up to a power of two.
 const UNITS_LOW: u32 = 8;
-/// The bits of a float that are kept of a quotient that is tried for being exact: 20 of the mantissa's 24.
+/// Mask of the bits of a quotient that are kept for the test of exactness: 20 of the mantissa's 24.
 const KEPT: u32 = -16i32 as u32;
-/// 2^-23.5, the most by which a corrected reciprocal of a power of two is too small: the square of the estimate's error, which is taken to be below 2^-11.75.
-/// Of powers of two the estimate's error is known to be small: RECIP(RECIP(2)), which has two of them, is 2.000183 [silicon].
+/// 2^-23.5, the maximum error of a refined reciprocal of a power of two: the square of the estimate's error, which is assumed to be below 2^-11.75. For
+/// powers of two the estimate is known to be accurate: RECIP(RECIP(2)), with two estimates, is 2.000183 [silicon].
 const SQUARE_OF_ERROR: f32 = 8.429_369_6e-8;
 
 impl Program {
-    /// The reciprocal: the SFU's 12 good bits and one step of Newton's method, r * (2 - x * r).
+    /// The reciprocal: the SFU's 12 accurate bits and one step of Newton's method, r * (2 - x * r).
     pub(crate) fn recip(&mut self, x: Value) -> Value {
         if let Some(bits) = self.constant(x) {
             return self.float(1.0 / f32::from_bits(bits));
@@ -29,8 +29,8 @@ impl Program {
         self.fmul(near, rest)
     }
 
-    /// a / x within 2.5 units of the last place: q + q * (1 - x * r) for the estimate q = a * r. The small correction loses nothing where it is cut off, as
-    /// the product with a corrected reciprocal would.
+    /// a / x to within 2.5 units in the last place: q + q * (1 - x * r) for the estimate q = a * r. The correction is small, so truncating it loses nothing,
+    /// unlike truncating the product with a refined reciprocal.
     pub(crate) fn near_quotient(&mut self, a: Value, x: Value) -> Value {
         if let Some(bits) = self.constant(x) {
             let inverse = self.float(1.0 / f32::from_bits(bits));
@@ -44,10 +44,10 @@ impl Program {
         self.fadd(estimate, correction)
     }
 
-    /// The same, and exact where the quotient has 20 bits or less, as that of whole numbers up to 2^20 has if it is whole.
+    /// The same, but exact if the quotient has at most 20 bits, as whole quotients of integers up to 2^20 have.
     ///
-    /// Such a quotient comes out if the result is rounded to 20 bits, as long as it is off by less than half of what they leave. Whether it is one is seen by
-    /// its product with the divisor, which is then the dividend.
+    /// Such a quotient is found by rounding the result to 20 bits, if its error is less than half of the dropped bits. The product of the rounded quotient
+    /// and the divisor is compared with the dividend to test whether it is exact.
     pub(crate) fn quotient(&mut self, a: Value, x: Value) -> Value {
         let dividend = self.constant(a).map(f32::from_bits);
         let Some(divisor) = self.constant(x).map(f32::from_bits) else {
@@ -65,12 +65,12 @@ impl Program {
         let Inverse { value, is_exact } = Inverse::of(divisor);
         let inverse = self.float(value);
         let near = self.fmul(a, inverse);
-        // It is not too small.
+        // The result is known not to be too small.
         if is_exact { near } else { self.exact_or(near, near, a, x) }
     }
 
-    /// A power of two divided by x: exact only where x is a power of two. There the corrected estimate lacks the square of the estimate's error, and what is
-    /// added for that makes it exceed the quotient by less than a unit of the last place, which is cut off.
+    /// A power of two divided by x: exact only if x is a power of two. Then the error of the refined estimate is the square of the first estimate's error;
+    /// adding a bound of it makes the result exceed the quotient by less than a unit in the last place, which is truncated.
     fn power_over(&mut self, a: Value, x: Value) -> Value {
         let near = self.value(Op::Special(Special::Recip, x));
         let (product, estimate) = (self.fmul(near, x), self.fmul(a, near));
@@ -81,7 +81,7 @@ impl Program {
         self.fadd(estimate, correction)
     }
 
-    /// A quotient's first 20 bits where their product with the divisor is the dividend, else the quotient as it is.
+    /// A quotient's first 20 bits if their product with the divisor is the dividend, else the quotient.
     fn exact_or(&mut self, near: Value, rounded: Value, a: Value, x: Value) -> Value {
         let kept = self.bits(KEPT);
         let short = self.and(rounded, kept);
@@ -90,8 +90,7 @@ impl Program {
         self.select(is_exact, short, near)
     }
 
-    /// 1 / sqrt(x) within 2 units of the last place: r + r * (0.5 - 0.5 * x * r * r). The products are made such that none of them is too small for a float,
-    /// whatever x is.
+    /// 1 / sqrt(x) to within 2 units in the last place: r + r * (0.5 - 0.5 * x * r * r). The products are ordered such that none underflows for any x.
     pub(crate) fn exact_recip_sqrt(&mut self, x: Value) -> Value {
         if self.constant(x).is_some() {
             return self.recip_sqrt(x);
@@ -106,7 +105,7 @@ impl Program {
         self.fadd(near, correction)
     }
 
-    /// sqrt(x) within 4.5 units of the last place: x * r * 0.5 * (3 - x * r * r). Of 0, for which there is no r, that of the smallest float will do.
+    /// sqrt(x) to within 4.5 units in the last place: x * r * 0.5 * (3 - x * r * r). For 0, where r is infinite, r of the smallest normal float is used.
     pub(crate) fn sqrt(&mut self, x: Value) -> Value {
         if let Some(bits) = self.constant(x) {
             return self.float(libm::sqrtf(f32::from_bits(bits)));
@@ -122,7 +121,7 @@ impl Program {
         self.fmul(halved, rest)
     }
 
-    /// 1 / sqrt(x) as r * (1.5 - 0.5 * x * r * r), of numbers from 2^-125 to 2^125.
+    /// 1 / sqrt(x) as r * (1.5 - 0.5 * x * r * r), for numbers from 2^-125 to 2^125.
     pub(crate) fn recip_sqrt(&mut self, x: Value) -> Value {
         if let Some(bits) = self.constant(x) {
             return self.float(1.0 / libm::sqrtf(f32::from_bits(bits)));
@@ -137,7 +136,7 @@ impl Program {
         self.fmul(near, rest)
     }
 
-    /// sqrt(x) by that, where a tiny number stands for 0.
+    /// sqrt(x) by the same formula, with a tiny number in place of 0.
     pub(crate) fn fast_sqrt(&mut self, x: Value) -> Value {
         let tiny = self.float(1e-30);
         let not_zero = self.alu(AddOp::Fmax, x, tiny);
@@ -150,24 +149,24 @@ fn is_power_of_two(number: f32) -> bool {
     number.is_normal() && number.to_bits() << 9 == 0
 }
 
-/// The inverse of a number that is known, as a factor.
+/// The reciprocal of a constant divisor, as a factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Inverse {
     value: f32,
-    /// Products with it, cut off, are all quotients that are exact.
+    /// All quotients that are exact are obtained by truncated products with it.
     is_exact: bool,
 }
 
 impl Inverse {
-    /// The float that is not less than the inverse, so that no product is less than the quotient: if it is so near that a product exceeds no quotient by a unit
-    /// of the last place, nothing of the excess is left when the product is cut off.
+    /// The smallest float that is not less than the reciprocal, so that no product is less than the quotient: if no product exceeds its quotient by a unit in
+    /// the last place, truncation removes the excess.
     fn of(divisor: f32) -> Self {
         let nearest = 1.0 / divisor;
         if !divisor.is_normal() || !nearest.is_normal() {
-            // The inverse or the divisor is none of the QPU's numbers: nothing is exact.
+            // The reciprocal or the divisor is not representable on the QPU: no quotient is exact.
             return Self { value: nearest, is_exact: true };
         }
-        // A product of two floats is exact as a double.
+        // The product of two floats is exact as a double.
         let product = |inverse: f32| f64::from(inverse) * f64::from(divisor);
         let further = f32::from_bits(nearest.to_bits() + 1);
         let value = if product(nearest) < 1.0 { further } else { nearest };
@@ -181,7 +180,7 @@ mod tests {
     use v3d_hw::qpu::MulOp;
     use v3d_sim::qpu::isa::alu;
 
-    /// All whole quotients below 2^20 of 2,000 divisors, every 37th quotient, by the reference ALU.
+    /// Whole quotients below 2^20 for 2,000 divisors, every 37th quotient, by the reference ALU.
     #[test]
     fn a_product_with_an_exact_inverse_is_the_quotient() {
         let mut exact = 0;

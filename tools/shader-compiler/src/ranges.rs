@@ -4,14 +4,14 @@ use v3d_hw::qpu::{AddOp, MulOp};
 
 use crate::ssa::{Op, PackedComponent, Program, Value};
 
-/// Depth of the analysis.
+/// Recursion depth of the analysis.
 const DEPTH: u32 = 6;
-/// The greatest half float.
+/// The largest half float.
 const MOST_HALF: f64 = 65_504.0;
 /// One more than the greatest signed integer.
 const MOST_INTEGER: f64 = 2_147_483_648.0;
 
-/// Bounds of a value, unless it is NaN.
+/// Bounds of a value that is not NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Range {
     least: f64,
@@ -35,7 +35,7 @@ impl Range {
 }
 
 impl Program {
-    /// Whether it is known that a float's magnitude is below a limit.
+    /// Whether a float's magnitude is known to be below a limit.
     pub(crate) fn is_within(&self, value: Value, limit: f32) -> bool {
         self.range(value, DEPTH).magnitude() < f64::from(limit)
     }

@@ -1,17 +1,17 @@
-//! Rewrites of values: one table of patterns and what stands for them.
+//! Peepholes: a table of patterns and replacements.
 //!
-//! A row is true for all values of its variables, whose letters say what they may be:
+//! A row is valid for all values of its variables, whose letters are conditions:
 //!
-//! | letter | stands for |
+//! | letter | matches |
 //! |---|---|
 //! | `x`, `y`, `z` | any value |
-//! | `c`, `d` | constants: what is made of them alone is folded |
+//! | `c`, `d` | constants: expressions of constants alone are folded |
 //! | `m` | a mask: 0 or all bits |
-//! | `q` | a comparison that nothing else uses, which so becomes flags and no mask |
+//! | `q` | a comparison that has no other use, so that it becomes flags and not a mask |
 //!
-//! Operands of commutative operations are matched in either order. Rows of `Floats` hold for numbers as floats: the sign of a zero may differ, as WGSL allows.
-//! Rows without `q` are applied when a value is made, those with `q` by the pass `merge-masks`, when it is known how often each value is used. The test below
-//! computes both sides of each row by the reference arithmetic of the model.
+//! Operands of commutative operations are matched in either order. Rows of `Floats` are valid for numbers as floats: the sign of a zero may differ, as WGSL
+//! allows. Rows without `q` are applied when a value is created, those with `q` by the pass `merge-masks`, when the number of uses of each value is known.
+//! The test below compares both sides of each row by the reference arithmetic of the model.
 
 use alloc::vec;
 
@@ -25,27 +25,27 @@ const SIGN: u32 = 1 << 31;
 
 /// A variable of a row, by its index in [`Found`].
 type Variable = usize;
-/// What the variables of a row are.
+/// The values that the variables of a row match.
 type Found = [Option<Value>; 8];
 
-/// Part of a pattern or of a replacement.
+/// A node of a pattern or of a replacement.
 #[derive(Clone, Copy, Debug)]
 enum Term {
     Any(Variable),
     Constant(Variable),
     Mask(Variable),
     Comparison(Variable),
-    /// The inverse of a comparison, in replacements.
+    /// The inverse of a comparison; in replacements only.
     Inverse(Variable),
     Bits(u32),
     Not(&'static Self),
     Add(AddOp, &'static [Self; 2]),
     Mul(MulOp, &'static [Self; 2]),
-    /// The second where the first is not 0, else the third.
+    /// A select: the second operand where the first is not 0, else the third.
     Select(&'static [Self; 3]),
 }
 
-/// For what numbers a row is true.
+/// The operands for which a row is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Numbers {
     /// All words.
@@ -205,7 +205,7 @@ const ROWS: &[Row] = rows! {
 };
 
 impl Term {
-    /// Whether it is only known in a finished program whether a pattern matches.
+    /// Whether the number of uses matters for a match, so that only a complete program can be matched.
     const fn counts_uses(&self) -> bool {
         match self {
             Self::Comparison(_) => true,
@@ -218,7 +218,7 @@ impl Term {
 }
 
 impl Program {
-    /// What stands for an operation by the rows that hold wherever the value is used.
+    /// The replacement of an operation by rows without a condition on uses.
     pub(crate) fn rewritten(&mut self, op: &Op) -> Option<Value> {
         let rows = ROWS.iter().filter(|row| !row.pattern.counts_uses());
         let (replacement, found) = self.first_match(rows, op, None)?;
@@ -237,7 +237,7 @@ impl Program {
         })
     }
 
-    /// Whether an operation is as a term says; the variables that are not known yet become what they stand for.
+    /// Whether an operation matches a term; unbound variables are bound.
     fn matches(&self, term: &Term, op: &Op, uses: Option<&[u32]>, found: &mut Found) -> bool {
         let before = *found;
         let both = |terms: &[Term; 2], a: Value, b: Value, found: &mut Found| {
@@ -282,7 +282,7 @@ impl Program {
         fits && *known == value
     }
 
-    /// The value of a replacement.
+    /// Creates the value of a replacement.
     fn make(&mut self, term: &Term, found: &Found) -> Option<Value> {
         Some(match *term {
             Term::Any(variable) | Term::Constant(variable) | Term::Mask(variable) | Term::Comparison(variable) => {
@@ -313,7 +313,7 @@ impl Program {
     }
 }
 
-/// Pass `merge-masks`: applies the rows that count uses to a finished program. Comparisons that nothing uses any more are left to `eliminate-dead`.
+/// Pass `merge-masks`: applies the rows with a condition on uses to a complete program. Unused comparisons are removed by `eliminate-dead`.
 pub(crate) fn merge_masks(program: &mut Program) {
     let mut uses = vec![0u32; program.values.len()];
     for step in &program.steps {
@@ -332,7 +332,7 @@ pub(crate) fn merge_masks(program: &mut Program) {
             }
         }
     }
-    // Values are made anew at the place of those that they replace, and share nothing with others.
+    // New values are inserted at the position of the replaced one, and are not shared with others.
     let steps = core::mem::take(&mut program.steps);
     (program.known, program.log) = Default::default();
     for step in steps {
@@ -342,7 +342,7 @@ pub(crate) fn merge_masks(program: &mut Program) {
             if let Some((replacement, found)) = program.first_match(rows, &op, Some(&uses)) {
                 program.known.clear();
                 program.here = program.values[value.index()].span;
-                // The last operation takes the replaced one's place, so that all users see it.
+                // The last operation takes the replaced one's index, so that all users refer to it.
                 if let Some(made) = program.make(&replacement, &found)
                     && program.steps.last() == Some(&Step::Compute(made))
                 {
@@ -368,10 +368,10 @@ mod tests {
     use v3d_sim::qpu::isa::alu;
     use v3d_sim::random::Random;
 
-    /// What a row's sides are computed for.
+    /// Number of cases for each row.
     const CASES: usize = 2_000;
 
-    /// The word that a term is, by the reference arithmetic.
+    /// The value of a term, by the reference arithmetic.
     fn computed(term: &Term, variables: &[u32; 8]) -> u32 {
         match *term {
             Term::Any(at) | Term::Constant(at) | Term::Mask(at) | Term::Comparison(at) => variables[at],
@@ -412,14 +412,14 @@ mod tests {
         }
     }
 
-    /// Makes the pattern of each row as lowering does: what comes out is the replacement.
+    /// Creates the pattern of each row as lowering does, and expects the replacement.
     #[test]
     fn each_row_is_applied() {
         for row in ROWS.iter().filter(|row| !row.pattern.counts_uses()) {
             let mut program = Program::default();
             let given = [Given::PixelX, Given::PixelY, Given::Samples].map(|given| program.value(Op::Given(given)));
             let [c, d] = [0x4120_0003, 0x3f80_0007].map(|bits| program.bits(bits));
-            // A mask that is no comparison, whose inverse would be another comparison.
+            // A mask that is not a comparison: the inverse of a comparison would be another comparison.
             let [q, other] = [given[0], given[1]].map(|value| program.compare(Relation::Equal, value, given[2]));
             let m = program.and(q, other);
             let found = [given[0], given[1], given[2], c, d, m, other, q].map(Some);
@@ -429,7 +429,7 @@ mod tests {
         }
     }
 
-    /// A mask and a comparison that nothing else uses become one select; one that is used elsewhere stays.
+    /// A mask and a comparison without other uses become one select; a comparison with another use remains.
     #[test]
     fn comparisons_that_are_used_once_become_flags() {
         for is_shared in [false, true] {

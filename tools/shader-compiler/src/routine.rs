@@ -1,10 +1,10 @@
-//! Routines that compute programs call, in assembly, and which registers they use.
+//! Routines that compute programs call, in assembly, and the registers that they use.
 //!
-//! What cannot be one instruction for all elements is a routine: an access of memory through the VPM and its DMA, a barrier.
+//! A routine implements what no single instruction can do for all elements: a memory access through the VPM and its DMA, or a barrier.
 //!
 //! # Registers
-//! `prologue.qasm` says which registers stay as they are in all of the program. A routine's link is ra14, its addresses are in ra15, 0 in elements that take no
-//! part, and its result is in rb14. Those registers are not for values; r0 to r3 are as before when a routine returns.
+//! The comment of `prologue.qasm` lists the registers that are constant during the whole program. The link of a routine is ra14, its addresses are in ra15 (0
+//! in inactive elements), and its result is in rb14. Those registers are reserved; a routine preserves r0 to r3.
 //!
 //! # Sources
 //! [AG p.22] for uniforms, semaphores and the mutex, [AG p.53-60] for VPM and DMA.
@@ -14,31 +14,31 @@ use alloc::vec::Vec;
 
 use crate::ssa::Atomic;
 
-/// File A: the link of routines.
+/// File A: the return address of routines.
 pub(crate) const LINK: u8 = 14;
-/// File A: addresses that a routine is given.
+/// File A: the addresses for a routine.
 pub(crate) const ADDRESS: u8 = 15;
 /// File B: what a routine gives, and the words that are stored in the VPM.
 pub(crate) const RESULT: u8 = 14;
 /// File A: the operand of an atomic operation.
 pub(crate) const DATA: u8 = 25;
-/// File A: the word that a compare and exchange expects.
+/// File A: the expected word of a compare and exchange.
 pub(crate) const COMPARE: u8 = 24;
-/// File A: the number of the workgroup along x; y and z follow.
+/// File A: the index of the workgroup along x; y and z follow.
 pub(crate) const WORKGROUP: u8 = 28;
-/// File A: which 16 invocations of the workgroup.
+/// File A: the index of the 16 invocations in the workgroup.
 pub(crate) const PART: u8 = 31;
 /// File B: the set-up word of writes to the VPM.
 pub(crate) const WRITE_SETUP: u8 = 26;
-/// The first register of each file that is not for values: of programs with atomic operations, and of others.
+/// The first reserved register of each file: for programs with atomic operations, and for others.
 const RESERVED: [u8; 2] = [22, 26];
 
-/// Code that a program calls.
+/// A routine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Routine {
     /// Stores words, from the VPM to memory.
     Store { words: u32, stride: u32 },
-    /// Loads a word, past all caches.
+    /// Loads a word, bypassing all caches.
     Load,
     /// Changes a word under the mutex.
     Atomic { function: Atomic, in_vpm: bool },
@@ -82,7 +82,7 @@ impl Routine {
     }
 }
 
-/// The first register that is not for values in a program with these routines.
+/// The first reserved register in a program with these routines.
 pub(crate) fn reserved_from(routines: &[Routine]) -> u8 {
     let atomic = routines.iter().any(|routine| matches!(routine, Routine::Atomic { .. }));
     RESERVED[usize::from(!atomic)]

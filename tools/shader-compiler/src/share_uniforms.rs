@@ -1,7 +1,7 @@
 //! Pass `share-uniforms`: one stream of uniforms for coordinate and vertex shader.
 //!
-//! A program takes its uniforms one after the other, so they are in memory in the order in which its instructions read them. If the vertex shader first reads
-//! what the coordinate shader reads, in the same order, a draw writes one stream for both instead of two.
+//! A program reads its uniforms in sequence, so they are in memory in the order in which its instructions read them. If the vertex shader first reads the
+//! uniforms of the coordinate shader, in the same order, a draw writes one stream for both instead of two.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec;
@@ -15,11 +15,11 @@ use crate::order::{Dependence, dependences, order};
 use crate::schedule::{Effort, Scheduled, schedule_within};
 use crate::ssa::StreamWord;
 
-/// Instructions that the vertex shader may have more than with a stream of its own. A stream of its own costs the CPU two instructions or more for each word at
-/// each draw; an instruction of a vertex shader costs a QPU four cycles for 16 vertices.
+/// Maximum number of instructions that the vertex shader may gain by sharing. A separate stream costs the CPU at least two instructions per word and draw; an
+/// instruction of a vertex shader costs a QPU four cycles for 16 vertices.
 const MAX_ADDED_INSTRUCTIONS: usize = 2;
 
-/// Replaces the schedules of coordinate and vertex shader by those that read one stream, if there are any.
+/// Replaces the schedules of coordinate and vertex shader by schedules that share a stream, if there are any.
 pub(crate) fn share_uniforms(coordinate: &mut Vec<Scheduled>, machine: &Machine, vertex: &mut Vec<Scheduled>) {
     let effort = Effort::new();
     let Some(length) = vertex.first().map(Scheduled::len) else { return };
@@ -47,12 +47,12 @@ pub(crate) fn share_uniforms(coordinate: &mut Vec<Scheduled>, machine: &Machine,
     }
 }
 
-/// A program that reads these words of the uniforms before all others, in this order; `None` if it has loops, or cannot.
+/// The program with these uniforms read before all others, in this order; `None` if it has loops, or if that is not possible.
 fn reading_first(machine: &Machine, words: &[StreamWord]) -> Option<Machine> {
     let [block] = machine.blocks.as_slice() else { return None };
     let count = block.operations.len();
     let reads: Vec<Option<StreamWord>> = block.operations.iter().map(|operation| operation.uniform()).collect();
-    // The reading operations that each operation depends on.
+    // For each operation the reading operations that it depends on.
     let mut before: Vec<Vec<bool>> = Vec::with_capacity(count);
     let graph = dependences(&block.operations, machine.registers as usize, Threading::Single);
     for list in &graph {
@@ -77,7 +77,7 @@ fn reading_first(machine: &Machine, words: &[StreamWord]) -> Option<Machine> {
     Some(in_order(machine, block, &graph, pairs.collect()))
 }
 
-/// A program of one block in which some operations come before others, as pairs of the later and the earlier.
+/// A program of one block with additional dependences, given as pairs of the later and the earlier operation.
 fn in_order(machine: &Machine, block: &Block, graph: &[Vec<Dependence>], pairs: Vec<(usize, usize)>) -> Machine {
     let count = block.operations.len();
     let mut followers = vec![Vec::new(); count];

@@ -1,6 +1,6 @@
-//! Makes values: a common subexpression is computed once.
+//! Creates values, with common subexpression elimination.
 //!
-//! What is computed inside of a loop is shared inside of it only.
+//! Values that are computed in a loop are shared within the loop only.
 
 use v3d_hw::qpu::{AddOp, MulOp};
 
@@ -25,7 +25,7 @@ impl Program {
         if let Some(value) = self.folded(&op) {
             return value;
         }
-        // Constants and uniforms are operands, not computations: where they stand makes no difference.
+        // Constants and uniforms are operands, not computations: they can be shared across loops.
         let everywhere = matches!(op, Op::Const(_) | Op::Uniform(_));
         let shared = !matches!(op, Op::PackByte(..) | Op::PackInteger(..) | Op::PackHalf(..) | Op::PackAll(_))
             && !op.has_effect();
@@ -50,21 +50,21 @@ impl Program {
         value
     }
 
-    /// A constant that is never shared, so that it can be told from others.
+    /// A constant that is never shared, so that it is distinguishable from others.
     pub(crate) fn unshared_constant(&mut self, bits: u32) -> Value {
         let value = Value(self.values.len() as u32);
         self.values.push(Computation { op: Op::Const(bits), span: self.here });
         value
     }
 
-    /// A snapshot, to return to.
+    /// A snapshot, for backtracking.
     pub(crate) fn mark(&self) -> Mark {
         let (values, steps, loops) = (self.values.len(), self.steps.len(), self.loops.len());
         let (lookups, accesses, open) = (self.lookups.len(), self.accesses.len(), self.open.len());
         Mark { values, steps, loops, lookups, accesses, open, log: self.log.len() }
     }
 
-    /// Values made since then.
+    /// Number of values created since a snapshot.
     pub(crate) fn made_since(&self, mark: &Mark) -> usize {
         self.steps.len() - mark.steps
     }
@@ -74,7 +74,7 @@ impl Program {
         self.lookups.len() > mark.lookups
     }
 
-    /// Drops everything that was made since a snapshot.
+    /// Removes everything that was created since a snapshot.
     pub(crate) fn return_to(&mut self, mark: &Mark) {
         for key in self.log.drain(mark.log..) {
             self.known.remove(&key);
@@ -154,12 +154,12 @@ impl Program {
         self.alu(AddOp::Or, a, b)
     }
 
-    /// The mask of all other elements.
+    /// The complement of a mask.
     pub(crate) fn not(&mut self, mask: Value) -> Value {
         self.alu(AddOp::Not, mask, mask)
     }
 
-    /// A mask with only those elements where a condition holds too.
+    /// A mask restricted to the elements where a condition is true.
     pub(crate) fn narrowed(&mut self, mask: Value, condition: Value) -> Value {
         if self.constant(mask).is_some() || self.constant(condition).is_some() {
             return self.and(mask, condition);

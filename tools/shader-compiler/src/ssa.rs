@@ -1,7 +1,7 @@
-//! A program as scalar values: every value is computed once, in all 16 elements, and is a word of 32 bits.
+//! A program as scalar values in SSA form: each value is a word of 32 bits, computed once, in all 16 elements.
 //!
-//! Control flow is structure, not jumps: what an `if` chooses between is computed on both sides and selected, and a loop is a pair of marks in the order
-//! of computation. Booleans are masks: 0, or all bits set. So that which elements take part in something is a value like others.
+//! Control flow is structured: both sides of an `if` are computed and selected by masks, and a loop is a pair of marks in the sequence of computations.
+//! Booleans are masks: 0, or all bits set. The mask of active elements is a value like others.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -29,37 +29,37 @@ impl fmt::Display for Value {
     }
 }
 
-/// What a comparison asks of two values.
+/// The relation of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Relation {
-    /// The same number as a float; the two zeros are equal.
+    /// Equal as floats; the two zeros are equal.
     FloatEqual,
-    /// Another number as a float.
+    /// Not equal as floats.
     FloatNotEqual,
-    /// Less as a float.
+    /// Less, as floats.
     FloatLess,
-    /// Not less as a float.
+    /// Not less, as floats.
     FloatNotLess,
-    /// A greater magnitude as a float.
+    /// Greater magnitude, as floats.
     MagnitudeGreater,
-    /// No greater magnitude as a float.
+    /// Not greater magnitude, as floats.
     MagnitudeNotGreater,
-    /// The same bits.
+    /// Equal bits.
     Equal,
-    /// Other bits.
+    /// Different bits.
     NotEqual,
-    /// Less as a signed integer.
+    /// Less, as signed integers.
     SignedLess,
-    /// Not less as a signed integer.
+    /// Not less, as signed integers.
     SignedNotLess,
-    /// Less as an unsigned integer.
+    /// Less, as unsigned integers.
     UnsignedLess,
-    /// Not less as an unsigned integer.
+    /// Not less, as unsigned integers.
     UnsignedNotLess,
 }
 
 impl Relation {
-    /// The relation that holds where this one does not.
+    /// The complementary relation.
     pub const fn inverse(self) -> Self {
         match self {
             Self::FloatEqual => Self::FloatNotEqual,
@@ -77,7 +77,7 @@ impl Relation {
         }
     }
 
-    /// Whether it holds between two words.
+    /// Whether it is true for two words.
     pub fn holds(self, a: u32, b: u32) -> bool {
         let (x, y) = (f32::from_bits(a), f32::from_bits(b));
         match self {
@@ -110,7 +110,7 @@ pub enum Special {
     Log,
 }
 
-/// An input of a program that no stream delivers.
+/// An input of a program that is not in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Given {
     /// W of the fragment, in ra15 at the start.
@@ -121,22 +121,22 @@ pub enum Given {
     PixelX,
     /// Y of the pixel.
     PixelY,
-    /// Not 0 where the primitive faces away.
+    /// Nonzero where the primitive is back-facing.
     BackFacing,
-    /// Samples that are covered, one bit each.
+    /// Covered samples, one bit each.
     Samples,
-    /// Number of the element, 0 to 15.
+    /// Index of the element, 0 to 15.
     Element,
-    /// Number of the workgroup along one of three axes.
+    /// Index of the workgroup along one of three axes.
     Workgroup(u8),
-    /// Which 16 invocations of the workgroup the program is for.
+    /// Index of the program's 16 invocations in the workgroup.
     Part,
 }
 
-/// Part of a word that is unpacked to a float.
+/// A component of a word that is unpacked to a float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PackedComponent {
-    /// A byte, 0 to 255 as 0 to 1.
+    /// A byte: 0 to 255 as 0 to 1.
     Byte(u8),
     /// Half of the word as a 16-bit float.
     Half(u8),
@@ -145,19 +145,19 @@ pub enum PackedComponent {
 /// A computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// A number that is known.
+    /// A constant.
     Const(u32),
     /// A word of the uniforms: an index into [`Program::words`].
     Uniform(u32),
     /// A component of the varyings.
     Varying(u32),
-    /// The same of one that is not interpolated.
+    /// A component of the varyings that is not interpolated.
     FlatVarying(u32),
-    /// The place in a point: across and down, which the hardware gives before the varyings of the vertices.
+    /// The position in a point, horizontally or vertically, which the hardware provides before the varyings of the vertices.
     PointCoordinate(u8),
     /// A word of the vertex.
     Attribute(u32),
-    /// An input that no stream delivers.
+    /// An input that is not in a stream.
     Given(Given),
     /// An operation of the add ALU.
     Add(AddOp, Value, Value),
@@ -165,19 +165,19 @@ pub enum Op {
     Mul(MulOp, Value, Value),
     /// A function of the special function unit.
     Special(Special, Value),
-    /// A float out of a part of a word.
+    /// A component of a word, unpacked to a float.
     Unpack(PackedComponent, Value),
-    /// A float between 0 and 1 in all four bytes.
+    /// A float between 0 and 1, packed to all four bytes.
     PackAll(Value),
-    /// The word with a float between 0 and 1 in one byte.
+    /// A word with one byte replaced by a packed float between 0 and 1.
     PackByte(u8, Value, Value),
-    /// A float as an integer in a half of the word, 0 in the other; or in the other half of a word.
+    /// A float as an integer in one half of a word; the other half is 0, or that of another word.
     PackInteger(u8, Option<Value>, Value),
-    /// A float as a 16-bit float in a half of the word; likewise.
+    /// A float as a 16-bit float in one half of a word; the other half is 0, or that of another word.
     PackHalf(u8, Option<Value>, Value),
-    /// A mask.
+    /// A comparison; the result is a mask.
     Compare(Relation, Value, Value),
-    /// The second where the first is not 0, else the third.
+    /// A select: the second operand where the first is not 0, else the third.
     Select(Value, Value, Value),
     /// The value of the element so many places before, within 16.
     Rotate(u8, Value),
@@ -194,28 +194,28 @@ pub enum Op {
     VpmRow(Value, u32),
     /// A value that a loop carries from one iteration to the next.
     Carried(u32, u32),
-    /// The same behind the loop.
+    /// A loop-carried value, after the loop.
     Left(u32, u32),
-    /// A texture's word: an index into [`Program::lookups`].
+    /// The result of a texture lookup: an index into [`Program::lookups`].
     Texture(u32),
-    /// The word at an address in memory that nobody writes.
+    /// The word at an address in read-only memory.
     Fetch(Value),
-    /// An access of memory: an index into [`Program::accesses`].
+    /// A memory access: an index into [`Program::accesses`].
     Access(u32),
-    /// A word for the VPM.
+    /// Writes a word to the VPM.
     Output(Value),
-    /// The colour that a fragment program leaves; of half floats red and green.
+    /// Writes the colour of a fragment program; of half floats, red and green.
     Color(Value),
-    /// The half floats blue and alpha of the colour that a fragment program leaves.
+    /// Writes the half floats blue and alpha of a fragment program's colour.
     BlueAlpha(Value),
-    /// A mask of the elements that are not discarded.
+    /// The mask of elements that are not discarded.
     Keep(Value),
-    /// The depth that a fragment program leaves, as 24 bits.
+    /// Writes the depth of a fragment program, as 24 bits.
     Depth(Value),
 }
 
 impl Op {
-    /// The values that it is computed from.
+    /// Its operands.
     pub fn operands(&self) -> Vec<Value> {
         match *self {
             Self::Const(_)
@@ -254,7 +254,7 @@ impl Op {
         }
     }
 
-    /// Whether it must be done even if nobody uses its value.
+    /// Whether it must be executed even if its value is not used.
     pub const fn has_effect(&self) -> bool {
         matches!(self, Self::Output(_) | Self::Color(_) | Self::BlueAlpha(_) | Self::Keep(_) | Self::Depth(_))
     }
@@ -270,11 +270,11 @@ pub enum StreamWord {
         /// Component.
         index: u32,
     },
-    /// What whoever draws fills in.
+    /// A component of the viewport, which the renderer fills in.
     Viewport(Viewport),
-    /// The number of the instance, which whoever draws fills in, too.
+    /// The index of the instance, which the renderer fills in.
     Instance,
-    /// Always the same.
+    /// A constant.
     Constant(u32),
     /// The address of a byte of a storage buffer.
     Buffer {
@@ -283,7 +283,7 @@ pub enum StreamWord {
         /// Bytes from its start.
         offset: u32,
     },
-    /// Elements of the array at the end of a storage buffer.
+    /// Number of elements of the runtime-sized array at the end of a storage buffer.
     Length(u32),
     /// The address of a byte of the memory of the workgroup in main memory.
     WorkgroupMemory(u32),
@@ -291,7 +291,7 @@ pub enum StreamWord {
     VpmMemory(u32),
     /// What whoever starts a compute program says about the share of the work that is this program's.
     Share(Share),
-    /// The address of a word of this stream, by its index. Before the pass `link` it is the first word that a loop reads, by the loop's number.
+    /// The address of a word of this stream, by index. Before the pass `link` the index is the number of a loop, for the first word that it reads.
     OwnAddress(u32),
     /// A parameter word of a texture.
     Texture {
@@ -299,10 +299,10 @@ pub enum StreamWord {
         texture: u32,
         /// Number of the parameter.
         parameter: u8,
-        /// What the lookup is.
+        /// The kind of sampling.
         sampling: Sampling,
     },
-    /// The size of a texture's level, or of the last one if there are fewer.
+    /// The size of a texture's level; of the last level if there are fewer.
     TextureSize {
         /// Index into the interface's textures.
         texture: u32,
@@ -310,10 +310,10 @@ pub enum StreamWord {
         axis: Axis,
         /// Level.
         level: u8,
-        /// As what kind of number.
+        /// The numeric format.
         form: SizeForm,
     },
-    /// How many levels a texture has.
+    /// The number of levels of a texture.
     TextureLevels {
         /// Index into the interface's textures.
         texture: u32,
@@ -321,12 +321,12 @@ pub enum StreamWord {
 }
 
 impl StreamWord {
-    /// Whether a lookup takes it as a parameter.
+    /// Whether it is a parameter of a lookup.
     pub const fn is_texture_parameter(&self) -> bool {
         matches!(self, Self::Texture { .. })
     }
 
-    /// The texture that it is something of.
+    /// The texture that it belongs to.
     pub const fn texture(&self) -> Option<u32> {
         match *self {
             Self::Texture { texture, .. } | Self::TextureSize { texture, .. } | Self::TextureLevels { texture } => {
@@ -337,57 +337,57 @@ impl StreamWord {
     }
 }
 
-/// What a lookup does with filters and levels.
+/// The filters and levels of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sampling {
-    /// Filters as the texture is bound, at the quad's level of detail; b is added to it.
+    /// The texture's filters, at the quad's level of detail; b is a bias.
     Automatic,
-    /// Filters as the texture is bound; b is the level of detail.
+    /// The texture's filters, at the level of detail b.
     Level,
-    /// One texel of the level nearest to the quad's level of detail; b is added to that.
+    /// The nearest texel, at the quad's level of detail; b is a bias.
     Nearest,
-    /// One texel of the level that b says.
+    /// The nearest texel of level b.
     Texel,
 }
 
 /// A side of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Axis {
-    /// Texels across.
+    /// Width in texels.
     Width,
-    /// Texels up.
+    /// Height in texels.
     Height,
 }
 
-/// As what a size is given.
+/// The numeric format of a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SizeForm {
     /// An integer.
     Integer,
     /// A float.
     Float,
-    /// One over it as a float.
+    /// Its reciprocal, as a float.
     Inverse,
 }
 
-/// The share of one run of a compute program.
+/// A part of the description of a run of a compute program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Share {
-    /// Number of the first workgroup along one of three axes.
+    /// Index of the first workgroup along one of three axes.
     First(u8),
-    /// Which 16 invocations of it come first.
+    /// Index of the first 16 invocations in it.
     Part,
-    /// How often the program begins anew.
+    /// Number of iterations.
     Iterations,
-    /// The first of four rows of the VPM that are this program's.
+    /// The first of four rows of the VPM for this program.
     Row,
-    /// Workgroups along one of three axes.
+    /// Number of workgroups along one of three axes.
     Count(u8),
-    /// The address of the stream's first word that is read each iteration.
+    /// The address of the stream's first word that is read in each iteration.
     Stream,
 }
 
-/// How normalised device coordinates become screen coordinates.
+/// The transformation from normalised device coordinates to screen coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Viewport {
     /// Half of the width in 1/16 pixel.
@@ -400,7 +400,7 @@ pub enum Viewport {
     ZOffset,
 }
 
-/// A lookup of a texture.
+/// A texture lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lookup {
     /// Index into the interface's textures.
@@ -415,34 +415,34 @@ pub struct Lookup {
     pub bias: Option<Value>,
 }
 
-/// What happens to words in memory under the mutex.
+/// An atomic operation, executed under the mutex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Atomic {
     /// Sum.
     Add,
     /// Difference.
     Subtract,
-    /// Both have the bit.
+    /// Bitwise and.
     And,
-    /// One of both has the bit.
+    /// Bitwise exclusive or.
     ExclusiveOr,
-    /// At least one has the bit.
+    /// Bitwise or.
     InclusiveOr,
-    /// The smaller signed integer.
+    /// Signed minimum.
     SignedMin,
-    /// The greater signed integer.
+    /// Signed maximum.
     SignedMax,
-    /// The smaller unsigned integer.
+    /// Unsigned minimum.
     UnsignedMin,
-    /// The greater unsigned integer.
+    /// Unsigned maximum.
     UnsignedMax,
-    /// The new word.
+    /// Replacement by the new word.
     Exchange,
-    /// The new word where the old one is as expected.
+    /// Replacement by the new word if the old one has the expected value.
     CompareExchange,
 }
 
-/// Memory that programs write to.
+/// Writable memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Memory {
     /// A storage buffer, by its index in the interface.
@@ -453,27 +453,27 @@ pub enum Memory {
     Vpm,
 }
 
-/// An access of memory that others write, or this program does. Addresses are 0 in elements that take no part.
+/// An access to writable memory. Addresses are 0 in inactive elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// One word. Where the program may have written it before, the TMUs' caches must not answer.
+    /// Loads one word. If the program may have written it before, the TMUs' caches must be bypassed.
     Load {
-        /// Whose.
+        /// The memory.
         memory: Memory,
         /// A valid address in all elements.
         address: Value,
-        /// The address, 0 in elements that take no part; `None` if the caches may answer.
+        /// The address, 0 in inactive elements; `None` if caches may be used.
         uncached: Option<Value>,
     },
-    /// Up to four words one behind the other.
+    /// Stores up to four adjacent words.
     Store {
-        /// Whose.
+        /// The memory.
         memory: Memory,
-        /// Of the first word.
+        /// The address of the first word.
         address: Value,
         /// The words.
         words: Vec<Value>,
-        /// Bytes from an element's words to the next one's if all go to memory at once.
+        /// The stride in bytes between elements if all are stored at once.
         stride: u32,
     },
     /// A row of the workgroup's memory in the VPM.
@@ -487,15 +487,15 @@ pub enum Access {
     },
     /// A word is changed, element after element; the value is the old word.
     Atomic {
-        /// Whose.
+        /// The memory.
         memory: Memory,
-        /// What happens to it.
+        /// The operation.
         function: Atomic,
-        /// Of the word.
+        /// The address of the word.
         address: Value,
         /// The other operand.
         data: Value,
-        /// The expected word.
+        /// The expected word, for a compare and exchange.
         compare: Value,
     },
     /// All programs of the workgroup come here before one of them goes on.
@@ -509,13 +509,13 @@ pub enum Access {
         memory: Memory,
         /// Address.
         address: Value,
-        /// Lines of 64 bytes.
+        /// Number of lines of 64 bytes.
         lines: u32,
     },
 }
 
 impl Access {
-    /// The values that it looks at.
+    /// Its operands.
     pub fn operands(&self) -> Vec<Value> {
         match self {
             Self::Load { address, uncached, .. } => vec![uncached.unwrap_or(*address)],
@@ -540,31 +540,31 @@ impl Access {
     }
 }
 
-/// A loop: it goes on while `again` is not 0 in any element.
+/// A loop, repeated while `again` is nonzero in any element.
 #[derive(Clone, Debug, Default)]
 pub struct Loop {
-    /// What it carries: at the start, and for the next iteration.
+    /// The loop-carried values.
     pub carried: Vec<Carried>,
-    /// Elements that take another iteration.
+    /// The mask of elements that execute another iteration.
     pub again: Option<Value>,
-    /// The source.
+    /// Its source location.
     pub span: Span,
 }
 
-/// A value that a loop carries.
+/// A loop-carried value.
 #[derive(Clone, Copy, Debug)]
 pub struct Carried {
     /// The value in an iteration.
     pub value: Value,
-    /// Before the first iteration.
+    /// Its initial value.
     pub init: Value,
-    /// For the next iteration, and behind the loop.
+    /// Its value for the next iteration, and after the loop.
     pub next: Value,
-    /// For the next iteration, if nobody looks at the value behind the loop: elements that have left it need not keep theirs.
+    /// Its value for the next iteration, if it is not used after the loop: elements that have left the loop need not keep theirs.
     pub next_inside: Value,
 }
 
-/// The order of computation.
+/// A step in the sequence of computations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A value is computed.
@@ -575,12 +575,12 @@ pub enum Step {
     End(u32),
 }
 
-/// A value's computation and where in the source it comes from.
+/// A computation, with its source location.
 #[derive(Clone, Copy, Debug)]
 pub struct Computation {
-    /// What is computed.
+    /// The operation.
     pub op: Op,
-    /// The source.
+    /// Its source location.
     pub span: Span,
 }
 
@@ -589,22 +589,22 @@ pub struct Computation {
 pub struct Program {
     /// Computations, by value.
     pub values: Vec<Computation>,
-    /// Their order.
+    /// The sequence of computations.
     pub steps: Vec<Step>,
     /// Loops.
     pub loops: Vec<Loop>,
     /// Lookups of textures.
     pub lookups: Vec<Lookup>,
-    /// Accesses of memory that is written.
+    /// Accesses to writable memory.
     pub accesses: Vec<Access>,
-    /// Words that uniforms can be.
+    /// The uniform words.
     pub words: Vec<StreamWord>,
     pub(crate) known: HashMap<(Op, u32), Value>,
     pub(crate) log: Vec<(Op, u32)>,
-    /// Loops that are open, innermost last.
+    /// Open loops, innermost last.
     pub(crate) open: Vec<u32>,
     pub(crate) here: Span,
-    /// How much has been done, also for what was given up again.
+    /// Number of steps of lowering so far, including discarded attempts.
     pub(crate) work: u64,
     /// Counts what may change the VPM: stores, barriers, and begins and ends of loops.
     pub(crate) vpm_time: u32,
@@ -618,7 +618,7 @@ impl Program {
         self.values.get(value.index()).map_or(Op::Const(0), |computation| computation.op)
     }
 
-    /// Gives varyings other numbers.
+    /// Renumbers varyings.
     pub(crate) fn map_varyings(&mut self, number: impl Fn(u32) -> u32) {
         for computation in &mut self.values {
             if let Op::Varying(old) | Op::FlatVarying(old) = &mut computation.op {
@@ -627,7 +627,7 @@ impl Program {
         }
     }
 
-    /// The number that a value is, if it is known.
+    /// The value of a constant; `None` if it is not one.
     pub fn constant(&self, value: Value) -> Option<u32> {
         match self.op(value) {
             Op::Const(bits) => Some(bits),
@@ -635,7 +635,7 @@ impl Program {
         }
     }
 
-    /// Whether a value must be computed even if nobody uses it.
+    /// Whether a value must be computed even if it is not used.
     pub fn has_effect(&self, value: Value) -> bool {
         match self.op(value) {
             Op::Access(number) => !matches!(self.accesses.get(number as usize), Some(Access::Load { .. }) | None),
@@ -643,7 +643,7 @@ impl Program {
         }
     }
 
-    /// All values that an operation looks at, those of its lookup among them.
+    /// All operands of an operation, including those of its lookup or access.
     pub fn operands(&self, op: &Op) -> Vec<Value> {
         match op {
             Op::Texture(number) => self

@@ -1,7 +1,7 @@
-//! A stack that is large enough.
+//! Calls a function on a large stack.
 //!
-//! naga and this compiler recurse for what is within each other in a source. How deep that goes is bounded before; what the bounds let pass fits into this
-//! stack, but not always into the caller's.
+//! naga and this compiler recurse for nested constructs of the source. Their depth is limited before; what the limits allow fits into this stack, but not
+//! always into the caller's.
 
 #[cfg(feature = "std")]
 use alloc::format;
@@ -11,21 +11,21 @@ use core::any::Any;
 #[cfg(feature = "std")]
 use std::thread;
 
-/// Bytes of the stack. Memory is taken for what is used of it only.
+/// Size of the stack in bytes. Memory is committed only for the part that is used.
 #[cfg(feature = "std")]
 const STACK_BYTES: usize = 256 << 20;
 
-/// Does something on the caller's stack, since there are no threads to have another one.
+/// Calls the function on the caller's stack, since there are no threads.
 #[cfg(not(feature = "std"))]
 pub(crate) fn with_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
     Ok(work())
 }
 
-/// Does something on a large stack; an error says why that was not possible.
+/// Calls the function on a large stack; fails if that is not possible.
 #[cfg(feature = "std")]
 pub(crate) fn with_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
     if cfg!(target_family = "wasm") {
-        // There are no threads, and the stack is what the host has made it.
+        // There are no threads, and the host determines the stack.
         return Ok(work());
     }
     thread::scope(|scope| {
@@ -36,7 +36,7 @@ pub(crate) fn with_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Resu
 }
 
 #[cfg(feature = "std")]
-/// What a panic said.
+/// The message of a panic.
 fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked")
@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(error, "a fault of the compiler: number 5");
     }
 
-    /// 100 MB of frames.
+    /// A recursion that needs 100 MB.
     #[test]
     fn the_stack_is_large() {
         fn deep(levels: usize) -> u64 {

@@ -1,4 +1,4 @@
-//! The program of one stage on its way through the passes, with the result of each.
+//! The program of one stage while it is compiled, with the result of each pass.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -32,41 +32,41 @@ use crate::share_uniforms::share_uniforms;
 use crate::ssa::{Op, Program, Step, StreamWord};
 use crate::vertex_loops;
 
-/// Components of varyings that the hardware interpolates.
+/// Maximum number of varying components that the hardware interpolates.
 const MAX_VARYINGS: u32 = 32;
 
-/// What is to be compiled for one stage.
+/// A request to compile an entry point for one stage.
 #[derive(Clone, Copy)]
 pub(crate) struct Request<'s> {
     pub(crate) source: &'s SourceModule<'s>,
     /// Index of the entry point in the module.
     pub(crate) entry: usize,
     pub(crate) stage: Stage,
-    /// The vertex shader is of the same source, and writes the varyings that the fragment shader reads.
+    /// The vertex shader is in the same source, and writes the varyings that the fragment shader reads.
     pub(crate) is_linked: bool,
-    /// No program is for two threads.
+    /// Compile for one thread only.
     pub(crate) one_thread: bool,
 }
 
-/// The program of one stage. What a pass has not made yet is empty.
+/// The program of one stage. Results of later passes are empty.
 #[derive(Debug)]
 pub(crate) struct Unit {
     pub(crate) stage: Stage,
     is_linked: bool,
     is_frugal: bool,
-    /// Computations that the program may have.
+    /// Maximum number of computations.
     most_computations: usize,
     one_thread: bool,
     entry: Entry,
-    /// The entry point in the source.
+    /// The span of the entry point.
     span: Span,
-    /// What is known of its interface.
+    /// The interface, as far as it is known.
     pub(crate) interface: Interface,
     pub(crate) ssa: Program,
     streams: Streams,
     machine: Machine,
     ordered: Ordered,
-    /// The shortest schedules; one behind the pass `share-uniforms`.
+    /// The shortest schedules; one after the pass `share-uniforms`.
     schedules: Vec<Scheduled>,
     allocation: Allocation,
     pub(crate) lines: Vec<Line>,
@@ -178,7 +178,7 @@ impl Unit {
         Ok(())
     }
 
-    /// The attributes with their places in the VPM; a coordinate shader has those in it of which it reads anything.
+    /// The attributes with their positions in the VPM; a coordinate shader has those of which it reads any component.
     fn attributes(&self) -> Vec<Attribute> {
         let is_read = |attribute: &Attribute| {
             self.ssa.steps.iter().any(|step| match *step {
@@ -265,19 +265,19 @@ impl Unit {
         &self.entry.varyings
     }
 
-    /// Instructions that the program has at least, whatever registers there are: those of its blocks, and those that `link` adds.
+    /// Lower bound of the program's instructions, for any number of registers: the sum of its blocks, and the code that `link` adds.
     pub(crate) fn lower_bound(&self) -> usize {
         let scheduled = self.schedules.first().map_or(0, Scheduled::len);
         let blocks: usize = self.ordered.single.iter().map(|block| block.lower_bound).sum();
         blocks + self.lines.len().saturating_sub(scheduled)
     }
 
-    /// Whether the scheduler has found registers only with the heuristics that save them.
+    /// Whether only heuristics that save registers found a schedule.
     pub(crate) fn is_crowded(&self) -> bool {
         self.schedules.iter().any(|scheduled| scheduled.is_crowded)
     }
 
-    /// Words of attributes that the program reads.
+    /// Number of words of attributes that the program reads.
     pub(crate) fn attribute_words(&self) -> u32 {
         self.streams.attributes.len() as u32
     }
@@ -319,7 +319,7 @@ impl Unit {
     }
 }
 
-/// The arrays that a pipeline makes of attributes.
+/// The number of arrays that a pipeline needs for attributes.
 fn attribute_arrays(attributes: &[Attribute]) -> usize {
     let mut arrays: Vec<shader_interface::Attribute> = attributes
         .iter()
@@ -334,7 +334,7 @@ fn attribute_arrays(attributes: &[Attribute]) -> usize {
     shader_interface::Attribute::share_arrays(&mut arrays)
 }
 
-/// Refuses a program that would take long to schedule.
+/// Fails for a program that would take long to schedule.
 fn check_length(program: &Program, most: usize) -> Result<()> {
     let computed = program.steps.iter().filter_map(|step| match *step {
         Step::Compute(value) => Some(value),
@@ -356,7 +356,7 @@ fn numbers(attribute: &Attribute) -> core::ops::Range<u32> {
     attribute.offset_words..attribute.offset_words + attribute.words()
 }
 
-/// Replaces a loop's number by the index of the first word that it reads: it is behind the first of the two words with its address.
+/// Replaces the number of a loop by the index of the first word that it reads, which follows the first of the two words with its address.
 fn resolve_own_addresses(stream: &mut [StreamWord]) {
     let mut first = hashbrown::HashMap::new();
     for (at, word) in (0..).zip(stream) {
@@ -366,13 +366,13 @@ fn resolve_own_addresses(stream: &mut [StreamWord]) {
     }
 }
 
-/// Puts the end behind a program.
+/// Appends the end of a program.
 fn end(stage: Stage, lines: &mut Vec<Line>) {
     let span = lines.last().map_or(Span::default(), |line| line.span);
     let line = |sig| Line { instruction: Instruction::Alu(Alu { sig, ..Alu::NOP }), span, reads: None };
     match stage {
         Stage::Fragment => {
-            // The tile buffer must not be waited for in the first two instructions [AG p.37].
+            // The first two instructions must not wait for the tile buffer [AG p.37].
             while lines.len() < 2 {
                 lines.push(line(Signal::None));
             }

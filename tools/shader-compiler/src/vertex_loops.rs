@@ -1,11 +1,11 @@
-//! Loops of vertex shaders that might never end: those that only attributes end.
+//! Loops of vertex shaders that may never end, because their exit depends on attributes.
 //!
-//! A batch of vertices has 16 elements, and the program runs in all of them, with a vertex or without one. Elements without a vertex contain anything, and
-//! nothing tells a program which they are, so that a loop that waits for them may go on for ever; on boards such shaders hang [mesa CI]. What does not depend
-//! on attributes is the same in all elements. A loop is therefore accepted if it has an exit by a condition that changes from one iteration to the next and
-//! does not depend on attributes: where vertices would leave the loop in the end, the other elements do, too.
+//! A batch of vertices has 16 elements, and the program is executed in all of them, with a vertex or without one. Elements without a vertex have undefined
+//! attributes, and a program cannot tell which they are, so a loop may wait for them for ever; on boards such shaders hang [mesa CI]. Values that do not
+//! depend on attributes are the same in all elements (uniform). A loop is therefore accepted if it has an exit with a uniform condition that changes from one
+//! iteration to the next: when it becomes true, all elements leave.
 //!
-//! The condition may also compare such a value with the smaller of two integers of which one is the same everywhere: `i < min(count, 8)`.
+//! The condition may also compare such a value with the minimum of two integers of which one is uniform: `i < min(count, 8)`.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -33,14 +33,14 @@ pub(crate) fn check(program: &Program) -> Result<()> {
 
 struct Facts<'p> {
     program: &'p Program,
-    /// Whether a value may depend on attributes, by value.
+    /// For each value whether it may depend on attributes.
     varies: Vec<bool>,
 }
 
 impl<'p> Facts<'p> {
     fn of(program: &'p Program) -> Self {
         let mut facts = Self { program, varies: vec![false; program.values.len()] };
-        // What a loop carries may depend on what is computed behind it, so this is repeated until nothing changes.
+        // A carried value may depend on values that are computed after it: iterate to a fixed point.
         loop {
             let mut changed = false;
             for index in 0..program.values.len() {
@@ -62,9 +62,9 @@ impl<'p> Facts<'p> {
     fn found_to_vary(&self, op: &Op) -> bool {
         match *op {
             Op::Attribute(_) => true,
-            // Within the loop: elements that have left it do not count.
+            // Within the loop, elements that have left it are ignored.
             Op::Carried(..) => self.inside(op).is_some_and(|[init, next]| self.varies(init) || self.varies(next)),
-            // Elements may have left it at different times.
+            // Elements may have left the loop at different times.
             Op::Left(number, index) => {
                 let data = self.program.loops.get(number as usize);
                 data.is_none_or(|data| {
@@ -79,14 +79,14 @@ impl<'p> Facts<'p> {
         }
     }
 
-    /// What a carried value is at first, and in the next iteration.
+    /// A carried value's initial value and its value for the next iteration.
     fn inside(&self, op: &Op) -> Option<[Value; 2]> {
         let Op::Carried(number, index) = *op else { return None };
         let carried = self.program.loops.get(number as usize)?.carried.get(index as usize)?;
         Some([carried.init, carried.next_inside])
     }
 
-    /// Whether no element goes on once some condition that is the same for all has become false, where `mask` says which elements go on.
+    /// Whether no element continues once some uniform condition has become false, where `mask` is the mask of continuing elements.
     fn ends(&self, number: u32, mask: Value) -> bool {
         if self.is_the_end_of_all(number, mask) {
             return true;
@@ -106,7 +106,7 @@ impl<'p> Facts<'p> {
         }
     }
 
-    /// The same where `mask` says which elements do not go on.
+    /// The same, where `mask` is the mask of elements that do not continue.
     fn never_stays(&self, number: u32, mask: Value) -> bool {
         if self.is_the_end_of_all(number, mask) {
             return true;
@@ -120,12 +120,12 @@ impl<'p> Facts<'p> {
         }
     }
 
-    /// Whether a condition changes from one iteration to the next, and is the same for all elements.
+    /// Whether a condition changes from one iteration to the next, and is uniform.
     fn is_the_end_of_all(&self, number: u32, condition: Value) -> bool {
         !self.varies(condition) && self.changes(number, condition)
     }
 
-    /// Whether elements go on only while something that is the same for all is below a limit that is no greater than another such thing.
+    /// Whether elements continue only while a uniform value is below a limit that is not greater than another uniform value.
     fn is_limited(&self, number: u32, relation: Relation, a: Value, b: Value) -> bool {
         match relation {
             Relation::SignedLess => self.is_the_end_of_all(number, a) && self.has_upper_limit(b),
@@ -141,7 +141,7 @@ impl<'p> Facts<'p> {
         }
     }
 
-    /// Whether a value depends on what the loop changes.
+    /// Whether a value depends on values that the loop modifies.
     fn changes(&self, number: u32, value: Value) -> bool {
         let mut seen = vec![false; self.program.values.len()];
         let mut work = vec![value];
@@ -154,7 +154,7 @@ impl<'p> Facts<'p> {
             match op {
                 Op::Carried(of, index) => {
                     let Some([init, next]) = self.inside(&op) else { continue };
-                    // The first that is carried are the elements themselves.
+                    // The first carried value is the mask of active elements.
                     if of == number && index > 0 && next != value {
                         return true;
                     }

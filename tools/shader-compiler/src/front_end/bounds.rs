@@ -1,7 +1,7 @@
-//! Bounds a text before a front end reads it, by its tokens alone.
+//! Checks limits on a text by its tokens, before a front end parses it.
 //!
-//! naga's front ends recurse for what is nested and for each operator of an expression, and copy a constant wherever a function uses it: a short text can
-//! take all of the stack or the memory. What is counted here is never less than what they make of the text; what people write is far from the bounds.
+//! naga's front ends recurse for nested brackets and for each operator of an expression, and copy a constant wherever a function uses it: a short text can
+//! exhaust the stack or the memory. The estimates here are never lower than what the front ends need; shaders written by people are far from the limits.
 
 use alloc::vec;
 
@@ -13,10 +13,10 @@ use crate::budget::Budget;
 use crate::diagnostic::{Result, refuse_beyond, refuse_with};
 use crate::limit::Limit;
 
-/// Bytes that a source can have. Shaders that people write have less than a tenth of this.
+/// Maximum size of a source in bytes. Shaders written by people have less than a tenth of this.
 pub const MAX_SOURCE_BYTES: usize = Budget::LARGE.source_bytes;
 
-/// Refuses a text that is too long: at its first character too many.
+/// Refuses a text that is too long; the error is at the first character beyond the limit.
 fn check_size(text: &str, most: usize) -> Result<()> {
     if text.len() <= most {
         return Ok(());
@@ -30,7 +30,7 @@ fn check_size(text: &str, most: usize) -> Result<()> {
     refuse_with(span, &Limit::SOURCE_SIZE, format_args!("{}, and here at most {most}", text.len()))
 }
 
-/// Refuses a text that would take too much of the stack or of memory to be read.
+/// Refuses a text that would need too much stack or memory to be parsed.
 pub(crate) fn check(text: &str, dialect: Dialect, budget: &Budget) -> Result<()> {
     check_size(text, budget.source_bytes)?;
     let tokens = tokens(text, dialect == Dialect::Wgsl);
@@ -38,7 +38,7 @@ pub(crate) fn check(text: &str, dialect: Dialect, budget: &Budget) -> Result<()>
     check_parts(&tokens, dialect, budget.parts)
 }
 
-/// What language a text is in.
+/// The language of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     Wgsl,
@@ -51,14 +51,14 @@ pub(super) fn span(token: &Token<'_>) -> Span {
     Span::new(token.place.start as u32, token.place.end as u32)
 }
 
-/// A bracket that is open, or the text itself.
+/// An open bracket, or the text itself.
 #[derive(Clone, Copy, Default)]
 struct Level {
     /// Operators since the last separator.
     operators: usize,
-    /// Angle brackets that are open, if they are brackets.
+    /// Number of open angle brackets, if they are brackets.
     angles: usize,
-    /// `else` since the last statement that has none.
+    /// Number of `else` since the last statement without one.
     elses: usize,
 }
 
@@ -76,7 +76,7 @@ fn check_nesting(tokens: &[Token<'_>], most: usize) -> Result<()> {
         let Some(level) = levels.last_mut() else { return Ok(()) };
         match token.text {
             "(" | "[" | "{" => {
-                // An index follows its operand as an operator does.
+                // An index is counted like a binary operator.
                 level.operators += usize::from(token.text == "[");
                 if token.text == "{" {
                     (level.operators, level.angles) = (0, 0);
@@ -126,7 +126,7 @@ mod tests {
             .map(|limit| limit.name)
     }
 
-    /// The texts of the limits have the numbers that are compared with.
+    /// The texts of the limits contain the numbers that are compared with.
     #[test]
     fn limits_say_what_they_are() {
         for (limit, number) in [
@@ -160,7 +160,7 @@ mod tests {
         check(&"array<".repeat(1000), nested);
         check(&"array<4, ".repeat(1000), nested);
         check(&"let a: array<vec4<f32>, 4>;".repeat(1000), None);
-        // What is closed does not count.
+        // Closed brackets do not count.
         check(&"(a+(b+c))*".repeat(400), None);
         check(&"a < b; ".repeat(2000), None);
     }
@@ -180,7 +180,7 @@ mod tests {
         let structures = |n: usize| format!("struct S{n} {{ a: S{}, b: S{} }}", n - 1, n - 1);
         check(&format!("struct S0 {{ a: f32 }}{}", doubled(&structures, 12)), None);
         check(&format!("struct S0 {{ a: f32 }}{} var<private> a: S29;", doubled(&structures, 30)), parts);
-        // In a block, a name means what it means there: each is an array of two of the one before.
+        // In a block, names are resolved in order: each is an array of two of the previous value.
         check(&format!("fn f() {{ const a = array(1, 2); {}", "{ const a = array(a, a);".repeat(12)), None);
         check(&format!("fn f() {{ const a = array(1, 2); {}", "{ const a = array(a, a);".repeat(30)), parts);
     }
@@ -197,7 +197,7 @@ mod tests {
         check("const n = (4 + 60) / 16 * 2 - 1; var a = array<f32, n>();", None);
         check("alias A = array<f32, 1000000>; var a = A();", parts);
         check("struct S { a: u32, b: array<f32, 1000000> } var a = S();", parts);
-        // What is not known may be anything.
+        // An unknown size is assumed to be large.
         check("var a = array<f32, max(1 << 30, 5)>();", parts);
         check("fn f() { const n = 1000000; var a = array<f32, n>(); }", parts);
     }

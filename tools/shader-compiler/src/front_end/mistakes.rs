@@ -1,6 +1,6 @@
-//! Mistakes that naga's validation finds, in the words of the source.
+//! Validation errors of naga, restated with the names in the source.
 //!
-//! naga names expressions and functions by their numbers, and some mistakes have no place. Those that are made most often get a sentence here, with names,
+//! naga refers to expressions and functions by numbers, and some errors have no place. The most frequent ones are restated here as a sentence with names,
 //! types and a place; all others keep naga's text.
 
 use alloc::borrow::ToOwned;
@@ -19,7 +19,7 @@ use naga::{
 
 use crate::diagnostic::{Refusal, mistake_of};
 
-/// What is wrong, if it is one of the mistakes of this file. `span` is naga's place.
+/// The restated error, if it is one of those in this file. `span` is naga's place.
 pub(crate) fn explained(module: &Module, source: &str, span: Span, error: &ValidationError) -> Option<Refusal> {
     let (name, function, error) = match error {
         ValidationError::Function { handle, name, source } => (name, module.functions.try_get(*handle).ok()?, source),
@@ -47,7 +47,7 @@ pub(crate) fn explained(module: &Module, source: &str, span: Span, error: &Valid
     Some(mistake_of(span, message))
 }
 
-/// Where types are looked up.
+/// The module and function in which types are resolved.
 struct Context<'a> {
     module: &'a Module,
     function: &'a Function,
@@ -129,7 +129,7 @@ impl Context<'_> {
         }
     }
 
-    /// A type without a handle; of a structure, that is not enough to know its name.
+    /// The name of a type without a handle; `None` for a structure, whose name is not known then.
     fn shown(&self, inner: &TypeInner) -> Option<String> {
         let resolution = (!matches!(inner, TypeInner::Struct { .. })).then(|| TypeResolution::Value(inner.clone()))?;
         Some(DiagnosticDisplay((&resolution, self.module.to_ctx())).to_string())
@@ -156,7 +156,7 @@ impl Context<'_> {
         self.function.expressions.get_span(expression)
     }
 
-    /// The type of the variable, or of its part, that a pointer refers to.
+    /// The type of the variable, or of its component, that a pointer refers to.
     fn pointee_of(&self, pointer: Handle<Expression>) -> Option<String> {
         match *self.resolved(pointer)?.inner_with(&self.module.types) {
             TypeInner::Pointer { base, .. } => Some(self.name_of(base)),
@@ -190,7 +190,7 @@ const fn symbol(op: BinaryOperator) -> &'static str {
     }
 }
 
-/// What may have been meant.
+/// A suggestion for the error.
 fn hint(left: &TypeInner, right: &TypeInner) -> &'static str {
     let parts = |inner: &TypeInner| match *inner {
         TypeInner::Scalar(scalar) => Some((None, scalar)),
@@ -208,7 +208,7 @@ fn hint(left: &TypeInner, right: &TypeInner) -> &'static str {
     }
 }
 
-/// The place of a function's name, arguments and result.
+/// The span of a function's name, arguments and result.
 fn heading(source: &str, span: Span, name: &str) -> Span {
     let of_function = span.to_range().filter(|range| source.get(range.clone()).is_some_and(|text| text.contains('{')));
     let start = of_function.map(|range| range.start).or_else(|| {
@@ -224,7 +224,7 @@ fn heading(source: &str, span: Span, name: &str) -> Span {
     u32::try_from(start).and_then(|start| Ok(Span::new(start, u32::try_from(end)?))).unwrap_or(span)
 }
 
-/// The first operation of a function, and of those that it calls, that its stage does not have.
+/// The first operation, in a function or its callees, that is not allowed in its stage.
 fn forbidden(
     module: &Module,
     stage: ShaderStage,

@@ -1,7 +1,7 @@
-//! Counts the parts of constants and types, wherever they are used.
+//! Counts the components of constants and types at each use.
 //!
-//! naga copies the value of a constant, with all that it is made of, where a function uses it, makes an expression of each element of a value that is all
-//! zeros, and looks at all parts of a type wherever the type is used.
+//! naga copies the value of a constant, with all of its components, wherever a function uses it, creates an expression for each element of a zero value, and
+//! visits all components of a type at each use of the type.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -15,10 +15,10 @@ use crate::budget::Budget;
 use crate::diagnostic::{Result, refuse_beyond};
 use crate::limit::Limit;
 
-/// Tokens that are looked at to count them.
+/// Maximum number of tokens that are visited for counting.
 const MAX_STEPS: u64 = 1 << 24;
 
-/// Refuses a text whose constants and types have too many parts.
+/// Refuses a text whose constants and types have too many components.
 pub(super) fn check_parts(tokens: &[Token<'_>], dialect: Dialect, most: u64) -> Result<()> {
     let mut constants = Constants::new(tokens, dialect);
     let mut sum = 0u64;
@@ -35,30 +35,30 @@ pub(super) fn check_parts(tokens: &[Token<'_>], dialect: Dialect, most: u64) -> 
         if sum > most || constants.is_spent() {
             return refuse_beyond(span(token), &Limit::PARTS, most, Budget::LARGE.parts);
         }
-        // What stands within a macro's arguments or a type is counted with it; brackets of blocks are not there.
+        // The tokens of a macro or a type are counted with it; they contain no brackets of blocks.
         at = next;
     }
     Ok(())
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug, Default)]
 struct Meaning {
-    /// The tokens of its value, or of its type; of all its values if it is declared more than once.
+    /// The tokens of its value or its type; of all declarations, if there is more than one.
     bodies: Vec<Range<usize>>,
     kind: Means,
-    /// Expressions of its value, when they are known.
+    /// Number of expressions of its value, once computed.
     expressions: Option<u64>,
-    /// Its value, if it is a whole number.
+    /// Its value, once computed, if it is an integer.
     number: Option<Option<u64>>,
-    /// Parts of a type, and expressions of its zero value.
+    /// Number of components of a type, and expressions of its zero value.
     parts: Option<u64>,
     zero: Option<u64>,
-    /// It is being looked at: what refers to itself is refused by the front end.
+    /// It is being counted: recursive declarations are refused by the front end.
     is_open: bool,
 }
 
-/// As what a name is declared.
+/// The kind of a declaration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Means {
     #[default]
@@ -67,14 +67,14 @@ enum Means {
     Macro,
 }
 
-/// The constants and types of a text by their names.
+/// The constants and types of a text by name.
 struct Constants<'t> {
     tokens: &'t [Token<'t>],
-    /// Tokens that have been looked at.
+    /// Number of visited tokens.
     steps: Cell<u64>,
-    /// For each token the next semicolon, closing brace or line.
+    /// For each token the index of the next semicolon, closing brace or line.
     ends: Vec<[usize; 3]>,
-    /// Names of the module, then of each block that is open.
+    /// Names of the module, then of each open block.
     scopes: Vec<HashMap<&'t str, Meaning>>,
 }
 
@@ -107,18 +107,18 @@ impl<'t> Constants<'t> {
         constants
     }
 
-    /// Whether too many tokens have been looked at.
+    /// Whether too many tokens have been visited.
     fn is_spent(&self) -> bool {
         self.steps.get() > MAX_STEPS
     }
 
-    /// The text of a token; nothing when too many have been looked at.
+    /// The text of a token; empty if too many have been visited.
     fn text(&self, at: usize) -> &'t str {
         self.steps.set(self.steps.get() + 1);
         if self.is_spent() { "" } else { self.tokens.get(at).map_or("", |token| token.text) }
     }
 
-    /// Adds what a keyword declares to the scope that is open.
+    /// Adds the declaration of a keyword to the innermost scope.
     fn declare(&mut self, keyword: usize) {
         let Some(name) = self.tokens.get(keyword + 1) else { return };
         let [semicolon, brace, _] = self.ends[keyword];
@@ -128,14 +128,14 @@ impl<'t> Constants<'t> {
             _ => (keyword + 2, semicolon, Means::Value),
         };
         if kind == Means::Value {
-            // Behind the name there may be a type.
+            // The name may be followed by a type.
             while start < end && !matches!(self.text(start), "=" | "") {
                 start += 1;
             }
         }
         let body = (start + 1).min(end)..end;
         if self.scopes.len() > 1 {
-            // A name in a block means what it means from here on: its value is found before it is known itself.
+            // In a block a name is declared after its value: the value is counted before the name is added.
             let expressions = Some(self.expressions_of_value(body.clone()));
             let number = Some(self.number(body.clone()));
             let meaning = Meaning { bodies: vec![body], kind, expressions, number, ..Meaning::default() };
@@ -153,7 +153,7 @@ impl<'t> Constants<'t> {
         meaning.kind = kind;
     }
 
-    /// Adds a macro: what is on the rest of its line.
+    /// Adds a macro, which extends to the end of its line.
     fn define(&mut self, keyword: usize) {
         let Some(name) = self.tokens.get(keyword + 1) else { return };
         let end = self.ends[keyword][2].max(keyword + 2).min(self.tokens.len());
@@ -162,7 +162,7 @@ impl<'t> Constants<'t> {
         self.add(name.text, (keyword + 2).min(end)..end, if has_parameters { Means::Macro } else { Means::Value });
     }
 
-    /// Expressions of a constant's value. Without a bracket, nothing is put together: the value is not larger than one of what it is computed from.
+    /// Expressions of a constant's value. Without brackets nothing is composed: the value is not larger than one of the operands.
     fn expressions_of_value(&mut self, body: Range<usize>) -> u64 {
         let mut largest = 1;
         for at in body.clone() {
@@ -174,7 +174,7 @@ impl<'t> Constants<'t> {
         largest
     }
 
-    /// Expressions of some tokens.
+    /// Number of expressions in a range of tokens.
     fn expressions_in(&mut self, range: Range<usize>) -> u64 {
         let (mut sum, mut at) = (0u64, range.start);
         while at < range.end && !self.is_spent() {
@@ -185,13 +185,13 @@ impl<'t> Constants<'t> {
         sum
     }
 
-    /// Expressions of what begins at a token, and where it ends.
+    /// Number of expressions of the operand that starts at a token, and its end.
     fn expressions_at(&mut self, at: usize) -> (u64, usize) {
         let name = self.text(at);
         if self.tokens[at].kind != TokenKind::Word {
             return (1, at + 1);
         }
-        // A value without arguments is all zeros.
+        // A constructor without arguments is a zero value.
         if let Some((zero, next)) = self.zero_value(at) {
             return (zero, next);
         }
@@ -208,12 +208,12 @@ impl<'t> Constants<'t> {
         }
     }
 
-    /// The scope of a name, the innermost first.
+    /// The innermost scope that declares a name.
     fn place_of(&self, name: &str) -> Option<usize> {
         (0..self.scopes.len()).rev().find(|&scope| self.scopes[scope].contains_key(name))
     }
 
-    /// Expressions of a name's value.
+    /// Number of expressions of a name's value.
     fn expressions_of(&mut self, scope: usize, name: &'t str) -> u64 {
         let Some(meaning) = self.scopes[scope].get_mut(name) else { return 1 };
         if let Some(known) = meaning.expressions {
@@ -231,7 +231,7 @@ impl<'t> Constants<'t> {
         expressions
     }
 
-    /// The bracket that closes the one at a token.
+    /// The bracket that matches the one at a token.
     fn closing(&self, open: usize) -> usize {
         let mut depth = 0usize;
         for at in open..self.tokens.len() {
@@ -248,7 +248,7 @@ impl<'t> Constants<'t> {
         self.tokens.len()
     }
 
-    /// Expressions of `TYPE()`, if that begins at a token, and where it ends.
+    /// Number of expressions of `TYPE()`, if it starts at a token, and its end.
     fn zero_value(&mut self, at: usize) -> Option<(u64, usize)> {
         let name = self.text(at);
         if name != "array" && self.place_of(name).is_none_or(|place| self.scopes[place][name].kind != Means::Type) {
@@ -258,7 +258,7 @@ impl<'t> Constants<'t> {
         (self.text(end) == "(" && self.text(end + 1) == ")").then(|| (self.parts_of_type(at, true), end + 2))
     }
 
-    /// The token behind a type, with what stands in angle brackets.
+    /// The token after a type and its angle brackets.
     fn end_of_type(&self, at: usize) -> Option<usize> {
         if self.text(at + 1) != "<" {
             return Some(at + 1);
@@ -280,7 +280,7 @@ impl<'t> Constants<'t> {
         None
     }
 
-    /// Parts of the type that begins at a token, or expressions of its zero value, of which each element of an array is one.
+    /// Number of components of the type that starts at a token, or of expressions of its zero value, in which each array element is one.
     fn parts_of_type(&mut self, at: usize, is_zero: bool) -> u64 {
         let name = self.text(at);
         if name == "array" && self.text(at + 1) == "<" {
@@ -324,14 +324,14 @@ impl<'t> Constants<'t> {
         sum
     }
 
-    /// The whole number that some tokens are, if they are one.
+    /// The integer value of a range of tokens, if it is one.
     fn number(&mut self, range: Range<usize>) -> Option<u64> {
         let (number, end) = self.sum(range.start, range.end, 0)?;
         let is_all = end == range.end || end + 1 == range.end && self.text(end) == ",";
         is_all.then_some(number)
     }
 
-    /// A sum, product or shift, by the strength with which operators bind: a shift 0, a sum 1, a product 2.
+    /// Evaluates a sum, product or shift by precedence climbing: a shift has precedence 0, a sum 1, a product 2.
     fn sum(&mut self, at: usize, end: usize, strength: u8) -> Option<(u64, usize)> {
         let (mut number, mut at) = if strength < 3 { self.sum(at, end, strength + 1)? } else { self.single(at, end)? };
         while at < end && strength < 3 {
@@ -384,10 +384,10 @@ impl<'t> Constants<'t> {
     }
 }
 
-/// An operation of whole numbers.
+/// An operation on integers.
 type Operation = fn(u64, u64) -> Option<u64>;
 
-/// The operation of an operator, how strongly it binds, and its length in tokens.
+/// The operation of an operator, its precedence, and its length in tokens.
 fn operation(operator: &str, is_twice: bool) -> Option<(Operation, u8, usize)> {
     Some(match operator {
         "<" if is_twice => (|a, b| a.checked_shl(u32::try_from(b).ok()?), 0, 2),
@@ -407,7 +407,7 @@ mod tests {
     use super::super::tokens::tokens;
     use super::*;
 
-    /// Looking at the tokens takes time that grows with their number.
+    /// Counting takes linear time in the number of tokens.
     #[test]
     fn tokens_are_looked_at_a_bounded_number_of_times() {
         for text in [

@@ -1,16 +1,16 @@
-//! The tokens of a text in WGSL or GLSL, as far as both are alike.
+//! The tokens of a text in WGSL or GLSL, to the extent that both languages agree.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
     Word,
     Number,
     /// A bracket or separator.
     Mark,
-    /// Everything else: an operator of one character, of which some are parts of a longer one.
+    /// Anything else: an operator of one character, or one character of a longer operator.
     Operator,
 }
 
@@ -20,14 +20,14 @@ pub(super) struct Token<'t> {
     pub(super) kind: TokenKind,
     pub(super) text: &'t str,
     pub(super) place: Range<usize>,
-    /// The number of its line; a line that ends with a backslash goes on.
+    /// Its line number; a backslash at the end of a line continues the line.
     pub(super) line: usize,
 }
 
-/// What ends a line of WGSL, and with it a comment.
+/// Characters that end a line of WGSL, and so a comment.
 const LINE_ENDS: [char; 7] = ['\n', '\u{b}', '\u{c}', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
 
-/// The tokens of a text, without white space and comments. `nested` says whether there are comments within comments.
+/// The tokens of a text, without white space and comments. `nested`: comments can be nested.
 pub(super) fn tokens(text: &str, nested: bool) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let (mut at, mut line) = (0, 0);
@@ -61,7 +61,7 @@ fn length(text: &str, belongs: impl Fn(char) -> bool) -> usize {
     text.find(|character| !belongs(character)).unwrap_or(text.len())
 }
 
-/// Bytes of the comment that a text begins with.
+/// Length in bytes of the comment at the start of a text.
 fn comment(text: &str, nested: bool) -> usize {
     let (bytes, mut depth, mut at) = (text.as_bytes(), 0usize, 0);
     while at + 1 < bytes.len() {

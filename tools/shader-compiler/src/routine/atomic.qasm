@@ -27,7 +27,7 @@
     ldi vw_setup, vdw_setup_1(0)
 .endif
 :element
-    # Element 0 is the one whose turn it is.
+    # Element 0 is processed.
     mov r0, ra15
     mov r5rep, r0
     nop
@@ -74,7 +74,7 @@
 .elseif function == 6
     max r3, r0, r1
 .elseif function == 7 || function == 8
-    # Unsigned numbers are ordered as signed ones whose highest bit is turned.
+    # Unsigned numbers are ordered like signed ones with the highest bit inverted.
     ldi r2, 0x80000000
     xor r0, r0, r2
     xor r1, r1, r2
@@ -111,7 +111,7 @@
     mov -, vw_wait
 .endif
 :next
-    # The next element's turn.
+    # Rotates the next element to 0.
     mov r0, ra15
     mov r1, ra25
     mov r2, ra24

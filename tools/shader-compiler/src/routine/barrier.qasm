@@ -1,6 +1,6 @@
-# Waits until all programs of the workgroup have come here. Program 0 waits for the others and then lets them go on.
+# Waits until all programs of the workgroup have arrived. Program 0 waits for the others and then releases them.
 #
-# That happens twice, by semaphores of their own: a program that is quick could otherwise take what another is let go on by.
+# This is done twice, with different semaphores: otherwise a fast program could take a release that is meant for another one.
 #
 # ra31: which program of the workgroup; programs: 2 to 12; in_vpm: 1 if the workgroup's memory is in the VPM.
 

@@ -1,6 +1,6 @@
 # Fills memory with 0.
 #
-# ra15: the address, in all elements; lines: lines of 64 bytes.
+# ra15: the address, in all elements; lines: number of lines of 64 bytes.
 
 .include <vc4.qinc>
 

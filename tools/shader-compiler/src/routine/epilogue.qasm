@@ -1,7 +1,8 @@
-# The end of an iteration: on to the next 16 invocations, of this workgroup or of the next one in its row, in the next row, or in the next plane. The branch to the
-# next iteration stands 7 instructions before the end; its target comes later. The stream of uniforms begins anew with the first word of an iteration.
+# The end of an iteration: advances to the next 16 invocations, of this workgroup or of the next one in its row, in the next row, or in the next plane. The
+# branch to the next iteration is 7 instructions before the end; its target is patched later. The stream of uniforms is reset to the first word of an
+# iteration.
 #
-# parts: iterations of a workgroup; 1 if its other parts are other programs'.
+# parts: iterations of a workgroup; 1 if its other parts are executed by other programs.
 
 .if parts > 1
     mov r0, ra31

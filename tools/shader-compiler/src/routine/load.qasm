@@ -1,6 +1,6 @@
-# Loads a word for each element past all caches, by DMA into a row of the VPM: all at once if the words are one behind the other, else element after element.
+# Loads a word for each element, bypassing all caches, by DMA into a row of the VPM: all at once if the words are adjacent, else one element after the other.
 #
-# ra15: addresses, 0 where nothing is loaded; rb14: the words.
+# ra15: addresses, 0 in inactive elements; rb14: the words.
 
 .include <vc4.qinc>
 

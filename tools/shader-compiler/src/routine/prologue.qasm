@@ -1,6 +1,6 @@
-# The begin of a compute program: what is known of its share, in registers that keep it.
+# The start of a compute program: reads the description of its share, which is kept in registers.
 #
-# ra28, ra29, ra30: number of the workgroup; ra31: which 16 invocations of it; ra27: iterations that are left;
+# ra28, ra29, ra30: index of the workgroup; ra31: index of the 16 invocations in it; ra27: remaining iterations;
 # rb27: the first of four rows of the VPM; rb26: the set-up word of writes to them.
 
 .include <vc4.qinc>

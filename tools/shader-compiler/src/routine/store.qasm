@@ -1,7 +1,7 @@
-# Stores words one behind the other, from the columns of the VPM's rows to the elements' addresses: all at once if each element's address is `stride` behind
-# the last one's, else element after element.
+# Stores adjacent words from the columns of the VPM's rows to the elements' addresses: all at once if the addresses are `stride` apart, else one element after
+# the other.
 #
-# ra15: addresses, 0 where nothing is stored; words: 1 to 4; stride: bytes.
+# ra15: addresses, 0 in inactive elements; words: 1 to 4; stride: bytes.
 
 .include <vc4.qinc>
 
