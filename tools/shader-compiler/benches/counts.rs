@@ -1,12 +1,11 @@
 //! The captured frames' shaders in WGSL beside Mesa's: `cargo bench -p shader-compiler`.
 //!
-//! For each stage the instructions with those of Mesa's driver and their ratio, as in the test `captures`, and cycles of a QPU: what the model's timing
-//! estimates for 64 invocations, an invocation's share. Textures are 16 by 16 texels, so that the caches have them. Fragment programs that look textures up are
-//! for two threads of a QPU; behind them are the cycles of the same program as one thread. Then the time in which all stages of a source are compiled, the
-//! best of several rounds.
+//! For each stage the number of instructions, that of Mesa's driver and their ratio, as in the test `captures`, and QPU cycles per invocation: the model's
+//! estimate for 64 invocations, divided by their number. Textures are 16 by 16 texels, so that they fit the caches. Fragment programs with lookups are for
+//! two threads of a QPU; the cycles of the same program for one thread follow. Then the time to compile all stages of a source, the best of several rounds.
 //!
-//! Behind that, for comparing two commits: every program of every `.wgsl` file in the tree, also with `--fast-math`, and the random compute programs of the
-//! test `compute`, with how many of them are refused.
+//! After that, for comparing two commits: every program of every `.wgsl` file in the tree, also with `--fast-math`, and the random compute programs of the
+//! test `compute`, with the number of those that are refused.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -38,19 +37,19 @@ use image::Image;
 
 const CODE: u32 = 0x1000;
 const UNIFORMS: u32 = 0x8000;
-/// Where all buffers are, which have zeros.
+/// The address of all buffers, which contain zeros.
 const BUFFERS: u32 = 0x2_0000;
 const MEMORY: usize = 0x4_0000;
-/// Invocations that the caches' first misses are divided between.
+/// Number of invocations, over which the first cache misses are averaged.
 const INVOCATIONS: u32 = 64;
-/// Instructions until a program must have ended.
+/// Maximum number of instructions until a program must have ended.
 const MOST: u64 = 1 << 16;
-/// Rounds of each time that is measured, and how long one is: the system counts a process's time in ticks.
+/// Number of rounds of each measurement, and the duration of one: the system counts a process's time in ticks.
 const ROUNDS: usize = 3;
 const ROUND: Duration = Duration::from_millis(250);
 const TICK: Duration = Duration::from_millis(10);
 
-/// Everything that a shader reads is between 0 and 1.
+/// Inputs of a shader, all between 0 and 1.
 struct Units;
 
 impl Units {
@@ -101,7 +100,7 @@ impl Io for Units {
     }
 }
 
-/// Cycles of an invocation; `None` if it does not end on such numbers.
+/// Cycles per invocation; `None` if the program does not end with such inputs.
 fn cycles(program: &Compiled) -> Option<f64> {
     let memory = OwnedMemory::new(MEMORY);
     let view = memory.view();
@@ -111,7 +110,7 @@ fn cycles(program: &Compiled) -> Option<f64> {
     image.put(view);
     let mut words = program.words.clone();
     if program.stage == Stage::Fragment {
-        // What a pipeline puts behind it, without the tile buffer: the end.
+        // The end that a pipeline would append, without the tile buffer.
         words.extend([0x3000_09e7_009e_7000, 0x1000_09e7_009e_7000, 0x1000_09e7_009e_7000]);
     }
     let set = |at: u32, word: u32| view.set_word(BusAddr(at), word).expect("memory is long enough");
@@ -136,7 +135,7 @@ fn cycles(program: &Compiled) -> Option<f64> {
     counters.start_timing(Machine { slices: 1, qpus_per_slice: 1, ..Machine::default() });
     let (mut qpu, code) = (Qpu::new(), CodeCache::new());
     for number in 0..INVOCATIONS {
-        // Attributes of 16 vertices, each in the fewest lines.
+        // Attributes of 16 vertices, in the minimum number of cache lines.
         let lines = 16 * interface.attribute_words(program.stage).div_ceil(16);
         let invocation = match program.stage {
             Stage::Coordinate => Invocation::Coordinates { lines },
@@ -170,12 +169,12 @@ fn cycles(program: &Compiled) -> Option<f64> {
     Some(all as f64 / f64::from(INVOCATIONS))
 }
 
-/// Time that this process has spent on processors where the system tells (Linux), else time that has passed. The compiler has a thread of its own, whose time
-/// counts when it has ended.
+/// The processor time of this process if the system reports it (Linux), else elapsed time. The compiler uses a separate thread, whose time is counted when it
+/// has ended.
 fn now(start: Instant) -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").ok();
     let ticks = stat.and_then(|text| {
-        // Behind the name in brackets: fields 3 and on, of which 14 and 15 are times of user and system.
+        // Fields from 3 on, after the name in parentheses; 14 and 15 are user and system time.
         let mut fields = text.rsplit_once(')')?.1.split_whitespace().skip(11);
         let (user, system): (u32, u32) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
         Some(user + system)
@@ -201,11 +200,11 @@ fn milliseconds(source: &str, name: &str) -> f64 {
 
 /// Folders with shaders, from the workspace's root.
 const FOLDERS: [&str; 4] = ["kernel", "qpu-shaders", "tools/scene-template", "tools/shader-compiler/tests"];
-/// Random programs of each suite, and the others that are tried for registers only.
+/// Random programs of each suite, and those that are used for counting refusals only.
 const RANDOM: std::ops::Range<u64> = 0..60;
 const OTHERS: std::ops::Range<u64> = 1000..1150;
 
-/// Sources below a folder, in the order of their names.
+/// The sources in a folder and its subfolders, by name.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -219,7 +218,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// One line for each program of the tree.
+/// Prints one line for each program of the tree.
 fn print_tree() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut paths = Vec::new();
@@ -252,7 +251,7 @@ fn print_tree() {
     println!("mean distance to the lower bound: {:.2} % of {count} programs", sum / count);
 }
 
-/// What becomes of the random programs: instructions of all that compile, and how many do not.
+/// Prints the total number of instructions of the random programs that compile, and the number of those that do not.
 fn print_random() {
     println!("\nrandom programs: compiled, their instructions, refused; others: compiled, refused");
     for (name, suite) in programs::Suite::ALL {

@@ -37,25 +37,25 @@ pub(crate) enum Run {
 pub const PASSES: &[Pass] = &[
     Pass {
         name: "lower",
-        purpose: "Makes scalar values in SSA form of functions: inlines calls, unrolls loops, folds constants, shares equal values.",
+        purpose: "Lowers functions to scalar values in SSA form: inlines calls, unrolls loops, folds constants, eliminates common subexpressions.",
         run: Run::Begin(Unit::lower),
         dump: Unit::dump_values,
     },
     Pass {
         name: "merge-masks",
-        purpose: "Makes flags of comparisons that only one mask is made of, by the rows of the rewrites that count uses.",
+        purpose: "Merges comparisons into the masks that are their only use, by the peepholes with a condition on uses.",
         run: Run::Each(Unit::merge_masks),
         dump: Unit::dump_values,
     },
     Pass {
         name: "eliminate-dead",
-        purpose: "Drops values and loops that no output depends on.",
+        purpose: "Removes values and loops that no output depends on.",
         run: Run::Each(Unit::eliminate_dead),
         dump: Unit::dump_values,
     },
     Pass {
         name: "hoist-invariants",
-        purpose: "Computes before a loop what no iteration changes, unless the program needs the registers.",
+        purpose: "Moves loop-invariant code out of loops, unless the program needs the registers.",
         run: Run::Each(Unit::hoist_invariants),
         dump: Unit::dump_values,
     },
@@ -67,13 +67,13 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "link-varyings",
-        purpose: "Drops varyings that the fragment shader does not read.",
+        purpose: "Removes varyings that the fragment shader does not read.",
         run: Run::Each(Unit::link_varyings),
         dump: Unit::dump_values,
     },
     Pass {
         name: "place-attributes",
-        purpose: "Gives the attributes that each of coordinate and vertex shader reads their words in the VPM.",
+        purpose: "Assigns words of the VPM to the attributes that the coordinate and the vertex shader read.",
         run: Run::Together(Unit::place_attributes),
         dump: Unit::dump_attributes,
     },
@@ -91,7 +91,7 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "schedule",
-        purpose: "Packs operations into instructions, and gives each live range a bank: accumulators, file A or file B.",
+        purpose: "Packs operations into instructions, and assigns each live range to a bank: accumulators, file A or file B.",
         run: Run::Each(Unit::schedule),
         dump: Unit::dump_schedule,
     },
@@ -103,19 +103,19 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "allocate",
-        purpose: "Gives each live range a register of its bank, by a linear scan.",
+        purpose: "Assigns each live range to a register of its bank, by a linear scan.",
         run: Run::Each(Unit::allocate),
         dump: Unit::dump_allocation,
     },
     Pass {
         name: "encode",
-        purpose: "Makes instruction words of instructions whose registers are known.",
+        purpose: "Encodes instructions, whose registers are known now, as words.",
         run: Run::Each(Unit::encode),
         dump: Unit::dump_lines,
     },
     Pass {
         name: "link",
-        purpose: "Adds the program's end; to compute programs also begin, routines and the branches to them.",
+        purpose: "Adds the program's end; to compute programs also the prologue, routines, and branches to them.",
         run: Run::Each(Unit::link),
         dump: Unit::dump_lines,
     },

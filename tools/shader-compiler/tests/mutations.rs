@@ -1,7 +1,7 @@
-//! The compiler never panics: sources with random mistakes become programs or errors.
+//! The compiler never panics: sources with random mistakes compile to programs or errors.
 //!
-//! The sources are those of this crate's tests; more are taken from the folder that `WGSL_INPUTS` names, and `MUTATIONS` says how many are tried, from the seed
-//! `SEED` on. A source that panics is printed.
+//! The sources are those of this crate's tests; `WGSL_INPUTS` names a folder with more, `MUTATIONS` sets the number of mutations, and `SEED` the first seed.
+//! A source that causes a panic is printed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -19,12 +19,12 @@ mod random;
 
 use random::Random;
 
-/// Mutated sources in a run.
+/// Number of mutated sources.
 const COUNT: u64 = 1500;
-/// Longest source that is mutated, in bytes: longer ones take too long to compile.
+/// Maximum size in bytes of a source that is mutated: longer ones take too long to compile.
 const MAX_BYTES: usize = 6000;
 
-/// What a token is, as far as others can take its place.
+/// The class of a token: tokens of the same class can replace each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TokenKind {
     Word,
@@ -33,7 +33,7 @@ enum TokenKind {
     Other,
 }
 
-/// A source in pieces; white space belongs to the piece before it.
+/// A source as tokens; white space belongs to the token before it.
 fn tokens(source: &str) -> Vec<(TokenKind, &str)> {
     let kind_of = |character: char| match character {
         'a'..='z' | 'A'..='Z' | '_' | '@' => TokenKind::Word,
@@ -81,7 +81,7 @@ fn mutated(random: &mut Random, source: &str, pool: &[(TokenKind, &str)]) -> Str
                 let numbers = ["0", "1", "17", "64", "4294967295u", "-2147483648", "1e38", "0x1p-140", "2147483647i"];
                 pieces[at].1 = numbers[random.below(numbers.len() as u64) as usize];
             }
-            // One of the same kind in the same source: so that many still have a meaning.
+            // Another token of the same class in the same source, so that many mutations are still valid.
             _ => {
                 let kind = pieces[at].0;
                 for _ in 0..20 {
@@ -97,7 +97,7 @@ fn mutated(random: &mut Random, source: &str, pool: &[(TokenKind, &str)]) -> Str
     pieces.iter().map(|(_, token)| *token).collect()
 }
 
-/// What the other sources have little of: memory in all stages, halves, textures.
+/// Features that are rare in the other sources: memory in all stages, half floats, textures.
 const MEMORY: &str = "enable f16;
 struct Item { a: f16, kind: u32, c: vec3<f16>, e: mat2x2<f16> }
 struct Wide { a: f16, kind: u32, c: vec4<f32> }

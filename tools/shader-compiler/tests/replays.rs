@@ -1,7 +1,7 @@
 //! Captured frames drawn by programs of this compiler, compared with the references of the captures.
 //!
-//! The captured job is loaded, its shader records are given the programs that the capture's source in WGSL becomes, and the model draws. Uniforms are words of
-//! the captured streams, by their meaning.
+//! The captured job is loaded, its shader records are changed to the programs that the capture's WGSL source compiles to, and the model renders it. Uniforms
+//! are copied from the captured streams, by their meaning.
 
 use std::path::Path;
 
@@ -21,30 +21,31 @@ use v3d_sim::memory::Memory;
 /// Memory that no captured job uses.
 const FREE: u32 = 24 << 20;
 
-/// A capture whose programs are replaced, with the places of its uniforms in the captured streams.
+/// A capture whose programs are replaced, with the positions of its uniforms in the captured streams.
 struct Capture {
     name: &'static str,
-    /// For each uniform of the vertex stage its numbers, in the order of the source; matrices row by row.
+    /// For each uniform of the vertex stage the positions of its numbers, in the order of the source; matrices in row-major order.
     vertex: &'static [&'static [usize]],
-    /// The same of the fragment stage.
+    /// The same for the fragment stage.
     fragment: &'static [&'static [usize]],
     /// The texture's parameters, in the fragment stage.
     texture: &'static [usize],
-    /// For each attribute of the source its array in the captured shader record.
+    /// For each attribute of the source the index of its array in the captured shader record.
     arrays: &'static [u32],
 }
 
 const PLAIN: Capture = Capture { name: "", vertex: &[], fragment: &[], texture: &[0, 1], arrays: &[0, 1, 2] };
 
-/// The two matrices in the captured vertex program of `gears`, of which that of `lit_textured` has the order.
+/// The two matrices in the captured vertex program of `gears`; that of `lit_textured` has the same order.
 const PROJECTION_BEFORE_NORMALS: [usize; 16] = [2, 3, 10, 15, 4, 5, 8, 17, 6, 7, 11, 19, 0, 1, 9, 12];
 const VIEW_AFTER_NORMALS: [usize; 12] = [29, 30, 35, 38, 31, 32, 36, 39, 33, 34, 37, 40];
 
-/// Three lights in the captured fragment program of `lit_textured`: from each number a coordinate of the varying is subtracted, which names the axis, and the
-/// squares of three differences are summed, which names the light: (-3, 1, -2), (0, -3, -1) and (2, 2, -1). Their order makes no difference but of rounding.
+/// Three lights in the captured fragment program of `lit_textured`: a coordinate of the varying, which identifies the axis, is subtracted from each number,
+/// and three squared differences are summed, which identifies the light: (-3, 1, -2), (0, -3, -1) and (2, 2, -1). Another order of the lights would affect
+/// rounding only.
 const LIGHTS: [usize; 9] = [10, 3, 1, 11, 4, 5, 7, 0, 2];
 
-/// In the captured vertex programs the sums of four products go to w, x, y and z, which the reciprocal and the viewport's scales tell apart, and to varyings.
+/// In the captured vertex programs the sums of four products are w, x, y and z, which the reciprocal and the viewport's scales identify, and varyings.
 const CAPTURES: [Capture; 14] = [
     Capture { name: "tri_rgb", ..PLAIN },
     Capture { name: "tri_flat", fragment: &[&[0, 1, 2, 3]], ..PLAIN },
@@ -98,7 +99,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Puts words where nothing is.
+    /// Writes words to unused memory.
     fn place(&mut self, words: impl IntoIterator<Item = u32>) -> BusAddr {
         let start = self.free.next_multiple_of(64);
         self.free = start;
@@ -134,7 +135,7 @@ impl Replay<'_> {
         [code, self.place(stream)]
     }
 
-    /// Whether a shader record has the attributes that these programs read. A frame may be drawn by other programs, too.
+    /// Whether a shader record has the attributes that these programs read. A frame may use other programs as well.
     fn has_attributes(&self, record: u32, arrays: u8, capture: &Capture, programs: &[Compiled]) -> bool {
         let attributes = &programs[0].interface.attributes;
         attributes.len() == usize::from(arrays)
@@ -144,7 +145,7 @@ impl Replay<'_> {
             })
     }
 
-    /// Gives a shader record other programs.
+    /// Changes the programs of a shader record.
     fn replace(&mut self, record: u32, capture: &Capture, programs: &[Compiled]) {
         let of = |stage| programs.iter().find(|program| program.stage == stage).unwrap();
         let (coordinate, vertex, fragment) = (of(Stage::Coordinate), of(Stage::Vertex), of(Stage::Fragment));
@@ -206,7 +207,7 @@ fn check(capture: &Capture) {
         match *record {
             Record::ClipperXyScaling(record) => scaling = Some(record),
             Record::ClipperZScaleOffset(record) => depth = Some(record),
-            // The code of all depth tests is the same: which it is stands in this record.
+            // The code for all depth tests is the same; this record selects the test.
             Record::ConfigurationBits(record) if record.z_updates => end.depth = Depth::LESS,
             _ => {}
         }

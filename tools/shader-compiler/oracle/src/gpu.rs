@@ -26,7 +26,7 @@ impl Gpu {
         Ok(Self { device, queue, name })
     }
 
-    /// Runs a shader for so many workgroups with these storage buffers; what is in the first one afterwards.
+    /// Runs a shader for a number of workgroups with these storage buffers; returns the contents of the first one afterwards.
     pub(crate) fn run(&self, source: &str, groups: u32, buffers: &[Vec<u32>]) -> Result<Vec<u32>, String> {
         let scope = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {

@@ -1,4 +1,4 @@
-//! Records what wgpu makes of the shader compiler's tests, on Vulkan's software driver.
+//! Records the results of the shader compiler's tests with wgpu, on Vulkan's software driver.
 //!
 //! ```sh
 //! cd tools/shader-compiler/oracle
@@ -97,7 +97,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             for (name, suite, number) in selection.programs()? {
                 let groups = programs::INVOCATIONS / 32;
                 let buffers = [programs::results(), programs::given()];
-                // Of constants alone, some are no numbers: an overflow is an error in WGSL.
+                // Some programs divide or overflow with constants, which is an error in WGSL.
                 match gpu.run(&programs::source(suite, number), groups, &buffers) {
                     Ok(words) => println!("{name}\t{number}\t{:016x}", programs::digest(&words)),
                     Err(error) => {

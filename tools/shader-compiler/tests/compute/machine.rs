@@ -17,7 +17,7 @@ const UNIFORM_BYTES: u32 = 0x1000;
 const WORKGROUP_MEMORY: u32 = 0x8_0000;
 const BUFFERS: u32 = 0x10_0000;
 const MEMORY: usize = 0x40_0000;
-/// What stands before and behind each buffer, and must stay.
+/// The words before and after each buffer, which must not change.
 const FENCE: u32 = 0xfe9c_e000;
 const FENCE_WORDS: u32 = 64;
 const QPUS: u32 = 12;
@@ -26,7 +26,7 @@ const ROWS: u32 = 64;
 /// Instructions of a program.
 const MOST: u64 = 1 << 24;
 
-/// What a run gives.
+/// The results of a run.
 pub(crate) struct Run {
     /// The buffers afterwards.
     pub(crate) buffers: Vec<Vec<u32>>,
@@ -40,12 +40,12 @@ pub(crate) fn program(source: &str) -> Compiled {
     programs.into_iter().find(|program| program.stage == Stage::Compute).unwrap()
 }
 
-/// A program for people.
+/// A program as text.
 pub(crate) fn text(program: &Compiled) -> String {
     format!("{}\n{}", program.ssa, qpu::disassemble(&program.words, qpu::disassembler::Style { offsets: true }))
 }
 
-/// The workgroup, part and iterations of each program that takes part.
+/// The workgroup, part and number of iterations of each program.
 fn shares(program: &Compiled, groups: [u32; 3]) -> Vec<(u32, u32, u32)> {
     let all = groups.iter().product::<u32>();
     let parts = program.interface.workgroups.parts;
@@ -152,7 +152,7 @@ pub(crate) fn run(program: &Compiled, groups: [u32; 3], fields: &[Vec<u32>], buf
     Run { buffers: after, instructions }
 }
 
-/// Words of floats.
+/// Floats as words.
 pub(crate) fn floats(values: impl IntoIterator<Item = f32>) -> Vec<u32> {
     values.into_iter().map(f32::to_bits).collect()
 }

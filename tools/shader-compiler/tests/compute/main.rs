@@ -1,4 +1,4 @@
-//! Compute programs in the model, against plain Rust.
+//! Compute programs in the model, compared with plain Rust.
 
 mod machine;
 mod memory;

@@ -1,4 +1,4 @@
-//! What programs read and write.
+//! Reads and writes of memory.
 
 use shader_interface::f16;
 
@@ -25,7 +25,7 @@ fn saxpy_is_what_rust_says_at_every_length() {
     }
 }
 
-/// Runs a program with a buffer `out` of so many words at first 7777, and what else it reads; the words afterwards.
+/// Runs a program with a buffer `out` of `length` words, initially 7777, and other buffers; returns its words afterwards.
 fn written(source: &str, groups: [u32; 3], length: usize, others: &[Vec<u32>]) -> Vec<u32> {
     let program = program(source);
     let mut buffers = vec![vec![7777; length]];
@@ -80,7 +80,7 @@ fn elements_that_take_no_part_write_nothing() {
     for x in 0..96u32 {
         match (x % 3, x % 5) {
             (1, _) => {}
-            // Others write there, too, and all of them the same: only places of this kind are looked at below.
+            // Several invocations write the same value there, so the order does not matter.
             (_, 2) => expected[x as usize] = 1,
             _ => expected[(x * 7 % 96) as usize] = x,
         }
@@ -180,7 +180,7 @@ fn what_an_invocation_has_written_it_reads() {
     assert_eq!(written(source, [5, 1, 1], 80, &[]), expected);
 }
 
-/// 16-bit floats as words, of which the first of two is the lower one.
+/// 16-bit floats as words, the first of two in the lower half.
 fn halves(numbers: &[f32]) -> Vec<u32> {
     let bits = |number: f32| u32::from(f16::from_f32(number).to_bits());
     numbers.chunks(2).map(|pair| bits(pair[0]) | bits(pair[1]) << 16).collect()

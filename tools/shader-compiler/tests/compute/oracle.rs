@@ -1,7 +1,7 @@
-//! Compiled programs in the model against recorded results of another implementation.
+//! Compiled programs in the model, compared with recorded results of another implementation.
 //!
-//! `oracle/` beside this crate records what wgpu makes of the same sources. Results of expressions have to be as exact as WGSL wants them; those that are
-//! not are listed, with the reason. `ORACLE_PROGRAMS` may name another table of programs, of other ranges than the tree's.
+//! `oracle/` beside this crate records the results of wgpu for the same sources. Results of expressions must have the accuracy that WGSL requires; exceptions
+//! are listed, with the reason. `ORACLE_PROGRAMS` may name another table of programs, with other ranges than the tree's.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ fn rows(name: &str) -> Vec<Vec<String>> {
     rows.map(|row| row.split('\t').map(str::to_owned).collect()).collect()
 }
 
-/// How far a result is off, in parts of what is allowed; 0 for the same.
+/// The error of a result, relative to the allowed one; 0 if it is exact.
 fn excess(judge: Judge, float: bool, [a, b]: [u32; 2], found: u32, recorded: u32) -> f64 {
     let (a, b) = (f64::from(f32::from_bits(a)), f64::from(f32::from_bits(b)));
     match judge {
@@ -45,7 +45,7 @@ fn excess(judge: Judge, float: bool, [a, b]: [u32; 2], found: u32, recorded: u32
     }
 }
 
-/// Prints the table of misses: `cargo test -p shader-compiler --test compute expressions -- --nocapture`.
+/// Prints the table of exceptions: `cargo test -p shader-compiler --test compute expressions -- --nocapture`.
 #[test]
 fn expressions_are_as_exact_as_wgsl_wants_them() {
     let recorded = rows("expressions.tsv");
@@ -93,11 +93,11 @@ fn expressions_are_as_exact_as_wgsl_wants_them() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
-/// Operands that the bounds are tried with for each expression, from this seed on; `BOUNDS` says how many others.
+/// Number of operands for each expression, from this seed on; `BOUNDS` sets another number.
 const MANY: usize = 2048;
 const MANY_SEED: u64 = 0x0b0d_0000;
 
-/// The bounds of WGSL hold far beyond what is recorded.
+/// WGSL's error bounds are checked for many more operands than are recorded.
 #[test]
 fn floats_are_as_exact_as_wgsl_wants_them_over_many_operands() {
     let count = std::env::var("BOUNDS").map_or(MANY, |text| text.parse().unwrap());
@@ -120,7 +120,7 @@ fn floats_are_as_exact_as_wgsl_wants_them_over_many_operands() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
-/// Quotients and remainders of many integers, among them those on both sides of a multiple.
+/// Quotients and remainders of many integers, including those next to a multiple.
 #[test]
 fn integer_divisions_are_exact() {
     let mut random = Random::new(MANY_SEED);
@@ -155,7 +155,7 @@ fn integer_divisions_are_exact() {
     }
 }
 
-/// Runs the recorded programs of a suite, of which so many are refused: those that the other implementation refuses, too.
+/// Runs the recorded programs of a suite; at most `max_refused` may be refused: those that the other implementation refuses too.
 fn check(name: &str, max_refused: usize) {
     let (_, suite): (&str, Suite) = Suite::ALL.into_iter().find(|(other, _)| *other == name).unwrap();
     let (mut count, mut refused, mut distinct) = (0, 0, std::collections::HashSet::new());

@@ -1,9 +1,9 @@
-//! Invocations that wait for each other, share memory, and change words one at a time.
+//! Barriers, workgroup memory, and atomic operations.
 
 use crate::machine::{floats, program, run};
 use crate::oracle::random::Random;
 
-/// Sums of the halves of workgroups of so many invocations.
+/// Parallel sums in workgroups of `size` invocations.
 fn check_sum(size: u32, groups: u32) {
     let source = format!(
         "var<workgroup> sums: array<u32, {size}>;
@@ -100,7 +100,7 @@ fn one_invocation_wins_an_exchange() {
     assert!(found.buffers[1][96..].iter().all(|word| *word == 5 || (100..196).contains(word)));
 }
 
-/// The work-efficient scan of GPU Gems 3, chapter 39: every element becomes the sum of those before it.
+/// The work-efficient scan of GPU Gems 3, chapter 39: every element becomes the sum of its predecessors.
 #[test]
 fn a_prefix_sum_is_in_shared_memory() {
     let from: Vec<u32> = (0..128 * 3).map(|at| at * at % 1009).collect();
@@ -113,7 +113,7 @@ fn a_prefix_sum_is_in_shared_memory() {
     assert_eq!(found.buffers[1], expected);
 }
 
-/// Each invocation has an array of its own, and an index that is not constant chooses between its elements.
+/// Each invocation has a private array with a dynamic index.
 #[test]
 fn invocations_have_prefix_sums_of_their_own() {
     let source = "@group(0) @binding(0) var<storage, read> given: array<f32>;

@@ -1,19 +1,19 @@
-//! Expressions of two operands: their text, what they are given, and how exact WGSL wants them.
+//! Expressions of two operands: their text, operands, and the accuracy that WGSL requires.
 //!
-//! Each is a compute shader. What an independent implementation makes of it is recorded in `expressions.tsv`.
+//! Each is a compute shader. Results of an independent implementation are recorded in `expressions.tsv`.
 //!
 //! # Sources
 //! Error bounds: WGSL, "Concrete Floating Point Accuracy".
 
 use super::random::Random;
 
-/// Operands that each expression is computed for.
+/// Number of operands for each expression.
 pub(crate) const COUNT: usize = 64;
 
-/// What the operands are.
+/// The range of operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Domain {
-    /// Floats from -100 to 100, small integers and halves among them.
+    /// Floats from -100 to 100, including small integers and halves.
     Floats,
     /// Floats from -10 to 10.
     Small,
@@ -23,38 +23,38 @@ pub(crate) enum Domain {
     Unit,
     /// Floats from -pi to pi.
     Angle,
-    /// Floats of any size, beyond integers' range.
+    /// Floats of any size, beyond the range of integers.
     Large,
-    /// Integers: small ones, powers of two and their neighbours, any.
+    /// Integers: small ones, powers of two and their neighbours, random ones.
     Words,
 }
 
-/// The greatest error that is allowed, for operands and the exact result.
+/// The maximum error, by operands and exact result.
 pub(crate) type Bound = fn(f64, f64, f64) -> f64;
 
-/// How a result is judged.
+/// How a result is compared.
 #[derive(Clone, Copy)]
 pub(crate) enum Judge {
-    /// The recorded bits; the two zeros are one.
+    /// Equal to the recorded bits; the two zeros are equal.
     Same,
-    /// By what it should be.
+    /// With an exact result and a maximum error.
     Near(fn(f64, f64) -> f64, Bound),
 }
 
 /// An expression of `a` and `b`.
 #[derive(Clone, Copy)]
 pub(crate) struct Expression {
-    /// In WGSL.
+    /// Its text in WGSL.
     pub(crate) text: &'static str,
     /// Type of the operands: `f32`, `i32` or `u32`.
     pub(crate) operands: &'static str,
-    /// What they are.
+    /// Their range.
     pub(crate) domain: Domain,
-    /// What is right.
+    /// The comparison.
     pub(crate) judge: Judge,
 }
 
-/// Distance from a number to the next one that is a float.
+/// Distance from a number to the next float.
 pub(crate) fn ulp(x: f64) -> f64 {
     let x = x.abs().max(f64::from(f32::MIN_POSITIVE));
     2f64.powi(x.log2().floor() as i32 - 23)
@@ -112,12 +112,12 @@ fn root_bound(_: f64, _: f64, exact: f64) -> f64 {
     4.5 * ulp(exact)
 }
 
-/// Products and sums of both operands, some of them.
+/// For sums of products of both operands.
 fn sum_bound(a: f64, b: f64, exact: f64) -> f64 {
     4.0 * ulp(a * b).max(ulp(a)).max(ulp(b)).max(ulp(exact))
 }
 
-/// `a - b * trunc(a / b)`. A quotient that is so near to an integer may be on either side of it.
+/// `a - b * trunc(a / b)`. If the quotient is very close to an integer, either side is accepted.
 fn remainder_bound(a: f64, b: f64, exact: f64) -> f64 {
     let quotient = a / b;
     let off = 2.5 * ulp(quotient);
@@ -130,7 +130,7 @@ fn hyperbolic_bound(a: f64, _: f64, exact: f64) -> f64 {
     (3.0 + 2.0 * a.abs()) * (ulp(up) + ulp(down)) + ulp(exact)
 }
 
-/// The worst that `sinh(a) / cosh(a)` may be, or 1e-5.
+/// The maximum error of `sinh(a) / cosh(a)`, or 1e-5.
 fn hyperbolic_tangent_bound(a: f64, b: f64, exact: f64) -> f64 {
     (2.0 * hyperbolic_bound(a, b, a.sinh()) / a.cosh()).max(1e-5) + 2.5 * ulp(exact)
 }
@@ -140,7 +140,7 @@ fn smooth(a: f64, low: f64, high: f64) -> f64 {
     t * t * (3.0 - 2.0 * t)
 }
 
-/// All of them.
+/// All expressions.
 pub(crate) const ALL: &[Expression] = &[
     float("a + b", Domain::Floats, |a, b| a + b, one_ulp),
     float("a - b", Domain::Floats, |a, b| a - b, one_ulp),
@@ -300,7 +300,7 @@ pub(crate) fn operands(number: usize, expression: &Expression) -> [Vec<u32>; 2] 
     [(), ()].map(|()| (0..COUNT).map(|at| operand(&mut random, expression.domain, at)).collect())
 }
 
-/// So many further operands of an expression.
+/// Further operands of an expression.
 pub(crate) fn many_operands(random: &mut Random, expression: &Expression, count: usize) -> Vec<u32> {
     (0..count).map(|at| operand(random, expression.domain, at)).collect()
 }
@@ -309,7 +309,7 @@ fn operand(random: &mut Random, domain: Domain, at: usize) -> u32 {
     let fraction = random.below(1 << 24) as f32 / (1u32 << 24) as f32;
     let between = |low: f32, high: f32| (low + fraction * (high - low)).to_bits();
     match domain {
-        // A float that a decimal comma would not need.
+        // A multiple of a half.
         Domain::Floats if at.is_multiple_of(4) => (((fraction * 400.0).floor() - 200.0) * 0.5).to_bits(),
         Domain::Floats => between(-100.0, 100.0),
         Domain::Small => between(-10.0, 10.0),
@@ -342,7 +342,7 @@ pub(crate) fn source(expression: &Expression) -> String {
     results[id.x] = bitcast<u32>({text});
 }}
 ",
-        // So that the second operand is used in any case.
+        // Makes sure that the second operand is used.
         match *operands {
             "f32" => "+ a * 0.0",
             "i32" => "+ a * 0",

@@ -1,22 +1,22 @@
 //! Random programs of integers, in suites.
 //!
-//! What an independent implementation makes of them is recorded in `programs.tsv`.
+//! Results of an independent implementation are recorded in `programs.tsv`.
 
 use std::fmt::Write;
 
 use super::random::Random;
 
-/// Invocations that a program is run for, in workgroups of 32.
+/// Number of invocations, in workgroups of 32.
 pub(crate) const INVOCATIONS: u32 = 64;
-/// Words that each of them leaves.
+/// Number of words that each of them writes.
 pub(crate) const WORDS: u32 = 4;
-/// Words that programs read.
+/// Number of words that programs read.
 pub(crate) const GIVEN: u32 = 64;
 
-/// What programs are made of.
+/// The contents of programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Suite {
-    /// Statements one after the other.
+    /// Straight-line code.
     Straight,
     /// Branches and switches.
     Branches,
@@ -24,14 +24,14 @@ pub(crate) enum Suite {
     Loops,
     /// Functions with early returns.
     Functions,
-    /// Words that are written and read again.
+    /// Memory that is written and read.
     Memory,
     /// Workgroup memory and barriers.
     Workgroup,
 }
 
 impl Suite {
-    /// All of them, by name.
+    /// All suites, by name.
     pub(crate) const ALL: [(&'static str, Self); 6] = [
         ("straight", Self::Straight),
         ("branches", Self::Branches),
@@ -298,7 +298,7 @@ var list = array<i32, 5>(1, b, 3, a, 5);
     )
 }
 
-/// The words that programs read: small ones and any.
+/// The words that programs read: small numbers and random ones.
 pub(crate) fn given() -> Vec<u32> {
     let mut random = Random::new(0x6170);
     let word = |random: &mut Random| match random.below(2) {
@@ -308,12 +308,12 @@ pub(crate) fn given() -> Vec<u32> {
     (0..GIVEN).map(|_| word(&mut random)).collect()
 }
 
-/// Words at first in binding 0.
+/// Initial words of binding 0.
 pub(crate) fn results() -> Vec<u32> {
     (0..INVOCATIONS * WORDS).map(|at| at * 7).collect()
 }
 
-/// A sum of words: FNV-1a with 64 bits.
+/// A hash of words: FNV-1a with 64 bits.
 pub(crate) fn digest(words: &[u32]) -> u64 {
     words
         .iter()

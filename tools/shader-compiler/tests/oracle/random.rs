@@ -1,10 +1,10 @@
-//! Numbers that are the same wherever a suite is made.
+//! Random numbers that are the same on every machine.
 
 /// Marsaglia's xorshift.
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// A sequence of its own for each seed.
+    /// A different sequence for each seed.
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = Self(0x9e37_79b9_7f4a_7c15 ^ seed.wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1);
         for _ in 0..4 {
@@ -13,7 +13,7 @@ impl Random {
         random
     }
 
-    /// A number below another.
+    /// A number below `bound`.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -21,7 +21,7 @@ impl Random {
         (self.0 >> 11) % bound
     }
 
-    /// One of a list.
+    /// A random element of a list.
     pub(crate) fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
         list[self.below(list.len() as u64) as usize]
     }

@@ -1,13 +1,13 @@
-//! Whatever a source says, compiling it ends: shapes of sources, each at several sizes.
+//! Compilation ends for any source: patterns of hostile sources, each at several sizes.
 //!
-//! Each becomes a program, or an error at its place. Sizes at which a shape once took all of the stack, gigabytes, or minutes are refused within what a
-//! test may take.
+//! Each source compiles to a program, or to an error with a place. Sizes at which a pattern once exhausted the stack, took gigabytes or minutes are refused
+//! within the time and memory of a test.
 
 use shader_compiler::limit::Limit;
 use shader_compiler::{Error, MAX_SOURCE_BYTES, Options, compile, compile_module, read};
 use v3d_sim::random::Random;
 
-/// A shape: its name, its source by size, and sizes with the limit that each is refused by, if it is.
+/// A pattern: its name, its source by size, and sizes with the limit that each exceeds, if it does.
 struct Shape {
     name: &'static str,
     source: fn(usize) -> String,
@@ -19,12 +19,12 @@ fn fragment(statements: &str) -> String {
     format!("@fragment fn f(@location(0) x: f32) -> @location(0) vec4<f32> {{\n{statements}\n}}")
 }
 
-/// Texts for each number below.
+/// Concatenates a text for each number below `count`.
 fn each(count: usize, text: impl Fn(usize) -> String) -> String {
     (0..count).map(text).collect()
 }
 
-/// Declarations of which each uses the one before twice.
+/// Declarations that each use the previous one twice.
 fn doubled(first: &str, count: usize, text: fn(usize, usize) -> String) -> String {
     format!("{first}\n{}", each(count, |n| text(n + 1, n) + "\n"))
 }
@@ -263,7 +263,7 @@ const SHAPES: &[Shape] = &[
     },
 ];
 
-/// What is wrong with what a source becomes: a program, or an error by a limit at a place in the source.
+/// Checks the result of compiling a source: a program, or an error for the expected limit with a place in the source.
 fn check(shape: &Shape, size: usize, expected: Option<&'static Limit>) -> Result<(), String> {
     let source = (shape.source)(size);
     let error = match (compile(&source, "test.wgsl", &Options::default()), expected) {
@@ -281,7 +281,7 @@ fn check(shape: &Shape, size: usize, expected: Option<&'static Limit>) -> Result
     Ok(())
 }
 
-/// Checks all sizes of shapes.
+/// Checks all sizes of patterns.
 fn check_all<'s>(shapes: impl Iterator<Item = &'s Shape>) {
     let cases = shapes.flat_map(|shape| shape.sizes.iter().map(move |&(size, expected)| (shape, size, expected)));
     let results = cases.map(|(shape, size, expected)| (shape.name, size, check(shape, size, expected)));
@@ -295,7 +295,7 @@ fn shapes_of_any_size_become_programs_or_errors_at_a_place() {
     check_all(SHAPES.iter());
 }
 
-/// A stack of half a megabyte is less than a thread of a server has.
+/// With a stack of half a megabyte, which is less than a server's threads have.
 #[test]
 fn a_small_stack_of_the_caller_is_enough() {
     let small = std::thread::Builder::new().stack_size(512 << 10);

@@ -1,12 +1,12 @@
-//! The captured frames' shaders in WGSL: how many instructions they need, beside Mesa's.
+//! The captured frames' shaders in WGSL: their numbers of instructions, compared with Mesa's.
 
 use std::path::Path;
 
 use shader_compiler::{Options, compile, qasm};
 
-/// Bounds of the geometric means: coordinate, vertex, fragment, and fragment with `fast_math`. They are what is reached, so that nothing gets worse unseen.
+/// Bounds of the geometric means: coordinate, vertex, fragment, and fragment with `fast_math`. They are the current values, so that a regression is noticed.
 const MEANS: [f64; 4] = [0.886, 0.931, 0.825, 0.755];
-/// Bound of each program.
+/// Bound for each program.
 const MOST: f64 = 1.1;
 
 fn folder() -> std::path::PathBuf {
@@ -25,7 +25,7 @@ fn instruction_counts_stay_near_mesas() {
         let counts: Vec<usize> = columns.map(|count| count.parse().unwrap()).collect();
         let path = folder().join(name).with_extension("wgsl");
         let source = std::fs::read_to_string(&path).unwrap();
-        // Mesa takes what the special function unit gives for exponentials and logarithms, as `fast_math` does.
+        // Mesa uses the special function unit's results for exponentials and logarithms, as `fast_math` does.
         let mut programs = compile(&source, name, &Options::default()).unwrap();
         let [coordinate, vertex, _] = programs.as_slice() else { panic!("{name}: {} programs", programs.len()) };
         assert!(vertex.interface.stream.starts_with(&coordinate.interface.stream), "{name}: a stream for each shader");

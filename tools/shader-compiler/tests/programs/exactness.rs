@@ -1,4 +1,4 @@
-//! Results that shaders rely on to the last bit, and functions at the ends of their ranges.
+//! Results that must be exact, and functions at the limits of their ranges.
 
 use shader_compiler::interface::Stage;
 use v3d_sim::qpu::lanes::Lanes;
@@ -7,7 +7,7 @@ use v3d_sim::random::Random;
 use crate::interpret::interpret;
 use crate::machine::{Inputs, run, stage, text};
 
-/// Executes an expression of the floats `a` and `b` for pairs of operands; what comes out for each.
+/// Executes an expression of the floats `a` and `b` for pairs of operands; returns the results.
 fn results(expression: &str, pairs: &[(f32, f32)]) -> Vec<f32> {
     let source = format!(
         "struct Out {{ @builtin(position) p: vec4<f32>, @location(0) r: f32 }}
@@ -27,7 +27,7 @@ fn results(expression: &str, pairs: &[(f32, f32)]) -> Vec<f32> {
     found
 }
 
-/// Executes an expression; each result must be as near to the expected one as a part of it says.
+/// Executes an expression; each result must equal the expected one to within a relative error of `margin`.
 fn check(expression: &str, pairs: &[(f32, f32)], expected: impl Fn(f64, f64) -> f64, margin: f64) {
     for (&(a, b), found) in pairs.iter().zip(results(expression, pairs)) {
         let expected = expected(a.into(), b.into());
@@ -36,13 +36,13 @@ fn check(expression: &str, pairs: &[(f32, f32)], expected: impl Fn(f64, f64) -> 
     }
 }
 
-/// Whole numbers from -40 to 40, with divisors from 1 to 26 and their opposites.
+/// Integers from -40 to 40, with divisors from 1 to 26 and their negatives.
 fn small_pairs() -> Vec<(f32, f32)> {
     let divisors = (1..=26).flat_map(|divisor| [divisor as f32, -(divisor as f32)]);
     divisors.flat_map(|divisor| (-40..=40).map(move |dividend| (dividend as f32, divisor))).collect()
 }
 
-/// Products of a whole quotient below 2^20 and a divisor, which have 24 bits at most, times a power of two.
+/// Products of an integer quotient below 2^20 and a divisor, with at most 24 bits, times a power of two.
 fn exact_pairs(count: usize) -> Vec<(f32, f32)> {
     let mut random = Random::named("exact quotients");
     let mut pairs = Vec::new();
@@ -79,7 +79,7 @@ fn remainders_of_whole_numbers_are_exact() {
     check("a % b", &small_pairs(), |a, b| a % b, 0.0);
 }
 
-/// 49 and 41 are divisors of which no inverse is near enough for products alone.
+/// 49 and 41 are divisors for which no reciprocal is accurate enough for products alone.
 #[test]
 fn quotients_by_constants_are_exact() {
     for divisor in [2, 3, 5, 6, 7, 9, 10, 11, 13, 41, 47, 49, 55, 60, 61, 82, 83, 97, 98, 100, 255, 360, 1000, 1023] {
@@ -90,7 +90,7 @@ fn quotients_by_constants_are_exact() {
     }
 }
 
-/// WGSL: 2.5 units of the last place, which is 2.5 * 2^-23 of the smallest number with these units.
+/// WGSL: 2.5 units in the last place, which is 2.5 * 2^-23 of the smallest number with this exponent.
 #[test]
 fn quotients_are_as_near_as_they_must_be() {
     let mut random = Random::named("quotients");
@@ -111,7 +111,7 @@ fn minus_zero_is_not_less_than_zero() {
     check("select(1.0, 2.0, 0.0 > a)", &zeros, |a, _| if a < 0.0 { 2.0 } else { 1.0 }, 0.0);
 }
 
-/// From the smallest to the greatest floats, all powers of two and what is between them.
+/// From the smallest to the largest floats, all powers of two and values between them.
 #[test]
 fn roots_are_right_in_the_whole_range() {
     let numbers = (-126..128).flat_map(|power| [1.0, 1.2345, 1.9999999].map(|part| part * 2f32.powi(power)));
@@ -119,13 +119,13 @@ fn roots_are_right_in_the_whole_range() {
     check("sqrt(a)", &pairs, |a, _| a.sqrt(), 4.5 / 8_388_608.0);
     check("inverseSqrt(a)", &pairs, |a, _| 1.0 / a.sqrt(), 2.0 / 8_388_608.0);
     check("sqrt(a)", &[(0.0, 0.0)], |_, _| 0.0, 0.0);
-    // What the squares of do not leave the range.
+    // Numbers whose squares are in range.
     let medium: Vec<(f32, f32)> = pairs.into_iter().filter(|(a, _)| (1e-18..4e18).contains(a)).collect();
     check("length(vec2(a, 0.0))", &medium, |a, _| a, 1e-6);
     check("normalize(vec2(a, a)).x", &medium, |_, _| 0.5f64.sqrt(), 1e-6);
 }
 
-/// Beyond 2^23 all floats are whole numbers; beyond 2^31 the QPU converts them to no integers.
+/// Beyond 2^23 all floats are integers; beyond 2^31 the QPU cannot convert them to integers.
 #[test]
 fn large_numbers_are_whole() {
     let magnitudes = (20..128).flat_map(|power| [1.0, 1.000_000_1, 1.5, 1.9999999].map(|part| part * 2f32.powi(power)));
@@ -150,7 +150,7 @@ fn inverse_hyperbolic_functions_of_large_numbers_are_right() {
     check("acosh(a)", &positive, |a, _| a.acosh(), 1e-6);
 }
 
-/// The samples of the elements that are discarded, and of no others, are none.
+/// Exactly the discarded elements have no samples.
 #[test]
 fn what_is_discarded_has_no_samples() {
     let source =

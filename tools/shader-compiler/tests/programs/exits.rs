@@ -1,4 +1,4 @@
-//! `return` and `discard` within loops, within each other and within branches, in functions that are called.
+//! `return` and `discard` in nested loops and branches, and in functions that are called.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -10,7 +10,8 @@ use v3d_sim::random::Random;
 use crate::interpret::interpret;
 use crate::machine::{Inputs, run, stage, text};
 
-/// A fragment program of a flat integer `n` from 0 to 15, of which a function `f` makes a share of 255; what it leaves for each: the share, or nothing.
+/// A fragment program with a flat integer `n` from 0 to 15, for which a function `f` returns a value from 0 to 255; checks the result for each element: the
+/// value, or discarded.
 fn check(functions: &str, uniform: u32, expected: impl Fn(i32) -> Option<i32>) -> usize {
     let source = format!(
         "@group(0) @binding(0) var<uniform> count: i32;
@@ -37,7 +38,7 @@ fn functions_return_from_loops() {
         "fn f(n: i32) -> i32 { for (var i = 0; i < count; i++) { if i * 7 > n * 3 { return i; } } return 99; }";
     check(source, 10, |n| Some(first_multiple(n)));
     check(source, 3, |n| Some(if first_multiple(n) < 3 { first_multiple(n) } else { 99 }));
-    // Nothing comes behind a loop that is left by `return` only.
+    // A loop that is left by `return` only has no code after it.
     let source = "fn f(n: i32) -> i32 { var i = 0; loop { i += 3; if i > n { return i; } } return 7; }";
     check(source, 0, |n| Some(n / 3 * 3 + 3));
 }
@@ -88,7 +89,7 @@ fn fragments_are_discarded_in_loops() {
     check(source, 20, |n| (![0, 1, 4, 9].contains(&n)).then_some(if n > 7 { 7 } else { 20 }));
 }
 
-/// A loop of many iterations is one, also if it is left by `return`.
+/// A loop of many iterations is not unrolled, even if it is left by `return`.
 #[test]
 fn loops_with_returns_are_not_unrolled() {
     let source = "fn f(n: i32) -> i32 { for (var i = 0; i < 200; i++) { if i * i > n * 20 { return i; } } return 0; }";
@@ -96,7 +97,7 @@ fn loops_with_returns_are_not_unrolled() {
     assert!(length < 60, "{length} instructions");
 }
 
-/// Statements, in the source and as what they do: whether the function has returned, and with what.
+/// Statements, as source text and as an interpreter: whether the function has returned, and its result.
 fn statements(random: &mut Random, text: &mut String, depth: u32, loops: u32) {
     for _ in 0..1 + random.below(3) {
         let (a, b) = (random.pick(&["x", "y", "n"]), random.pick(&["x", "y"]));
@@ -128,7 +129,7 @@ fn statements(random: &mut Random, text: &mut String, depth: u32, loops: u32) {
     }
 }
 
-/// Random programs, and how many of them there are.
+/// Number of random programs.
 const PROGRAMS: u64 = 120;
 
 #[test]
@@ -154,7 +155,7 @@ fn random_exits_are_what_the_interpreter_and_one_element_alone_say() {
         let given = lanes(&|lane| lane as f32);
         let together = run(&program, &given);
         assert_eq!(together, interpret(&program, &given), "program {number}:\n{source}\n{}", text(&program));
-        // Where all elements are the same, none waits for another: what one does alone is what it does among others.
+        // If all elements are the same, none waits for another: the result must be the same as among different elements.
         for lane in [0, 3, 7, 10, 15] {
             let alone = run(&program, &lanes(&|_| lane as f32));
             let one = |outputs: &crate::machine::Outputs, at: usize| (outputs.samples.0[at], outputs.color.0[at]);

@@ -1,4 +1,4 @@
-//! Built-in functions and operators against plain Rust.
+//! Built-in functions and operators, compared with plain Rust.
 
 use shader_compiler::Options;
 use shader_compiler::interface::Stage;
@@ -7,10 +7,10 @@ use v3d_sim::qpu::lanes::Lanes;
 use crate::interpret::interpret;
 use crate::machine::{Inputs, run, stage, stage_with, text};
 
-/// 16 words of two inputs and a result.
+/// The expected result, as a function of two inputs.
 type Case = fn(f32, f32) -> f32;
 
-/// Executes an expression of `a` and `b` in a vertex shader; what it should be, and how far off it may be: absolutely, or in parts of the result.
+/// Executes an expression of `a` and `b` in a vertex shader; `margin` is the maximum error, absolute or relative to the result.
 fn check(expression: &str, expected: Case, inputs: [f32; 16], others: [f32; 16], margin: f32) {
     check_with(&Options::default(), expression, expected, inputs, others, margin);
 }
@@ -132,7 +132,7 @@ fn exponentials_and_logarithms_are_exact_or_fast() {
     }
 }
 
-/// A fraction from 0.5 to 1 and a power of two.
+/// `frexp`: a fraction from 0.5 to 1 and a power of two.
 fn frexp(a: f32) -> (f32, i32) {
     let mut exponent = 0;
     while a != 0.0 && a.abs() / 2f32.powi(exponent) >= 1.0 {

@@ -1,4 +1,4 @@
-//! What fragments are given and leave beside their colour: flat varyings, depths.
+//! Inputs and outputs of fragments other than their colour: flat varyings, depths.
 
 use shader_compiler::interface::Stage;
 use shader_compiler::{Options, compile};
@@ -74,13 +74,13 @@ fn fragments_leave_a_depth_of_their_own() {
         );
         assert!((channel_of(outputs.color.0[at], 0) - own).abs() < 0.003);
     }
-    // The pipeline's own end reads rb15, and can do so two instructions after it was written at the earliest.
+    // The pipeline's tail reads rb15, which is possible two instructions after a write at the earliest.
     let writes_depth = |word: &&u64| (**word >> 32) & 0x1fff == (1 << 12 | 15 << 6 | 39);
     let last = program.words.iter().rposition(|word| writes_depth(&word));
     assert!(last.is_none_or(|last| program.words.len() >= last + 2), "{}", text(&program));
 }
 
-/// Early Z must not take note of fragments that are discarded, so a pipeline has to know.
+/// Early Z must not be updated by fragments that are discarded, so a pipeline has to know about them.
 #[test]
 fn programs_say_whether_they_discard() {
     let check = |body: &str, expected: bool| {
@@ -96,7 +96,7 @@ fn programs_say_whether_they_discard() {
     check("cut(v);", true);
 }
 
-/// Behind a program stands the end that a pipeline of the same state makes.
+/// The end that is appended to a program is that of a pipeline with the same state.
 #[test]
 fn programs_can_have_the_end_of_a_pipeline() {
     use shader_interface::tail::blend::Blend;
@@ -141,7 +141,7 @@ fn points_have_coordinates_and_a_size() {
     }
 }
 
-/// Colours for targets of half floats, with the sum of their rounding and of the arithmetic before it as the margin, which is 2^-10 of the colour.
+/// Colours for targets of half floats; the margin, 2^-10 of the colour, is the sum of their rounding and of the arithmetic before it.
 #[test]
 fn colours_of_half_floats_are_not_clamped() {
     let source = "@fragment fn fs_main(@location(0) v: vec4<f32>) -> @location(0) vec4<f32> {

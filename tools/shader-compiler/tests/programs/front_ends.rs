@@ -1,4 +1,4 @@
-//! naga's other front ends give the same programs as WGSL.
+//! naga's other front ends compile to the same programs as WGSL.
 
 use shader_compiler::interface::Stage;
 use shader_compiler::{Compiled, Error, Options, compile, compile_module, read};
@@ -30,7 +30,7 @@ fn spirv_gives_the_same_programs() {
     let mut validator =
         naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::all());
     let info = validator.validate(&module).unwrap();
-    // As in WGSL, y points up.
+    // As in WGSL, y is upwards.
     let flags = naga::back::spv::WriterFlags::DEBUG;
     let options = naga::back::spv::Options { flags, ..Default::default() };
     let written = naga::back::spv::write_vec(&module, &info, &options, None).unwrap();
@@ -71,7 +71,7 @@ fn mistakes_of_other_languages_have_a_place_where_there_is_text() {
     assert!(programs(&[0xff, 0xfe], "wave.wgsl").unwrap_err().to_string().contains("utf-8"));
 }
 
-/// Whatever their names are; only of several is one to be named.
+/// Entry points may have any name; only if there are several, one has to be named.
 #[test]
 fn the_only_entry_point_of_a_stage_needs_no_name() {
     let vertex = "@vertex fn place(@location(0) p: vec4<f32>) -> @builtin(position) vec4<f32> { return p; }";

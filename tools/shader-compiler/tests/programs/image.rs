@@ -1,4 +1,4 @@
-//! A texture in the memory of a test, and as a plain table that is sampled in numbers of 64 bits.
+//! A texture in the memory of a test, and as a simple table for a sampler in double precision.
 
 use shader_compiler::ssa::{Axis, Sampling, SizeForm, StreamWord};
 use v3d_hw::layout::Layout;
@@ -7,11 +7,11 @@ use v3d_hw::tiling;
 use v3d_hw::{Aligned, BusAddr};
 use v3d_sim::memory::Memory;
 
-/// Where level 0 stands; the smaller levels stand in front of it, and the faces of a cube map one distance apart.
+/// Address of level 0; the smaller levels are below it, and the faces of a cube map have a constant stride.
 const BASE: u32 = 0x1_1000;
 const FACE_BYTES: u32 = 0x1000;
 
-/// A texture of four bytes a texel with all its levels, which repeats and is blended between texels and levels.
+/// A texture with four bytes per texel and all levels, with repeat wrap modes and trilinear filtering.
 #[derive(Clone, Debug)]
 pub(crate) struct Image {
     pub(crate) width: u32,
@@ -39,7 +39,7 @@ impl Image {
         Self { width, height, faces }
     }
 
-    /// Puts it into memory.
+    /// Writes it to memory.
     pub(crate) fn put(&self, memory: Memory<'_>) {
         for (face, levels) in (0..).zip(&self.faces) {
             let mut start = BASE + FACE_BYTES * face;
@@ -66,7 +66,7 @@ impl Image {
         self.faces[0].len() as u32
     }
 
-    /// A word of the uniforms that is about it.
+    /// A uniform word that describes it.
     pub(crate) fn word(&self, word: StreamWord) -> u32 {
         match word {
             StreamWord::Texture { parameter, sampling, .. } => self.parameters(sampling)[usize::from(parameter)],
@@ -123,14 +123,14 @@ impl Image {
         self.faces[face][level as usize][(y.rem_euclid(height) * width + x.rem_euclid(width)) as usize]
     }
 
-    /// The column and row left and below of a place in a level, and how far the place is from their centres.
+    /// Column and row of the lower left texel of a footprint in a level, and the weights of the others.
     pub(crate) fn footprint(&self, level: u32, place: [f32; 2]) -> ([i64; 2], [f64; 2]) {
         let size = self.size(level);
         let at: [f64; 2] = std::array::from_fn(|axis| f64::from(place[axis]) * f64::from(size[axis]) - 0.5);
         (at.map(|at| at.floor() as i64), at.map(|at| at - at.floor()))
     }
 
-    /// A channel, 0 to 1, blended between the four texels around a place.
+    /// A channel, 0 to 1, interpolated between the four texels around a position.
     pub(crate) fn linear(&self, face: usize, level: u32, place: [f32; 2], channel: usize) -> f64 {
         let ([x, y], [right, up]) = self.footprint(level, place);
         let at = |x, y| channel_of(self.texel(face, level, x, y), channel);
@@ -139,7 +139,7 @@ impl Image {
         low * (1.0 - up) + high * up
     }
 
-    /// The same blended between the levels around a level of detail.
+    /// The same, interpolated between the levels around a level of detail.
     pub(crate) fn trilinear(&self, face: usize, detail: f64, place: [f32; 2], channel: usize) -> f64 {
         let last = self.levels() - 1;
         let detail = detail.clamp(0.0, f64::from(last));
@@ -155,7 +155,7 @@ pub(crate) fn channel_of(texel: u32, channel: usize) -> f64 {
     f64::from(texel.to_le_bytes()[channel]) / 255.0
 }
 
-/// The depth in a texel of 24 bits of depth above 8 others.
+/// The depth in a texel of 24 bits of depth and 8 other bits.
 pub(crate) fn depth_of(texel: u32) -> f64 {
     f64::from(texel >> 8) / 16_777_215.0
 }

@@ -1,4 +1,4 @@
-//! The meaning of scalar values: each operation by the reference meaning of the model's, element by element.
+//! An interpreter of scalar values: each operation by the model's reference meaning, element by element.
 
 use shader_compiler::Compiled;
 use shader_compiler::ssa::{Given, Op, PackedComponent, Program, Special, Step, Value};
@@ -18,7 +18,7 @@ struct Interpreter<'p> {
     outputs: Outputs,
 }
 
-/// What a program should leave.
+/// The expected outputs of a program.
 pub(crate) fn interpret(compiled: &Compiled, inputs: &Inputs) -> Outputs {
     let program = &compiled.ssa;
     let outputs = Outputs::new(inputs);
@@ -164,7 +164,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// A result packed into half of a word; what is in the other half of a new one is nobody's.
+    /// A result packed into half of a word; the other half of a new word is unspecified.
     fn half(&self, half: u8, word: Option<Value>, a: Value, op: AddOp) -> Lanes {
         let mode = [PackA::Half0, PackA::Half1][usize::from(half)];
         let old = word.map_or(Lanes::default(), |word| self.get(word));
@@ -180,7 +180,7 @@ fn value_index(value: Value) -> usize {
     value.to_string()[1..].parse().unwrap()
 }
 
-/// That fmul by 1 changes nothing is what lets a pack stand for it.
+/// fmul by 1 is the identity, so a pack can be represented by it.
 #[test]
 fn a_product_with_one_is_the_number() {
     for bits in [0x3f80_0000, 0x4049_0fdb, 0xbf00_0001, 0x0080_0000] {

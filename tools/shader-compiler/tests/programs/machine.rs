@@ -1,4 +1,4 @@
-//! Programs in the model, with streams that a test gives.
+//! Programs in the model, with streams from a test.
 
 use shader_compiler::interface::Stage;
 use shader_compiler::ssa::{StreamWord, Viewport};
@@ -16,25 +16,25 @@ const CODE: u32 = 0x1000;
 const UNIFORMS: u32 = 0x8000;
 const BUFFERS: u32 = 0x1_8000;
 const BUFFER_BYTES: u32 = 0x1000;
-/// Instructions until a program must have ended.
+/// Maximum number of instructions until a program must have ended.
 const MOST: u64 = 1 << 16;
 
-/// What a program is given.
+/// The inputs of a program.
 #[derive(Clone, Debug)]
 pub(crate) struct Inputs {
-    /// Components of varyings before they are multiplied with W, which is 1, and C, which is 0; or words of the vertex.
+    /// Components of varyings, with W = 1 and C = 0; or words of the vertex.
     pub(crate) streams: Vec<Lanes>,
-    /// Fields of the uniforms, all numbers one behind the other.
+    /// Fields of the uniforms, all numbers in sequence.
     pub(crate) fields: Vec<Vec<u32>>,
     /// Coordinates of the pixels.
     pub(crate) pixels: (Lanes, Lanes),
     /// Depth of the fragments.
     pub(crate) depth: Lanes,
-    /// Elements whose primitive faces away.
+    /// Elements whose primitive is back-facing.
     pub(crate) back: Lanes,
     /// Words of the buffers.
     pub(crate) buffers: Vec<Vec<u32>>,
-    /// The one texture that there is, if there is one.
+    /// The texture, if there is one; all textures are the same.
     pub(crate) image: Option<Image>,
 }
 
@@ -63,7 +63,7 @@ impl Inputs {
             StreamWord::Instance => 3,
             StreamWord::Constant(bits) => bits,
             StreamWord::Buffer { buffer, offset } => BUFFERS + BUFFER_BYTES * buffer + offset,
-            // Tests have arrays of single words.
+            // Tests use arrays of single words only.
             StreamWord::Length(buffer) => self.buffers[buffer as usize].len() as u32,
             StreamWord::OwnAddress(number) => UNIFORMS + 4 * number,
             StreamWord::WorkgroupMemory(_) | StreamWord::VpmMemory(_) | StreamWord::Share(_) => {
@@ -74,7 +74,7 @@ impl Inputs {
     }
 }
 
-/// What a program leaves.
+/// The outputs of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outputs {
     /// Words for the VPM.
@@ -83,14 +83,14 @@ pub(crate) struct Outputs {
     pub(crate) color: Lanes,
     /// r1 at the end of a fragment program whose colour is half floats.
     pub(crate) blue_alpha: Lanes,
-    /// Samples of the pixels, which a discarded one has none of.
+    /// Samples of the pixels; a discarded pixel has none.
     pub(crate) samples: Lanes,
     /// rb15 at the end of a fragment program.
     pub(crate) depth: Lanes,
 }
 
 impl Outputs {
-    /// What there is before a program begins.
+    /// The state before a program starts.
     pub(crate) fn new(inputs: &Inputs) -> Self {
         let none = Lanes::default();
         Self { words: Vec::new(), color: none, blue_alpha: none, samples: Lanes::splat(15), depth: inputs.depth }
@@ -170,7 +170,7 @@ pub(crate) fn run(program: &Compiled, inputs: &Inputs) -> Outputs {
     }
     let mut words = program.words.clone();
     if program.stage == Stage::Fragment {
-        // What a pipeline would put behind it: the end.
+        // The end that a pipeline would append.
         words.extend([0x3000_09e7_009e_7000, 0x1000_09e7_009e_7000, 0x1000_09e7_009e_7000]);
     }
     for (at, word) in (0..).zip(words.iter().flat_map(|&word| [word as u32, (word >> 32) as u32])) {
@@ -210,12 +210,12 @@ pub(crate) fn run(program: &Compiled, inputs: &Inputs) -> Outputs {
     units.outputs
 }
 
-/// Whether a program shares its QPU.
+/// The threading mode of a program.
 fn threading(program: &Compiled) -> Threading {
     if program.interface.threads() == 2 { Threading::Threaded } else { Threading::Single }
 }
 
-/// A program for people.
+/// A program as text.
 pub(crate) fn text(program: &Compiled) -> String {
     format!("{}\n{}", program.ssa, qpu::disassemble(&program.words, qpu::disassembler::Style::default()))
 }

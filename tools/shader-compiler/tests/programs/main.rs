@@ -1,4 +1,4 @@
-//! Compiled programs in the model, against an interpreter and against formulas.
+//! Compiled programs in the model, compared with an interpreter and with formulas.
 
 mod budgets;
 mod captures;

@@ -1,4 +1,4 @@
-//! Vertices and fragments that read memory: storage buffers, and uniforms that are too long for selects.
+//! Vertex and fragment shaders that read memory: storage buffers, and uniforms that are too long for selects.
 
 use shader_compiler::Compiled;
 use shader_compiler::interface::Stage;
@@ -8,7 +8,7 @@ use v3d_sim::qpu::lanes::Lanes;
 use crate::interpret::interpret;
 use crate::machine::{Inputs, run, stage, text};
 
-/// Computes `expression` of a flat integer `n` in a fragment shader, from a uniform `u` of type `ty`, and in a vertex shader: what it is for each `n`.
+/// Computes `expression` of a flat integer `n` in a fragment shader, with a uniform `u` of type `ty`, and in a vertex shader; returns the value for each `n`.
 fn results(declarations: &str, expression: &str, given: &Inputs) -> (Compiled, [f32; 16]) {
     let source = format!(
         "{declarations}
@@ -33,7 +33,7 @@ fn results(declarations: &str, expression: &str, given: &Inputs) -> (Compiled, [
     (fragment, found.to_f32())
 }
 
-/// Indices, some of which are outside of each array at both ends.
+/// Indices, some of which are out of bounds at either end.
 fn numbers() -> Lanes {
     Lanes([-70, -3, -1, 0, 1, 2, 3, 4, 7, 12, 15, 20, 29, 31, 40, 1000].map(|n: i32| n as u32))
 }
@@ -47,7 +47,7 @@ fn floats(count: u32, first: f32) -> Vec<u32> {
     (0..count).map(|at| (first + at as f32 * 0.25).to_bits()).collect()
 }
 
-/// The index that an access is about: within the array.
+/// An index, clamped to the array.
 fn within(n: i32, count: i32) -> f32 {
     n.clamp(0, count - 1) as f32
 }
@@ -73,7 +73,7 @@ fn long_uniform_arrays_are_buffers() {
     let expression = "u.scale * u.table[n].z + u.table[3].x + u.short[n].y";
     let fields = vec![vec![2f32.to_bits()], floats(32, 100.0)];
     let (program, found) = results(declarations, expression, &given(fields, vec![floats(128, 1.0)]));
-    // Of an array that is chosen from by selects, an index outside is the first element.
+    // In an array that is indexed by selects, an out-of-bounds index yields the first element.
     let short = |n: i32| if (0..8).contains(&n) { n as f32 } else { 0.0 };
     expect(found, |n| 2.0 * (1.5 + within(n, 32)) + 4.0 + 100.25 + short(n));
     let interface = &program.interface;
@@ -96,7 +96,7 @@ fn structures_of_one_type_of_numbers_are_fields() {
     let declarations = "struct Light { place: vec3<f32>, strength: f32, turn: mat2x3<f32> }
         struct U { lights: array<Light, 3>, sun: Light }
         @group(0) @binding(0) var<uniform> u: U;";
-    // Of 10 numbers, the matrix is given row by row.
+    // The matrix, 10 numbers, is in row-major order.
     let fields = vec![floats(30, 1.0), floats(10, 50.0)];
     let expression = "u.lights[n].strength + u.lights[2].turn[1].x + u.sun.turn[0].z";
     let (_, found) = results(declarations, expression, &given(fields, vec![]));
@@ -131,7 +131,7 @@ fn loops_read_memory() {
     assert!(program.ssa.to_string().contains("loop 0"), "{}", text(&program));
 }
 
-/// Words of 16-bit floats, of which the first of two is the lower one.
+/// Words of 16-bit floats, the first of two in the lower half.
 fn halves(numbers: &[f32]) -> Vec<u32> {
     let bits = |number: f32| u32::from(f16::from_f32(number).to_bits());
     numbers.chunks(2).map(|pair| bits(pair[0]) | bits(*pair.get(1).unwrap_or(&0.0)) << 16).collect()
@@ -158,7 +158,7 @@ fn halves_are_read_from_memory() {
         .concat()
     };
     let words: Vec<u32> = (0..20).flat_map(item).collect();
-    // The tests' length of a buffer is that of one of single words.
+    // In these tests the length of a buffer is that of an array of single words.
     let expression =
         "f32(s[clamp(n, 0, 19)].b) + s[clamp(n, 0, 19)].c + f32(s[clamp(n, 0, 19)].d.x + s[clamp(n, 0, 19)].e[1].x)";
     let (_, found) = results(declarations, expression, &given(vec![], vec![words]));
@@ -197,7 +197,7 @@ fn halves_of_vertices_take_half_a_word() {
     let found: Vec<[f32; 16]> = outputs.words[3..].iter().map(|word| word.to_f32()).collect();
     let expected: [fn(f32) -> f32; 4] = [|n| n + 0.25, |n| n, |n| -n, |n| n * 0.5];
     for (found, expected) in found.into_iter().zip(expected) {
-        // There is no negative 0.
+        // Negative zeros are converted to 0.
         assert_eq!(found, std::array::from_fn(|at| expected(at as f32) + 0.0));
     }
 }

@@ -1,8 +1,8 @@
-//! What is said of mistakes in a source: names, types and places, no numbers of expressions.
+//! Error messages for mistakes in a source: they have names, types and places, and no numbers of expressions.
 
 use shader_compiler::{Options, compile};
 
-/// Compiles a source with a mistake; its message and the text that it points to.
+/// Compiles a source with a mistake; checks the message and the text at its place.
 fn check(source: &str, message: &str, at: &str) {
     let error = compile(source, "test.wgsl", &Options::default()).unwrap_err();
     assert_eq!(error.message, message, "{}", error.rendered);
@@ -86,7 +86,7 @@ fn operations_that_a_stage_does_not_have() {
     let vertex =
         |body: &str| format!("@vertex fn v(@location(0) p: vec2<f32>) -> @builtin(position) vec4<f32> {{ {body} }}");
     check(&format!("{textures} {}", vertex("return textureSample(t, s, p);")), level, "textureSample");
-    // In a function that the stage calls from within a branch.
+    // In a function that the stage calls in a branch.
     let height = "fn height(p: vec2<f32>) -> f32 { return textureSampleBias(t, s, p, 1.0).x; }";
     let called = vertex("var z = 0.0; if p.x > 0.0 { z = height(p); } return vec4(p, z, 1.0);");
     check(&format!("{textures} {height} {called}"), level, "textureSampleBias");

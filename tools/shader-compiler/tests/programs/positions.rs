@@ -1,4 +1,4 @@
-//! Positions on the screen, against the transformation in double precision.
+//! Screen positions, compared with the transformation in double precision.
 
 use shader_compiler::interface::Stage;
 use v3d_sim::qpu::lanes::Lanes;
@@ -6,16 +6,16 @@ use v3d_sim::random::Random;
 
 use crate::machine::{Inputs, run, stage};
 
-/// Vectors of 16 vertices.
+/// Number of vectors of 16 vertices.
 const CASES: u64 = 4096;
 
-/// Screen coordinates that may be cut off on the other side of a whole number than in double precision.
+/// Maximum number of screen coordinates that are truncated to another integer than in double precision.
 const MOST_THAT_DIFFER: usize = 13;
-/// How far off a depth may be.
+/// Maximum error of a depth.
 const DEPTH_MARGIN: f64 = 1.4e-7;
 
-/// Coordinates are whole 1/16 pixels, cut off towards zero. In a longer run 241 of 4,194,304 were another number than in double precision, by one each. If the
-/// division came before the scaling to the picture, they were 240.
+/// Coordinates are integers in 1/16 pixel, truncated towards zero. In a longer run 241 of 4,194,304 differed from double precision, by one each. With the
+/// division before the scaling to the picture, there were 240.
 #[test]
 fn vertices_stand_where_double_precision_has_them() {
     let source = "@vertex fn vs_main(@location(0) p: vec4<f32>) -> @builtin(position) vec4<f32> { return p; }";

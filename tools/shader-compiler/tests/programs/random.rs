@@ -1,4 +1,4 @@
-//! Random programs: what the model executes against the interpreter of scalar values, bit by bit.
+//! Random programs: execution in the model, compared with the interpreter of scalar values, bit by bit.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use crate::machine::{Inputs, run, stage, text};
 /// Programs of a suite.
 const RANGE: std::ops::Range<u64> = 0..200;
 
-/// Marsaglia's xorshift, so that numbers stay what they are.
+/// Marsaglia's xorshift, so that the numbers never change.
 struct Random(u64);
 
 impl Random {

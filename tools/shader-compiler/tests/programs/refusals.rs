@@ -1,10 +1,10 @@
-//! What is refused, and how that is said.
+//! Sources that are refused, and the errors.
 
 use shader_compiler::interface::Stage;
 use shader_compiler::limit::Limit;
 use shader_compiler::{Error, Options, compile};
 
-/// Compiles what must be refused: by which limit, and the text at its place.
+/// Compiles a source that must be refused; checks the limit, and the text at its place.
 fn check(source: &str, limit: &Limit, at: &str) {
     let error = compile(source, "test.wgsl", &Options::default()).expect_err(limit.name);
     assert_eq!(error.limit, Some(limit), "{}", error.rendered);
@@ -178,7 +178,7 @@ fn limits_have_a_place_and_a_reason() {
     }
 }
 
-/// A source that is no WGSL is refused by naga.
+/// A source that is not WGSL is refused by naga.
 #[test]
 fn errors_of_the_language_are_nagas() {
     let source = "@fragment fn f() -> @location(0) vec4<f32> { return vec4(1.0, 2.0, 3.0, q); }";
@@ -188,7 +188,7 @@ fn errors_of_the_language_are_nagas() {
     assert_eq!(error.place.map(|(range, _)| &source[range]), Some("q"));
 }
 
-/// The list of naga's inputs names limits that there are, whether the inputs are at hand or not.
+/// The list of naga's inputs names only existing limits, whether the inputs are available or not.
 #[test]
 fn limits_of_the_list_exist() {
     let rows = include_str!("../naga.tsv").lines().filter_map(|row| row.split_once("\tlimit\t"));
@@ -217,7 +217,7 @@ fn several_entry_points_must_be_chosen_from() {
 
 #[test]
 fn too_many_values_at_once_are_refused_with_their_line() {
-    // 80 sums that need all of 80 roots, each of which waits for the last.
+    // 80 sums that each need all of 80 roots, and the previous sum.
     let terms: Vec<String> = (0..80).map(|n| format!("let t{n} = sqrt(v.x * {n}.5);")).collect();
     let sums: Vec<String> = (0..80).map(|n| format!("s = s * t{n} + t{};", 79 - n)).collect();
     let source = format!(
@@ -238,7 +238,7 @@ fn too_many_values_at_once_are_refused_with_their_line() {
     }
 }
 
-/// What becomes of each entry point of a source, compiled on its own, as rows of the list.
+/// The result of each entry point of a source, compiled separately, as rows of the list.
 fn outcomes(name: &str, source: &str) -> Vec<String> {
     let row = |entry: &str, error: &Error| match error.limit {
         Some(limit) => format!("{name}\t{entry}\tlimit\t{}", limit.name),
@@ -274,7 +274,7 @@ fn outcomes(name: &str, source: &str) -> Vec<String> {
     rows.collect()
 }
 
-/// naga's inputs are not in this tree: whoever has them says where. `UPDATE_NAGA` has the list written anew.
+/// naga's inputs are not in this tree: a variable names their folder. `UPDATE_NAGA` writes the list again.
 #[test]
 fn naga_inputs_become_what_the_list_says() {
     let Some(folder) = std::env::var_os("NAGA_INPUTS") else {
@@ -298,7 +298,7 @@ fn naga_inputs_become_what_the_list_says() {
     }
 }
 
-/// Vertex shaders whose loops elements without a vertex cannot prolong for ever, and others.
+/// Vertex shaders with loops that elements without a vertex cannot keep from ending, and others.
 #[test]
 fn loops_of_vertex_shaders_have_an_end_for_all_elements() {
     let check = |body: &str, is_accepted: bool| {
@@ -323,7 +323,7 @@ fn loops_of_vertex_shaders_have_an_end_for_all_elements() {
         "loop { if (x > 9.0) { x = x * 0.25; continue; } x = x * 1.5; continuing { k++; break if (k >= u.count); } }",
         "if (n > 3) { for (var i = 0; i < u.count; i++) { x = x * 1.5 + u.limit; } }",
         "for (var i = 0; i < u.count; i++) { for (var j = 0; j < u.count + i; j++) { x = x * 1.5; sum += n; } }",
-        // What was computed in a loop that all elements left together is the same for all.
+        // A value that is computed in a loop which all elements leave together is uniform.
         "for (var i = 0; i < u.count; i++) { k += i; } for (var i = 0; i < k; i++) { x = x * 1.5 + u.limit; }",
     ] {
         check(body, true);
@@ -339,7 +339,7 @@ fn loops_of_vertex_shaders_have_an_end_for_all_elements() {
     ] {
         check(body, false);
     }
-    // Fragment shaders have an element for each pixel of a quad.
+    // In fragment shaders each element is a pixel of a quad.
     let fragment = "@fragment fn f(@location(0) x: f32) -> @location(0) vec4<f32> {
         var y = x; while (y < 100.0) { y = y * 1.5; } return vec4(y); }";
     assert!(compile(fragment, "loop.wgsl", &Options::default()).is_ok());

@@ -1,4 +1,4 @@
-//! Programs that need most of the registers, or more than there are if everything was kept in them.
+//! Programs that need most of the registers, or more than there are if all values were kept in registers.
 
 use std::collections::HashSet;
 use std::f32::consts::PI;
@@ -38,7 +38,7 @@ fn streams(vectors: &[[Vector; 16]]) -> Vec<Lanes> {
     vectors.iter().flat_map(|vectors| (0..3).map(move |at| component(vectors, at))).collect()
 }
 
-/// Executes a fragment program, which must leave these colours.
+/// Executes a fragment program, and checks its colours.
 fn check(program: &Compiled, given: &Inputs, expected: impl Fn(usize) -> Vector) {
     let outputs = run(program, given);
     assert_eq!(outputs, interpret(program, given), "{}", text(program));
@@ -56,17 +56,17 @@ const NORMALS: fn(usize) -> Vector = |lane| of(|at| (1 + lane * (at + 2) % 7) as
 const LIGHT: fn(usize) -> [Vector; 2] =
     |number| [of(|at| 2.0 + (3 * number + at) as f32 % 5.0), of(|at| 0.2 + 0.1 * ((number + 2 * at) % 6) as f32)];
 
-/// What a structure of two vectors is in memory: each takes four words.
+/// The words in memory of a structure of two vectors: each vector has four words.
 fn in_memory(lights: usize) -> Vec<u32> {
     (0..lights).flat_map(|number| LIGHT(number).into_iter().flat_map(|v| words([v[0], v[1], v[2], 0.0]))).collect()
 }
 
-/// The same as numbers of a field.
+/// The same numbers as a field.
 fn in_field(lights: usize) -> Vec<u32> {
     (0..lights).flat_map(|number| words(LIGHT(number).concat())).collect()
 }
 
-/// As many lights as a uniform says, out of an array of so many.
+/// A uniform number of lights, out of an array of `count`.
 fn check_lights(count: usize, lights: usize) {
     let source = format!(
         "struct Light {{ position: vec3<f32>, color: vec3<f32> }}
@@ -157,7 +157,7 @@ fn four_lights_on_a_physically_based_material() {
     });
 }
 
-/// Values that are all computed before the first of them is used, in a loop that keeps their order: so many registers are taken.
+/// Values that are all computed before the first use, in a loop that keeps their order: their number of registers is needed.
 #[test]
 fn both_register_files_are_used_up() {
     for count in [24, 32, 40, 44, 48, 50] {
@@ -195,7 +195,7 @@ fn both_register_files_are_used_up() {
     }
 }
 
-/// Random programs of so many variables that most of the registers are taken; loops and branches within each other.
+/// Random programs with so many variables that most of the registers are used, with nested loops and branches.
 fn crowded(random: &mut Random) -> String {
     let count = 16 + random.below(24);
     let declared: String = (0..count)
@@ -244,11 +244,11 @@ fn statements(random: &mut Random, text: &mut String, count: u32, depth: u32) {
     }
 }
 
-/// Random programs of a suite, and how many of them are refused at most: what is reached.
+/// Number of random programs of a suite, and the maximum number that may be refused: the current value.
 const PROGRAMS: u64 = 40;
 const MOST_REFUSED: usize = 10;
 
-/// A refusal says the truth: there is no register left but the one that lookups and functions leave their results in.
+/// When a program is refused, no register is free except r4, the register for results of lookups and functions.
 #[test]
 fn crowded_random_programs_are_right_or_take_all_registers() {
     let (mut refused, mut distinct) = (0, HashSet::new());

@@ -1,4 +1,4 @@
-//! Everything that is done with textures: executed in the model with a small texture, against a sampler in plain Rust.
+//! All operations on textures: executed in the model with a small texture, and compared with a sampler in plain Rust.
 
 use shader_compiler::interface::Stage;
 use v3d_sim::qpu::lanes::Lanes;
@@ -6,13 +6,13 @@ use v3d_sim::qpu::lanes::Lanes;
 use crate::image::{Image, channel_of, depth_of};
 use crate::machine::{Inputs, run, stage, text};
 
-/// Places within the texture and beyond, none at the middle or edge of a texel of any level.
+/// Positions inside the texture and beyond, none at the centre or edge of a texel of any level.
 const S: [f32; 16] = [0.03, 0.17, 0.29, 0.41, 0.57, 0.66, 0.71, 0.93, 1.13, 1.27, -0.12, -0.31, 0.44, 0.83, 0.21, 0.37];
 const T: [f32; 16] = [0.61, 0.07, 0.92, 0.33, 0.18, 0.27, 0.79, 0.53, 0.47, -0.22, 0.68, 0.14, 1.36, 0.04, 0.88, 0.59];
-/// A further number for each place.
+/// Another number for each position.
 const U: [f32; 16] = [0.0, 0.25, 0.5, 1.0, 1.25, 1.75, 2.0, 2.5, 3.0, 3.5, -1.0, 0.75, 2.25, 0.9, 1.6, 4.0];
 
-/// Executes a function body of place `p` and number `u` in a vertex shader; four floats.
+/// Executes a function body of position `p` and number `u` in a vertex shader; returns four floats.
 fn sampled(image: &Image, ty: &str, body: &str) -> [[f32; 16]; 4] {
     let source = format!(
         "@group(0) @binding(0) var image: {ty};
@@ -31,7 +31,7 @@ fn sampled(image: &Image, ty: &str, body: &str) -> [[f32; 16]; 4] {
     std::array::from_fn(|component| words[3 + component].to_f32())
 }
 
-/// Executes the same in a fragment shader, where quads have levels of detail; four bytes each, as the colour has them.
+/// Executes the same in a fragment shader, where quads have levels of detail; returns the four bytes of the colour.
 fn drawn(image: &Image, ty: &str, [s, t]: [[f32; 16]; 2], body: &str) -> [u32; 16] {
     let source = format!(
         "@group(0) @binding(0) var image: {ty};
@@ -44,12 +44,12 @@ fn drawn(image: &Image, ty: &str, [s, t]: [[f32; 16]; 2], body: &str) -> [u32; 1
     run(&program, &given).color.0
 }
 
-/// Compares with a formula of the number of the element and of the component.
+/// Compares with a formula of the index of the element and of the component.
 fn expect(found: [[f32; 16]; 4], margin: f64, what: &str, expected: impl Fn(usize, usize) -> f64) {
     for (component, lanes) in found.iter().enumerate() {
         for (at, &found) in lanes.iter().enumerate() {
             let expected = expected(at, component);
-            // Where nothing is expected, anything is right.
+            // NaN accepts any value.
             let near = expected.is_nan() || (f64::from(found) - expected).abs() <= margin;
             assert!(near, "{what}: component {component} of element {at} is {found}, not {expected}");
         }
@@ -62,7 +62,7 @@ fn place(at: usize) -> [f32; 2] {
 
 const COLORS: &str = "texture_2d<f32>";
 const DEPTHS: &str = "texture_depth_2d";
-/// What the model's blends, of 8 bits of fraction, may be off by.
+/// Maximum error of the model's filtering, whose weights have 8 bits.
 const BLENDED: f64 = 0.012;
 const EXACT: f64 = 1e-6;
 
@@ -183,7 +183,7 @@ fn comparisons_are_blended() {
 #[test]
 fn cube_maps_are_looked_up_by_direction() {
     let image = Image::random(8, 8, 6);
-    // Towards +y: s is x / y, t is z / y [AG p.44].
+    // The face +y: s is x / y, t is z / y [AG p.44].
     let body = "return textureSampleLevel(image, how, vec3(p.x - 0.5, 2.0, p.y - 0.4), 0.0);";
     expect(sampled(&image, "texture_cube<f32>", body), BLENDED, body, |at, component| {
         let [x, z] = [(S[at] - 0.5) / 2.0, (T[at] - 0.4) / 2.0];
@@ -200,7 +200,7 @@ fn cube_maps_are_looked_up_by_direction() {
     });
 }
 
-/// Coordinates that change by so much from pixel to pixel along x and y, in four quads.
+/// Coordinates with given derivatives along x and y, in four quads.
 fn quads(along_x: [f32; 2], along_y: [f32; 2]) -> [[f32; 16]; 2] {
     std::array::from_fn(|axis| {
         std::array::from_fn(|at| {
@@ -231,7 +231,7 @@ fn quads_choose_the_level() {
     check("return textureSampleBias(image, how, p, 0.7);", &|place, component| {
         image.trilinear(0, detail + 0.7, place, component)
     });
-    // With an offset, the nearest level, of 8 by 4 texels.
+    // With an offset, the nearest level is sampled, of 8 by 4 texels.
     check("return textureSample(image, how, p, vec2(1, -2));", &|[s, t], component| {
         image.linear(0, 1, [s + 1.0 / 8.0, t - 2.0 / 4.0], component)
     });
@@ -240,7 +240,7 @@ fn quads_choose_the_level() {
     });
 }
 
-/// Derivatives are differences to the right and downwards, where the pixel's row or column has its other one.
+/// Derivatives are differences between the two columns or rows of a quad.
 #[test]
 fn derivatives_have_their_signs() {
     let source = "@fragment fn fs_main(@location(0) p: vec2<f32>) -> @location(0) vec4<f32> {
@@ -257,8 +257,8 @@ fn derivatives_have_their_signs() {
     }
 }
 
-/// Lookups in loops whose iterations only the program knows, within each other, with uniforms and constants inside, between and behind the loops. Each
-/// iteration reads its part of the stream again.
+/// Lookups in loops whose number of iterations is known at run time only, nested, with uniforms and constants in, between and after the loops. Each iteration
+/// rereads its part of the stream.
 #[test]
 fn loops_of_any_length_can_have_lookups() {
     let image = Image::random(16, 8, 1);
@@ -311,7 +311,7 @@ fn loops_of_any_length_can_have_lookups() {
     }
 }
 
-/// A loop of a fragment shader that only texels end, behind which the pipeline reads on in the stream.
+/// A loop of a fragment shader whose exit depends on texels; after it, the pipeline continues to read the stream.
 #[test]
 fn loops_that_texels_end_can_have_lookups() {
     let image = Image::random(16, 8, 1);
@@ -343,7 +343,7 @@ fn loops_that_texels_end_can_have_lookups() {
     }
 }
 
-/// A loop that is unrolled, although its iterations are many and elements leave it one by one.
+/// A loop that is unrolled, although it has many iterations and divergent exits.
 #[test]
 fn loops_whose_iterations_are_counted_can_have_lookups() {
     let image = Image::random(16, 8, 1);
@@ -382,7 +382,7 @@ fn loops_whose_iterations_are_counted_can_have_lookups() {
     }
 }
 
-/// Faces of a cube map as OpenGL 2.0, table 3.21, has them: what s, t and the largest component are of x, y and z, as an axis and a sign.
+/// Faces of a cube map by OpenGL 2.0, table 3.21: s, t and the largest component in terms of x, y and z, each as an axis and a sign.
 const FACES: [[(usize, f64); 3]; 6] = [
     [(2, -1.0), (1, -1.0), (0, 1.0)],
     [(2, 1.0), (1, -1.0), (0, -1.0)],
@@ -392,7 +392,7 @@ const FACES: [[(usize, f64); 3]; 6] = [
     [(0, -1.0), (1, -1.0), (2, -1.0)],
 ];
 
-/// The face where a direction points, and the place there, from 0 to 1.
+/// The face that a direction points to, and the position there, from 0 to 1.
 fn on_face(direction: [f64; 3]) -> (usize, [f64; 2]) {
     let along = |face: &[(usize, f64); 3]| direction[face[2].0] * face[2].1;
     let face = (0..6).max_by(|&a, &b| along(&FACES[a]).total_cmp(&along(&FACES[b]))).unwrap();
@@ -400,7 +400,7 @@ fn on_face(direction: [f64; 3]) -> (usize, [f64; 2]) {
     (face, [s, t].map(|at| 0.5 * (at / largest + 1.0)))
 }
 
-/// The four texels around a direction, from the lower left against the sun; none where three faces meet.
+/// The four texels around a direction, counterclockwise from the lower left; none where three faces meet.
 fn around(image: &Image, direction: [f64; 3]) -> [Option<u32>; 4] {
     let (face, place) = on_face(direction);
     let size = f64::from(image.size(0)[0]);
@@ -424,7 +424,7 @@ fn around(image: &Image, direction: [f64; 3]) -> [Option<u32>; 4] {
 fn cube_maps_give_the_four_texels_around_a_direction() {
     let image = Image::random(8, 8, 6);
     for (face, [across, up, _]) in FACES.iter().enumerate() {
-        // Beyond the edges of the face as well.
+        // Including positions beyond the edges of the face.
         let direction = |at: usize| {
             let mut direction = [0.0; 3];
             for ((axis, sign), along) in FACES[face].into_iter().zip([1.6 * S[at] - 0.8, 1.6 * T[at] - 0.8, 1.0]) {
@@ -451,7 +451,7 @@ fn cube_maps_give_the_four_texels_around_a_direction() {
             let passes = |texel: u32| f64::from(u8::from(depth_of(texel) >= 0.5));
             let (_, place) = on_face(direction(at));
             let [x, y] = place.map(|at| (at * 8.0 - 0.5) - (at * 8.0 - 0.5).floor());
-            // Rows of the texture go up: the lower row of a gather is the second one.
+            // Rows of the texture are upwards: the lower row of a gather is the second one.
             let low = passes(low_left) * (1.0 - x) + passes(low_right) * x;
             let high = passes(high_left) * (1.0 - x) + passes(high_right) * x;
             let expected = high * (1.0 - y) + low * y;

@@ -1,4 +1,4 @@
-//! Fragment programs for two threads leave what the same sources leave as programs for one.
+//! Fragment programs for two threads compute the same as those for one thread, from the same sources.
 
 use std::collections::{HashSet, VecDeque};
 use std::fmt::Write;
@@ -12,10 +12,10 @@ use v3d_sim::random::Random;
 use crate::image::Image;
 use crate::machine::{Inputs, Outputs, run, stage, stage_with, text};
 
-/// The suite of random programs, and which of them are executed.
+/// The suite of random programs, and the range that is executed.
 const SUITE: u64 = 17;
 const RANGE: std::ops::Range<u64> = 0..300;
-/// Programs of these that are for two threads, and those whose results are like no other's.
+/// Minimum number of programs for two threads, and minimum number of different results.
 const FOR_TWO_THREADS: usize = 200;
 const DISTINCT: usize = 250;
 
@@ -41,7 +41,7 @@ fn number(random: &mut Random, depth: u32) -> String {
     }
 }
 
-/// Statements with lookups, some at places that others have given.
+/// Statements with lookups, some at positions that are results of others.
 fn body(random: &mut Random) -> String {
     let mut text = String::new();
     for _ in 0..2 + random.below(6) {
@@ -78,13 +78,13 @@ fn execute(program: &Compiled, random: &mut Random) -> Outputs {
     run(program, &inputs)
 }
 
-/// Two threads have one FIFO of lookups and one set of parameters: a lookup is asked for between two switches, and its result loaded between the next two. Each
-/// thread may have half of the FIFO's 8 entries [AG p.39].
+/// Two threads share the FIFO of lookups and the set of parameters: a lookup is requested between two switches, and its result is loaded between the next
+/// two. Each thread may use half of the FIFO's 8 entries [AG p.39].
 fn check_lookups(program: &Compiled) {
     if program.interface.threads() == 1 {
         return;
     }
-    // Of each lookup under way its stage and its parameters.
+    // For each outstanding lookup its phase and its number of parameters.
     let (mut asked, mut parameters) = (VecDeque::new(), Vec::new());
     let (mut stage, mut switch_in) = (0, None);
     for &word in &program.words {
@@ -144,7 +144,7 @@ fn random_programs_do_the_same_as_one_thread_and_as_two() {
     assert!(distinct.len() >= DISTINCT, "{} results", distinct.len());
 }
 
-/// A fragment shader that looks a texture up and returns this of four numbers t and the place p.
+/// A fragment shader that samples a texture and returns `result`, an expression of the texel t and the position p.
 fn looking(result: &str) -> String {
     format!(
         "@group(0) @binding(0) var image: texture_2d<f32>;
@@ -165,7 +165,7 @@ fn lookups_decide_how_many_threads_there_are() {
     check(&looking("t"), 2);
     check(&looking("textureSample(image, how, t.xy)"), 2);
     check("@fragment fn fs_main(@location(0) c: vec4<f32>) -> @location(0) vec4<f32> { return c; }", 1);
-    // 32 numbers that are needed before and after the lookup do not fit half of the registers.
+    // 32 numbers that are live across the lookup do not fit half of the registers.
     let product = (0..32).map(|at| format!("n[{at}]")).collect::<Vec<_>>().join(" * ");
     let polynomial = (0..32).fold("t.x".to_owned(), |sum, at| format!("({sum} * t.x + n[{at}])"));
     let many = format!(
@@ -181,7 +181,7 @@ fn lookups_decide_how_many_threads_there_are() {
     check(&many, 1);
 }
 
-/// What a pipeline puts behind a program is right behind the last switch, too.
+/// The code that a pipeline appends is after the last switch as well.
 #[test]
 fn ends_stand_behind_programs_of_two_threads() {
     use shader_interface::tail::blend::Blend;

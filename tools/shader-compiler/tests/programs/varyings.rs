@@ -1,4 +1,4 @@
-//! What travels from the vertex shader to the fragment shader of one source.
+//! Varyings between the vertex shader and the fragment shader of one source.
 
 use shader_compiler::interface::Stage;
 use shader_compiler::{Options, compile};
@@ -19,8 +19,8 @@ const VERTEX: &str = "struct Out {
         return Out(vec4(0.0, 0.0, 0.0, 1.0), vec4(v, 2.0 * v, 3.0 * v, 4.0 * v), vec2(5.0 * v, 6.0 * v), vec3(7.0 * v), u32(64.0 * v));
     }";
 
-/// Runs a fragment shader behind `VERTEX`, on what the vertex shader writes for 0 to 15 sixteenths: how many components travel, which are flat, and
-/// the red and green of each, as multiples of the vertex.
+/// Executes a fragment shader with `VERTEX`, for 0 to 15 sixteenths: checks how many components are passed, which are flat, and the red and green of each, as
+/// multiples of the input.
 fn check(fragment: &str, components: u32, flat: u32, expected: [f32; 2]) {
     let source = format!("{VERTEX}\n{fragment}");
     let programs = compile(&source, "test.wgsl", &Options::default()).unwrap_or_else(|error| panic!("{error}"));
