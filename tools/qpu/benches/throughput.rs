@@ -1,7 +1,7 @@
 //! Instructions a second, single thread: `cargo bench -p qpu`.
 //!
-//! The program is that of all captured shaders, over and over: real code with all kinds of instructions. Each figure is the best of several
-//! rounds, in time that the thread spent on a processor where the system tells (Linux), else in time that passed.
+//! The program consists of all captured shaders, repeated: real code with all kinds of instructions. Each figure is the best of several rounds, in processor
+//! time of the thread if the system reports it (Linux), else in elapsed time.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use qpu::disassembler::Style;
 use qpu::{Interface, Options, Source, assemble, disassemble};
 
-/// Shortest time that is measured.
+/// Minimum duration of a measurement.
 const ROUND: Duration = Duration::from_millis(200);
 const ROUNDS: usize = 10;
 /// Words of the assembled program.
@@ -31,9 +31,9 @@ fn now(start: Instant) -> Duration {
     nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
 }
 
-/// Prints the best rate of `work`, which handles `instructions` each time.
+/// Prints the best rate of `work`, which processes `instructions` instructions at a time.
 fn measure(name: &str, instructions: usize, mut work: impl FnMut()) {
-    // `cargo bench -p qpu -- assemble` measures that only.
+    // With `cargo bench -p qpu -- assemble` only that is measured.
     if std::env::args().skip(1).any(|wanted| !wanted.starts_with('-') && wanted != name) {
         return;
     }
@@ -64,7 +64,7 @@ fn main() {
     measure("disassemble", LENGTH, || {
         black_box(disassemble(black_box(&words), Style::default()));
     });
-    // One shader after the other: a program ends with its first end.
+    // One shader after the other: a program is cut off at its first end.
     let mut programs: Vec<&[u64]> = Vec::new();
     let mut start = 0;
     for end in 0..captured.len() {

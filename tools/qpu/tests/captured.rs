@@ -1,4 +1,4 @@
-//! Shaders of a mature driver: they print and assemble to the same words, and break no rule.
+//! Shaders of Mesa's driver: their disassembly assembles to the same words, and they break no rule.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! The command, as it is typed.
+//! The command line interface.
 #![cfg(feature = "command")]
 
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("text")
 }
 
-/// A file of its own for each test.
+/// A different file for each test.
 fn file(name: &str, content: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, content).expect("the file is written");
@@ -56,7 +56,7 @@ fn errors_have_a_status_and_a_place() {
     let checked = qpu(&["check", &source.display().to_string()]);
     assert!(!checked.status.success());
     assert!(text(&checked.stderr).contains("E0200"), "{}", text(&checked.stderr));
-    // What sources disagree about is said on request.
+    // Rules on which sources disagree are applied on request.
     let source = file("doubtful.qasm", "ldi vr_setup, 0x101a00\nmov r0, vpm\nthrend\nnop\nnop\n").display().to_string();
     assert!(qpu(&["check", &source]).status.success());
     let doubtful = qpu(&["check", "--doubtful", &source]);
@@ -79,7 +79,7 @@ fn words_of_the_language_are_explained() {
     assert!(switch.status.success());
     assert!(text(&switch.stdout).starts_with("thrsw: signal\n"), "{}", text(&switch.stdout));
     assert!(text(&switch.stdout).contains("E0224"), "{}", text(&switch.stdout));
-    // A sign that looks like an option is a word, too.
+    // A sign that looks like an option is also a word of the language.
     assert!(text(&qpu(&["explain", "-"]).stdout).starts_with("-: operator\n"));
     let unknown = qpu(&["explain", "thsrw"]);
     assert!(!unknown.status.success());
@@ -110,7 +110,7 @@ fn includes_come_first() {
     assert!(text(&done.stdout).starts_with("0x0000002a, 0xe0020827"), "{}", text(&done.stdout));
 }
 
-/// A file with a hole for a content.
+/// A sparse file.
 #[test]
 fn files_are_refused_by_their_size() {
     let huge = file("huge.qasm", "");
@@ -157,7 +157,7 @@ fn runs() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("r1     all 40600000 = 1080033280 = 3.5"), "{}", text(&output.stdout));
     assert!(text(&output.stdout).contains("5 instructions; the program ended"));
-    // Each instruction takes 4 cycles; beyond that, code and uniforms have to come from memory.
+    // Each instruction takes at least 4 cycles; the rest is loading code and uniforms from memory.
     let cycles = text(&output.stdout)
         .lines()
         .find_map(|line| line.strip_suffix(" cycles until the last one ended, as estimated"));
@@ -169,12 +169,12 @@ fn runs() {
     assert!(what.contains("uniforms") && what.contains("instructions"), "{what}");
 }
 
-/// The program that the examples of `--help` are about: it stores what its first uniform says to where its second one says.
+/// The program in the examples of `--help`: it stores the word of its first uniform to the address in its second one.
 #[cfg(feature = "model")]
 const STORES: &str = ".include <vc4.qinc>\nldi vw_setup, vpm_setup(1, 1, h32(0))\nmov vpm, unif\n\
                       ldi vw_setup, vdw_setup_0(1, 16, dma_h32(0, 0))\nmov vw_addr, unif\nread vw_wait\nthrend\nnop\nnop\n";
 
-/// The examples with which `--help` ends do what they say.
+/// The examples at the end of `--help` work.
 #[cfg(feature = "model")]
 #[test]
 fn examples_of_the_help_run() {
@@ -199,7 +199,7 @@ fn examples_of_the_help_run() {
                 .map(str::to_owned),
         );
     }
-    // 1.0 where the first says, and the address of the input where the second says: 16 words, 8 in a line.
+    // 1.0 at the address in the first uniform, and the address of the input at the second one: 16 words, 8 in a line.
     let line = |address: &str, word: &str| format!("{address} {}", format!(" {word}").repeat(8));
     assert_eq!(dumps[..2], [line("00001000", "3f800000"), line("00001020", "3f800000")]);
     assert_eq!(dumps[2..], [line("00003000", "00002000"), line("00003020", "00002000")]);
@@ -229,7 +229,7 @@ fn memory_and_program_do_not_overlap() {
     assert!(clear.status.success(), "{}", text(&clear.stderr));
 }
 
-/// Stores in a loop, all of them out of memory: one fault, with their number, at the place that the trace names.
+/// A loop of stores outside of memory: one fault with a count, at the place that the trace shows.
 #[cfg(feature = "model")]
 #[test]
 fn faults_that_repeat_are_told_once() {
@@ -266,7 +266,7 @@ fn faults_that_repeat_are_told_once() {
     assert!(shown.lines().any(|line| line.starts_with("0x00030  mov vw_addr")), "{shown}");
 }
 
-/// Three QPUs store their numbers one after the other: each waits for the one before, which is held up longest where it counts.
+/// Three QPUs store their numbers in turn: each waits for the previous one, and stalls are counted where they occur.
 #[cfg(feature = "model")]
 #[test]
 fn runs_on_several_qpus() {
@@ -310,7 +310,7 @@ fn runs_on_several_qpus() {
     assert!(text(&output.stdout).contains("vpm 0  all 00000015 = 21"), "{}", text(&output.stdout));
     assert!(text(&output.stdout).contains("QPU 2: "), "{}", text(&output.stdout));
     assert!(text(&output.stdout).contains("mutex, semaphores "), "{}", text(&output.stdout));
-    // If nobody is the first, all wait for ever.
+    // If no QPU is the first, all of them block.
     let deadlock = run(&["1,1,0"]);
     assert!(!deadlock.status.success());
     assert_eq!(text(&deadlock.stdout).matches("waits for ever at 0x00030").count(), 3, "{}", text(&deadlock.stdout));

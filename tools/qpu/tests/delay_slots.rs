@@ -1,4 +1,4 @@
-//! Delay slots that look forgotten, and such as do not.
+//! Delay slots that look forgotten, and some that do not.
 
 use expect_test::expect;
 use qpu::check::check_assembly;
@@ -9,7 +9,7 @@ fn check(source: &str) -> qpu::Diagnostics {
     check_assembly(&assembly.unwrap_or_else(|diagnostics| panic!("{source}\n{diagnostics}")))
 }
 
-/// The lines of the branches that are warned of, and of the instructions behind them that are the reason; nothing else is found.
+/// The lines of the branches with a warning, and of the instructions that cause it; there are no other findings.
 fn forgotten(source: &str) -> Vec<(usize, usize)> {
     let found = check(&format!("{source}\nthrend\nnop\nnop"));
     let line = |span| found.place(span).map_or(0, |(_, line, _)| line);
@@ -46,12 +46,12 @@ fn a_counter_that_is_set_in_each_turn() {
         |slots: &str| format!("mov r0, 4\n:loop\nsub.setf r0, r0, 1\nbrr.anynz -, :loop\n{slots}\nmov ra1, r0");
     assert_eq!(forgotten(&counts("mov r0, 7\nnop\nnop")), [(4, 5)]);
     assert_eq!(forgotten(&counts("nop\nnop\nmov r0, unif")), [(4, 7)]);
-    // Counting in a slot, and other work there, is good practice.
+    // Modifying the counter in a delay slot, and other work there, is good practice.
     assert_eq!(forgotten(&counts("add r0, r0, 0\nmov r1, 7\nmov ra2, r1")), []);
-    // What decides is not changed by itself: the next value is fetched.
+    // The tested register does not depend on its previous value: the next value is read.
     let fetches = "mov r0, unif\n:loop\nmov.setf -, r0\nbrr.anynz -, :loop\nmov r0, unif\nnop\nnop\nmov ra1, r0";
     assert_eq!(forgotten(fetches), []);
-    // The counter of an inner loop starts anew in the slots of the outer one.
+    // The counter of an inner loop is reset in the delay slots of the outer one.
     let nested = "mov r1, 3\nmov r0, 4\n:outer\nnop\n:inner\nsub.setf r0, r0, 1\nbrr.anynz -, :inner\nnop\nnop\nnop\n\
                   sub.setf r1, r1, 1\nbrr.anynz -, :outer\nmov r0, 4\nnop\nnop\nmov ra1, r0";
     assert_eq!(forgotten(nested), []);
@@ -59,13 +59,13 @@ fn a_counter_that_is_set_in_each_turn() {
 
 #[test]
 fn results_that_are_undone() {
-    // What looks like the way around the branch is done before it, and again replaced.
+    // Looks like code that the branch should skip: a result is written in a delay slot, and overwritten.
     let skips =
         |first: &str| format!("mov.setf -, unif\nbrr -, :there\nmov r0, 1\nnop\nnop\n:there\n{first}\nmov ra1, r0");
     assert_eq!(forgotten(&skips("mov r0, 2")), [(2, 3)]);
     assert_eq!(forgotten(&skips("nop")), []);
     assert_eq!(forgotten(&skips("mov.ifz r0, 2")), []);
-    // Replaced on one path only.
+    // Overwritten on one path only.
     let either = "mov.setf -, unif\nbrr.allz -, :there\nmov r0, 1\nnop\nnop\nmov r0, 2\n:there\nmov ra1, r0";
     assert_eq!(forgotten(either), []);
 }
@@ -89,7 +89,7 @@ fn the_mark_says_that_it_is_meant() {
     };
     assert_eq!(forgotten(&counts("")), [(4, 6)]);
     assert_eq!(forgotten(&counts(".slots")), []);
-    // Three instructions, not more.
+    // Exactly three instructions.
     let second = "mov r0, 4\n:loop\nbrr -, :on\n.slots\nnop\nnop\nnop\n:on\nsub.setf r0, r0, 1\nbrr.anynz -, :loop\nmov r0, 7\nnop\nnop\nmov ra1, r0";
     assert_eq!(forgotten(second), [(10, 11)]);
     let wrong = assemble(&[Source::new("case", "nop\n.slots\nnop")], &Options::default());

@@ -1,4 +1,4 @@
-//! Diagnostics as they are shown.
+//! Rendered diagnostics.
 
 use expect_test::{Expect, expect};
 use qpu::check::check_assembly;

@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use v3d_sim::random::Random;
 
-/// Bytes of a numbered input.
+/// The bytes of the input with this seed.
 fn input(seed: u64) -> Vec<u8> {
     let mut random = Random::new(0, seed);
     let length = random.below(256);
     (0..length).map(|_| random.next_u64() as u8).collect()
 }
 
-/// Inputs that are tried however long they take.
+/// Minimum number of inputs, however long they take.
 const MIN_INPUTS: u64 = 100;
 
 fn run(target: fn(&[u8])) {

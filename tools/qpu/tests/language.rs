@@ -1,4 +1,4 @@
-//! The language: what directives, expressions and choices come to.
+//! The language: results of directives, expressions and the assembler's choices.
 
 use qpu::interface::{AttributeKind, PrimitiveKind, StreamItem, TextureKind};
 use qpu::{Assembly, Code, Options, Source, assemble};
@@ -8,7 +8,7 @@ fn try_assembly(source: &str) -> Assembly {
     result.unwrap_or_else(|diagnostics| panic!("{source}\n{diagnostics}"))
 }
 
-/// Two sources that must give the same words.
+/// Two sources that must assemble to the same words.
 fn same(source: &str, plain: &str) {
     let (words, expected) = (try_assembly(source).words, try_assembly(plain).words);
     let show = |words: &[u64]| words.iter().map(|word| format!("{word:016x}")).collect::<Vec<_>>().join("\n");
@@ -113,7 +113,7 @@ fn conditions() {
     }
     same(".if 0\n.if 1\nldi r0, 1\n.else\nldi r0, 2\n.endif\n.elseif 1\nldi r0, 3\n.endif", "ldi r0, 3");
     same(".if 0\nthis is not even text: ((\n.endif\nldi r0, 1", "ldi r0, 1");
-    // The end of the file ends it, with a warning.
+    // The end of the file ends the block, with a warning.
     same("ldi r0, 1\n.if 0\nldi r0, 2", "ldi r0, 1");
     assert_eq!(try_assembly(".if 1\nnop").warnings.count(), (0, 1));
 }
@@ -161,7 +161,7 @@ fn labels_and_branches() {
 #[test]
 fn code_is_inserted_and_copied() {
     same("ldi r0, 1\nldi r1, 2\nldi r2, 3\n.back 2\nldi r3, 4\n.endb", "ldi r0, 1\nldi r3, 4\nldi r1, 2\nldi r2, 3");
-    // A branch that moves keeps its target.
+    // A branch that is moved keeps its target.
     same(
         ":a\nnop\nbrr -, r:a\n.back 1\nldi r0, 1\n.endb\nnop\nnop\nnop",
         ":a\nnop\nldi r0, 1\nbrr -, r:a\nnop\nnop\nnop",
@@ -174,42 +174,42 @@ fn code_is_inserted_and_copied() {
 fn instructions_join_over_lines() {
     same("add r0, r0, r1;\n;fmul r2, r2, r3", "add r0, r0, r1; fmul r2, r2, r3");
     same("add r0, r0, r1;\n:\n;fmul r2, r2, r3", "add r0, r0, r1\nfmul r2, r2, r3");
-    // What does not fit becomes an instruction of its own.
+    // An operation that does not fit becomes a separate instruction.
     same("add r0, r0, r1;\n;sub r2, r2, r3", "add r0, r0, r1\nsub r2, r2, r3");
     same("mov t0s, r0;\n;mov t1s, r1", "mov t0s, r0\nmov t1s, r1");
 }
 
-/// Words by hand from the tables of the guide: the choices of ALU, file and small immediate.
+/// Words encoded by hand from the tables of the guide: the choices of ALU, file and small immediate.
 #[test]
 fn choices() {
     let word = |source: &str| try_assembly(source).words[0];
     let file_a = |word: u64| word >> 18 & 63;
     let file_b = |word: u64| word >> 12 & 63;
     let signal = |word: u64| word >> 60;
-    // A register of both files moves to file B when file A is needed.
+    // A register that is in both files is read through file B if file A is needed.
     let both = word("fmul r0, unif, ra5");
     assert_eq!((file_a(both), file_b(both)), (5, 32));
-    // Write swap follows the targets.
+    // Write swap depends on the targets.
     assert_eq!(word("mov rb0, r0") >> 44 & 1, 1);
     assert_eq!(word("mov rb0, r0; mov ra0, r1") >> 44 & 1, 1);
     assert_eq!(word("mov ra0, r0; mov rb0, r1") >> 44 & 1, 0);
-    // The first move takes the add ALU, and gives it up to an operation that needs it.
+    // The first move takes the add ALU, and moves to the mul ALU for an operation that needs the add ALU.
     assert_eq!(word("mov r0, r1; add r2, r2, r3"), word("add r2, r2, r3; mov r0, r1"));
     // Small immediates: 15 is code 15, -16 code 16, 0.5 code 47.
     assert_eq!(file_b(word("add r0, r1, 15")), 15);
     assert_eq!(file_b(word("add r0, r1, -16")), 16);
     assert_eq!(file_b(word("fmul r0, r1, 0.5")), 47);
-    // x + 16 is x - -16; shifts use five bits.
+    // x + 16 is encoded as x - -16; shifts use five bits.
     assert_eq!(word("add r0, r1, 16"), word("sub r0, r1, -16"));
     assert_eq!(word("shl r0, r1, 24"), word("shl r0, r1, -8"));
-    // A lone constant is a load immediate, and its halves need no other.
+    // A single constant is a load immediate for any value.
     assert_eq!(word("mov r0, 0x02020202"), 0xe002_0827_0202_0202);
     assert_eq!(signal(word("mov r0, 5")), 14);
     assert_eq!(signal(word("mov r0, 5; fmul r1, r2, r3")), 13);
-    // A constant that no small immediate is, but an operation makes of one: 64 is 8 * 8.
+    // A constant that is an operation on a small immediate: 64 is 8 * 8.
     let sixty_four = word("add r1, r1, r2; mov r0, 64");
     assert_eq!((signal(sixty_four), file_b(sixty_four), sixty_four >> 29 & 7), (13, 8, 2));
-    // Zero needs no immediate at all.
+    // Zero needs no immediate.
     assert_eq!(signal(word("add r1, r1, r2; mov r0, 0; ldtmu0")), 10);
     // Rotations upwards by 1 to 15 are codes 49 to 63, by r5 code 48.
     assert_eq!(file_b(word("mov r0 << 3, r1")), 51);
@@ -221,7 +221,7 @@ fn choices() {
     assert_eq!(elements >> 57, 7 << 4 | 3);
     assert_eq!(elements & 0xffff_ffff, 0x800c_800a);
     assert_eq!(word("ldi r0, [0,1,-2,-1,0,0,0,0,0,0,0,0,0,0,0,0]") >> 57, 7 << 4 | 1);
-    // Semaphores: 16 is added to acquire.
+    // Semaphores: 16 is added for acquire.
     assert_eq!(word("sacq -, 3") & 0x1f, 0x13);
     assert_eq!(word("mov -, srel5") & 0x1f, 5);
 }
@@ -274,7 +274,7 @@ fn textures_have_their_words_among_the_uniforms() {
     assert!(
         fails(".texture wood, 0, 3d") && fails(".texture wood, 0, 2d, 0") && fails(".texture wood, 0, 2d, bias, x")
     );
-    // What is passed on has its name twice; nothing else has.
+    // An attribute and a varying may have the same name; no others may.
     try_assembly(".attribute colour, 4\n.varying colour, 4\nnop");
     assert!(fails(".attribute colour, 4\n.attribute colour, 4") && fails(".varying colour\n.uniform colour, vec4"));
 }
@@ -329,7 +329,7 @@ fn standard_include_has_the_guides_words() {
     same(".include <vc4.qinc>\nldi r0, vpm_setup(0, 1, h32(2)) | 0x17b80000 - 0x17b80000", "ldi r0, 0x1a02");
 }
 
-/// The include file's questions about operands and its mathematics, as assertions in the source itself.
+/// The include file's functions about operands, and its mathematics, as assertions in the source.
 #[test]
 fn standard_include_answers_questions() {
     let source = "
@@ -357,7 +357,7 @@ fn copied_branches_keep_their_distance() {
     assert_eq!((words[0], words[4] & 0xffff_ffff), (words[4], 0xffff_ffe0));
 }
 
-/// Bit 3 of the pack field, which the mul ALU ignores: nobody sets it but `.pm8`.
+/// Bit 3 of the pack field, which the mul ALU ignores: only `.pm8` sets it.
 #[test]
 fn the_ignored_bit_of_the_pack_field_is_written_on_demand() {
     let pack = |source: &str| try_assembly(source).words.iter().map(|word| word >> 52 & 31).collect::<Vec<_>>();
@@ -367,7 +367,7 @@ fn the_ignored_bit_of_the_pack_field_is_written_on_demand() {
     assert_eq!(pack("mov.pm r0, r1\nmov.pm8 r0, r1\nmov.pm8 r0, 1\nldi.pm8 r0, 0x12345"), [PM, PM | 8, PM | 8, PM | 8]);
 }
 
-/// What a newer vc4asm made of a fragment shader, which its author ran on boards [kumaashi fs_normal_z.h].
+/// The output of a newer vc4asm for a fragment shader, which its author ran on boards [kumaashi fs_normal_z.h].
 #[test]
 fn words_with_the_ignored_bit_come_back() {
     let words = [

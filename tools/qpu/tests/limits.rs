@@ -1,4 +1,4 @@
-//! Sources that would never come to an end, or that nobody could read the diagnostics of.
+//! Sources whose assembly would never end, or with too many diagnostics to read.
 
 use qpu::check::check_assembly;
 use qpu::{Assembly, Code, Diagnostics, Options, Source, assemble};
@@ -13,7 +13,7 @@ fn codes(source: String) -> Vec<Code> {
     diagnostics.list.iter().map(|diagnostic| diagnostic.code).collect()
 }
 
-/// Definitions 0 to 39, each with the one before it twice.
+/// Definitions 0 to 39, each of which uses the previous one twice.
 fn doubling(first: &str, next: impl Fn(u32, u32) -> String) -> String {
     (1..40).fold(first.to_owned(), |text, n| text + &next(n, n - 1))
 }
@@ -42,7 +42,7 @@ fn definitions_that_contain_themselves() {
 
 #[test]
 fn code_that_never_ends() {
-    // Four times what fits, by repetitions in repetitions; the error comes once.
+    // Four times the limit, by nested repetitions; the error is reported once.
     let source = ".rep i, 16384\n.rep j, 1024\nnop\n.endr\n.endr";
     let found = codes(source.to_owned());
     assert!(matches!(found[..], [Code::TooMuchCode]), "{found:?}");
@@ -54,7 +54,7 @@ fn errors_without_number() {
     assert_eq!(found.len(), 1001);
 }
 
-/// As many warnings as lines: the text has the first of them, and what is shown of the source does not grow with it.
+/// As many warnings as lines: the first of them are rendered, and the excerpt of the source is limited.
 #[test]
 fn warnings_without_number() {
     let lines = 25_000;
@@ -64,7 +64,7 @@ fn warnings_without_number() {
     let text = found.to_string();
     assert_eq!(text.matches("warning[E0223]").count(), 100);
     assert!(text.ends_with("... and 24900 more warnings\n"), "{}", &text[text.len() - 100..]);
-    // An error behind them is shown.
+    // An error after them is rendered.
     let assembly =
         assembled("mov r0, ra3\n".repeat(lines) + "mov ra1, 0\nmov r0, ra1\nthrend\nnop\nnop").expect("assembles");
     let text = check_assembly(&assembly).to_string();
@@ -72,11 +72,11 @@ fn warnings_without_number() {
     assert!(text.contains("--> case.qasm:25002:1") && text.ends_with("... and 24901 more warnings\n"));
 }
 
-/// Blocks that are passed over, long lines and functions, and includes count as often as they are gone through.
+/// Skipped blocks, long lines, functions and includes count each time they are processed.
 #[test]
 fn work_without_end() {
     let check = |source: String| {
-        // Behind it may be a warning of a block that is open where the work ends.
+        // A warning about the open block at the end may follow.
         assert_eq!(codes(source).first(), Some(&Code::TooManySteps));
     };
     let nested = |body: &str| format!(".rep i, 4096\n.rep j, 4000\n{body}.endr\n.endr");
@@ -105,7 +105,7 @@ fn sources_that_are_too_long() {
     assert_eq!(found.list.iter().map(|diagnostic| diagnostic.code).collect::<Vec<_>>(), [Code::TooMuchCode]);
 }
 
-/// The command, with as much processor time and memory as the documentation says: it ends by itself.
+/// The command with as much processor time and memory as the documentation says: it ends without being stopped.
 #[cfg(unix)]
 #[test]
 fn hostile_sources_end_in_15_seconds_and_1_gib() {
@@ -128,7 +128,7 @@ fn hostile_sources_end_in_15_seconds_and_1_gib() {
         ("chain", ".include \"chain0.qasm\"\n".to_owned(), "error[E0040]"),
         ("labels", lines(50_000, |n| format!("brr -, r:label{n}\n")), "error[E0012]"),
         ("globals", lines(60_000, |n| format!(".global g{n}, {n}\n")) + "nop", "error[E0216]"),
-        // As many words as there may be, with a finding at each.
+        // As many words as are allowed, with a finding at each.
         ("long", ".rep i, 1024\n.rep j, 500\nmov ra1, r0\nmov r0, ra1\n.endr\n.endr\n".to_owned(), "error[E0200]"),
         ("line", format!(".int 1{}", " + x".repeat(400_000)), "error[E00"),
     ] {

@@ -1,4 +1,4 @@
-//! The optimizer's results compute the same as the originals, in the model, from random states.
+//! Optimized programs compute the same as the originals, in the model, from random states.
 //!
 //! Suite `straight` is random straight-line code, suite `loops` has a loop around some of it, suite `lookups` has TMU lookups with other work around them, and
 //! suite `branches` skips parts on conditions that random values decide. `QPU_CASES=LO..HI` chooses the cases.
@@ -37,7 +37,7 @@ impl Random {
     }
 }
 
-/// What a program leaves behind.
+/// The results of a program.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     registers: Vec<Lanes>,
@@ -59,7 +59,7 @@ fn run(assembly: &Assembly, seed: u64) -> Outcome {
     memory.write(BusAddr(CODE), &code).expect("the code fits");
     let mut random = Random::new(seed);
     for n in 0..256 {
-        // Floats of moderate size, and any bits.
+        // Floats of moderate size, and random bits.
         let value =
             if n % 3 == 0 { random.next() as u32 } else { ((random.below(2000) as f32) / 64.0 - 15.0).to_bits() };
         memory.set_word(BusAddr(UNIFORMS + 4 * n), value).expect("inside");
@@ -80,11 +80,11 @@ fn run(assembly: &Assembly, seed: u64) -> Outcome {
     let exit = qpu.run(&mut io, memory, &CodeCache::new(), &mut budget);
     assert_eq!(exit, Exit::Ended, "the program does not end");
     let mut registers = qpu.registers().visible().to_vec();
-    // r4 may be left over from a result that nothing reads: its time is not the program's business.
+    // r4 may contain an unused result, whose time of arrival does not matter.
     registers.truncate(64 + 4);
     let flags = (qpu.flags().zero, qpu.flags().negative, qpu.flags().carry);
     let faults = qpu.take_faults().faults().iter().map(ToString::to_string).collect();
-    // The code itself differs.
+    // The code itself is different.
     let memory = owned.to_bytes()[UNIFORMS as usize..].to_vec();
     Outcome { registers, flags, vpm: shared.vpm.rows().to_vec(), memory, faults }
 }
@@ -132,7 +132,7 @@ fn operation(random: &mut Random) -> String {
     }
 }
 
-/// Code as a careful beginner writes it: one thing a line, with a rest after each.
+/// Code with one operation per line, and nops after each.
 fn body(random: &mut Random, lines: u64) -> String {
     let mut text = String::new();
     for _ in 0..lines {
@@ -157,7 +157,7 @@ fn body(random: &mut Random, lines: u64) -> String {
     text
 }
 
-/// What a random program has beside straight-line code.
+/// The contents of a random program besides straight-line code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Suite {
     Straight,
@@ -177,7 +177,7 @@ impl Suite {
     }
 }
 
-/// Requests of one or both TMUs, work, then their results in order. Addresses are inside of the data.
+/// Requests to one or both TMUs, other work, then loads of the results in order. Addresses are within the data.
 fn lookups(random: &mut Random) -> String {
     let mut text = String::new();
     let units: Vec<u64> = (0..1 + random.below(3)).map(|_| random.below(2)).collect();
@@ -276,8 +276,8 @@ fn run_suite(suite: Suite) {
     println!("suite {name}: {before} instructions before, {after} after, {slots} slots of branches filled");
 }
 
-/// A table of code behind a call, as GPU_FFT has them: an offset chooses an entry, and another one within an entry. The table stays, the rest gets shorter,
-/// and each entry is still where it is looked for.
+/// A table of code after a call, as in GPU_FFT: an offset selects an entry, and another one an instruction of it. The table is unchanged, the rest gets
+/// shorter, and each entry is still found.
 #[test]
 fn tables_stay() {
     let entry = |value: u32| format!("bra -, ra4\nmov r3, {value}\nnop\nadd r3, r3, 1\n");
@@ -299,7 +299,7 @@ fn tables_stay() {
         for seed in 0..8 {
             let (before, after) = (run(&assembly, seed), run(&optimized, seed));
             assert_eq!(before.registers[10], Lanes::splat([11, 12, 13, 14, 14][number as usize]));
-            // Addresses differ, as code moves.
+            // Addresses differ, because code has moved.
             for at in [10, 11, 32 + 1] {
                 assert_eq!(before.registers[at], after.registers[at], "{source}");
             }
@@ -329,13 +329,13 @@ fn branches() {
 
 const NOP: u64 = 0x1000_09e7_009e_7000;
 
-/// Instructions other than nop in the delay slots of branches.
+/// Number of instructions other than nop in the delay slots of branches.
 fn filled_branch_slots(words: &[u64]) -> usize {
     let branches = words.iter().enumerate().filter(|(_, word)| **word >> 60 == 15);
     branches.map(|(at, _)| words[at + 1..].iter().take(3).filter(|word| **word != NOP).count()).sum()
 }
 
-/// A program, and what becomes of it.
+/// A program, and the expected result of optimizing it.
 fn check(source: &str, expected: Expect) {
     let assembly = assemble(&[Source::new("case", source)], &Options::default()).expect("assembles");
     let (optimized, report) = optimize(&assembly).expect("can be optimized");
@@ -409,7 +409,7 @@ fn work_goes_where_a_tmu_is_waited_for() {
     );
 }
 
-/// With enough other work the result is loaded when it is there, nine instructions after the request.
+/// With enough other work the result is loaded nine instructions after the request, when it has arrived.
 #[test]
 fn results_of_tmus_are_loaded_when_they_are_there() {
     let work = "add r1, r1, r0\n".repeat(12);
@@ -459,7 +459,7 @@ fn work_goes_into_the_slots_of_the_end() {
     );
 }
 
-/// What the branch looks at stays before it, and what follows the branch keeps its distance.
+/// Instructions that the branch depends on stay before it, and instructions after the branch keep their distance.
 #[test]
 fn slots_are_not_filled_with_what_the_branch_needs() {
     check(

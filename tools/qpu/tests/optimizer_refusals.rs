@@ -1,9 +1,9 @@
-//! Programs that the optimizer leaves alone, with the reason and the word that it names.
+//! Programs that the optimizer does not change, with the reason and the word that it reports.
 
 use qpu::optimize::{Reason, optimize};
 use qpu::{Options, Source, assemble};
 
-/// What computes with addresses is left alone.
+/// Programs that compute with addresses are not changed.
 #[test]
 fn computed_branches_are_refused() {
     let refused = |source: &str| {

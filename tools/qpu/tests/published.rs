@@ -1,4 +1,4 @@
-//! Programs whose words are published come out of readable sources as those very words.
+//! Programs whose words are published, assembled from readable sources to exactly those words.
 //!
 //! The words are those of the listings in JayStation's articles "Texturing" and "VPM, VCD, and VCM for Vertex Shaders", low half first as
 //! printed there. The program of the second article is among the shaders of the package `qpu-shaders`, with a test of its own; here are its
@@ -20,8 +20,8 @@ fn check(source: &str, published: &[[u32; 2]]) {
     assert_eq!(show(&words), show(&published));
 }
 
-/// Two texture coordinates are interpolated and given to TMU 0; the colour that comes back is written to the tile buffer. The listing sets
-/// `pm` and selects operands of operations that do nothing, which has no effect: the source says so to get the same bits.
+/// Two texture coordinates are interpolated and written to TMU 0; the resulting colour is written to the tile buffer. The listing sets `pm` and selects
+/// operands of operations that do nothing, which has no effect: the source specifies them to get the same bits.
 #[test]
 fn texture_shader() {
     let source = "

@@ -1,4 +1,4 @@
-//! What the fuzz targets do with their bytes; `cargo test` runs the same for a second.
+//! The functions of the fuzz targets; `cargo test` runs them for a second.
 
 #![forbid(unsafe_code)]
 
@@ -6,7 +6,7 @@ use qpu::check::{Rules, check_assembly_by, check_words_by};
 use qpu::disassembler::Style;
 use qpu::{Diagnostics, Interface, Options, Source, assemble, disassemble};
 
-/// Pieces of source that random bytes are turned into, so that they get past the first token.
+/// Fragments of source text: random bytes are converted to them, so that more than the first token is valid.
 const PIECES: &[&str] = &[
     "\n",
     "\n",
@@ -164,7 +164,7 @@ const PIECES: &[&str] = &[
     "a, b",
 ];
 
-/// Bytes as source text: each byte chooses a piece, or stands for itself after an escape.
+/// Converts bytes to source text: each byte selects a fragment, or stands for itself after an escape.
 fn source_of(bytes: &[u8]) -> String {
     let mut text = String::new();
     let mut rest = bytes.iter();
@@ -177,13 +177,13 @@ fn source_of(bytes: &[u8]) -> String {
     text
 }
 
-/// Renders diagnostics. Only some: this takes longer than finding them all.
+/// Renders diagnostics. Only a few: rendering all takes longer than finding them.
 fn show(mut diagnostics: Diagnostics) {
     diagnostics.list.truncate(4);
     let _ = diagnostics.to_string();
 }
 
-/// Lexer to words: nothing but words or diagnostics comes out, and both can be shown.
+/// From text to words: the result is words or diagnostics, and both can be rendered.
 pub fn assemble_anything(bytes: &[u8]) {
     for text in [source_of(bytes), String::from_utf8_lossy(bytes).into_owned()] {
         match assemble(&[Source::new("fuzz", text)], &Options::default()) {

@@ -1,4 +1,4 @@
-//! Random programs, each with what it takes to execute all of its paths.
+//! Random programs, each with the inputs for executing all of its paths.
 
 use qpu::Interface;
 use v3d_hw::Layout;
@@ -9,7 +9,7 @@ use v3d_hw::qpu::{
 };
 use v3d_sim::random::Random;
 
-/// Registers of file A that hold the two uniforms on which branches depend. No case writes them.
+/// Registers of file A that hold the two uniforms on which branches depend. No program writes them.
 const DECISIONS: [u8; 2] = [10, 11];
 const UNIFORM: u8 = ReadSource::Uniform.address();
 const VARYING: u8 = ReadSource::Varying.address();
@@ -23,18 +23,18 @@ const MUTEX: u8 = WriteTarget::MutexRelease.address();
 const SFU_RECIP: u8 = WriteTarget::SfuRecip.address();
 const TMU0_S: u8 = WriteTarget::Tmu { unit: 0, coordinate: TmuCoordinate::S }.address();
 
-/// What the instructions of a case have in common.
+/// The instructions that the programs of a suite consist of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Suite {
     /// Registers of both files, accumulators, flags, conditions, packing, rotations.
     Registers,
     /// Load immediate and semaphore instructions.
     Immediates,
-    /// Everything that has an address of its own or a signal.
+    /// All accesses through I/O addresses and signals.
     Peripherals,
-    /// The tile buffer and what comes close to it.
+    /// Tile buffer accesses and related instructions.
     Tile,
-    /// TMUs, mutex and VPM, one access in each instruction.
+    /// TMUs, mutex and VPM, with one access per instruction.
     Units,
     /// Branches with their delay slots.
     Branches,
@@ -42,7 +42,7 @@ pub(crate) enum Suite {
     Threads,
     /// The last three instructions.
     End,
-    /// Words without any rule to them.
+    /// Random words.
     Words,
 }
 
@@ -73,7 +73,7 @@ impl Suite {
         }
     }
 
-    /// Whether its programs access units one at a time and always, so that both sides agree on what the units have been told.
+    /// Whether its programs access units unconditionally and one at a time, so that checker and model agree on the state of the units.
     pub(crate) fn is_regular(self) -> bool {
         self == Self::Units
     }
@@ -83,9 +83,9 @@ impl Suite {
 pub(crate) struct Case {
     pub(crate) suite: Suite,
     pub(crate) words: Vec<u64>,
-    /// Threads of a QPU.
+    /// Number of threads of a QPU.
     pub(crate) threads: u8,
-    /// The first uniforms of each run: together they lead along all paths.
+    /// The first uniforms of each run: the runs cover all paths.
     pub(crate) decisions: Vec<[u32; 2]>,
 }
 
@@ -108,7 +108,7 @@ impl Case {
         Self { suite, words, threads, decisions }
     }
 
-    /// What its source would declare.
+    /// The interface that its source would declare.
     pub(crate) fn interface(&self) -> Interface {
         Interface { threads: Some(self.threads), ..Interface::default() }
     }
@@ -139,7 +139,7 @@ fn instruction(suite: Suite, random: &mut Random) -> u64 {
     }
 }
 
-/// A register of which there are few, so that neighbours meet.
+/// A register out of few, so that adjacent instructions use the same ones.
 fn register(random: &mut Random) -> u8 {
     random.pick(&[0, 1, 2, 14])
 }
@@ -173,7 +173,7 @@ fn registers(random: &mut Random) -> Alu {
         ..Alu::NOP
     };
     if random.one_in(3) {
-        // Moves by both ALUs, perhaps of one value.
+        // Moves by both ALUs, sometimes of the same value.
         (alu.op_add, alu.op_mul) = (AddOp::Or, MulOp::V8min);
         (alu.add_b, alu.mul_b) = (alu.add_a, alu.mul_a);
     }
@@ -193,7 +193,7 @@ fn registers(random: &mut Random) -> Alu {
     alu
 }
 
-/// One operation that has a result, in each ALU one in two times.
+/// An operation with a result, in each ALU with a probability of one half.
 fn operations(random: &mut Random) -> Alu {
     let mut alu = registers(random);
     (alu.sig, alu.pack, alu.unpack, alu.pm) = (Signal::None, 0, Unpack::None, false);
@@ -209,7 +209,7 @@ fn operations(random: &mut Random) -> Alu {
     alu
 }
 
-/// Puts a result to an address, if there is one.
+/// Sets the write address of a result, if there is one.
 fn aim(alu: &mut Alu, random: &mut Random, address: u8) {
     if alu.op_mul != MulOp::Nop && (alu.op_add == AddOp::Nop || random.one_in(2)) {
         alu.waddr_mul = address;
@@ -220,7 +220,7 @@ fn aim(alu: &mut Alu, random: &mut Random, address: u8) {
 
 fn peripherals(random: &mut Random) -> Alu {
     let mut alu = operations(random);
-    // Conditional accesses are rare: from the first on, the model knows values that the checker does not.
+    // Conditional accesses are rare: after the first, the model knows values that the checker does not.
     if !random.one_in(8) {
         alu.cond_add = if alu.op_add == AddOp::Nop { Condition::Never } else { Condition::Always };
         alu.cond_mul = if alu.op_mul == MulOp::Nop { Condition::Never } else { Condition::Always };
@@ -323,7 +323,7 @@ fn immediate(random: &mut Random) -> u64 {
         return encoded(&load);
     }
     if random.one_in(3) {
-        // Something that follows too soon.
+        // A second one too soon after the first.
         return encoded(&tile(random));
     }
     encoded(&Semaphore {
@@ -343,7 +343,7 @@ fn immediate(random: &mut Random) -> u64 {
     })
 }
 
-/// A word without any rule to it, but no branch, no thread switch and, most of the time, no end.
+/// A random word that is neither a branch nor a thread switch nor, most of the time, an end.
 fn word(random: &mut Random) -> u64 {
     let word = random.next_u64();
     let sig = match word >> 60 {
@@ -375,7 +375,7 @@ fn moved(address: u8) -> Alu {
     Alu { op_add: AddOp::Or, cond_add: Condition::Always, waddr_add: address, ..Alu::NOP }
 }
 
-/// Accesses to TMUs, mutex and VPM in any order, one in each instruction.
+/// Accesses to TMUs, mutex and VPM in any order, one per instruction.
 fn units(random: &mut Random) -> Vec<u64> {
     let mut words = vec![load(32, 0x2000, false)];
     // Set-up words of rows of 32-bit words, with stride 1 [AG p.57-58].
@@ -384,7 +384,7 @@ fn units(random: &mut Random) -> Vec<u64> {
     for _ in 0..8 + random.below(24) {
         let unit = random.below(2) as u8;
         let word = match random.below(6) {
-            // A coordinate is written once for each lookup.
+            // A coordinate is written once per lookup.
             0 | 1 if about_tmus => {
                 let s = moved(TMU0_S + 4 * unit);
                 let s = Alu { raddr_a: if random.one_in(8) { UNIFORM } else { NOP }, ..s };
@@ -424,7 +424,7 @@ fn branch(distance: i32, condition: BranchCondition, random: &mut Random) -> u64
     })
 }
 
-/// Code with up to two branches that depend on uniforms, whose slots and targets are among other instructions.
+/// Code with up to two branches that depend on uniforms; their delay slots and targets are among other instructions.
 fn branches(random: &mut Random) -> Vec<u64> {
     let take = |register: u8| Alu {
         op_add: AddOp::Or,
@@ -442,7 +442,7 @@ fn branches(random: &mut Random) -> Vec<u64> {
     let plain = |random: &mut Random| {
         let tile_now = random.one_in(3);
         let mut alu = if tile_now { tile(random) } else { registers(random) };
-        // Uniforms decide alone.
+        // Only uniforms decide the branches.
         alu.raddr_a = if alu.raddr_a == UNIFORM { 0 } else { alu.raddr_a };
         alu.raddr_b = if alu.raddr_b == UNIFORM { 0 } else { alu.raddr_b };
         alu
@@ -462,7 +462,7 @@ fn branches(random: &mut Random) -> Vec<u64> {
         };
         words.push(encoded(&decided));
         let behind = words.len() + 4;
-        // Anywhere in the code, into the slots as well; seldom back, because a loop is not left.
+        // A target anywhere in the code, including delay slots; seldom backward, because a loop does not end.
         let target = match random.below(4) {
             0 => start + random.below((words.len() - start) as u32) as usize,
             _ => words.len() + 1 + random.below(10) as usize,
@@ -470,14 +470,14 @@ fn branches(random: &mut Random) -> Vec<u64> {
         let target = target.min(start + length + 10);
         let condition = random.pick(&[BranchCondition::AllZSet, BranchCondition::AllZClear, BranchCondition::AnyZSet]);
         let always = random.one_in(6);
-        // A reserved condition leads nowhere else than on.
+        // A branch with a reserved condition goes to the next instruction.
         let (condition, target) = match always {
             true if random.one_in(2) => (BranchCondition::Reserved(12), behind),
             true => (BranchCondition::Always, target),
             false => (condition, target),
         };
         if random.one_in(8) {
-            // Not taken: nothing is negative. The register of the target may be an odd one.
+            // Not taken: no element is negative. The register of the target may be an odd one.
             words.push(encoded(&Branch {
                 cond_br: BranchCondition::AllNSet,
                 reg: true,
@@ -499,7 +499,7 @@ fn branches(random: &mut Random) -> Vec<u64> {
     ended(words, Alu { sig: Signal::ProgramEnd, ..Alu::NOP })
 }
 
-/// Thread switches among instructions without conditions, which replace whole accumulators.
+/// Thread switches among unconditional instructions, which overwrite whole accumulators.
 fn threaded(random: &mut Random) -> Vec<u64> {
     let mut words: Vec<u64> = (32..36).map(|accumulator| load(accumulator, 5, false)).collect();
     words.extend([load(R5, 1, false), encoded(&moved(SFU_RECIP))]);
@@ -512,7 +512,7 @@ fn threaded(random: &mut Random) -> Vec<u64> {
         alu.cond_add = if alu.op_add == AddOp::Nop { Condition::Never } else { Condition::Always };
         alu.cond_mul = if alu.op_mul == MulOp::Nop { Condition::Never } else { Condition::Always };
         if random.one_in(6) {
-            // A condition reads the flags; its result goes to a file, where it makes nothing defined.
+            // A condition reads the flags; the result goes to a register file, so no accumulator becomes defined by it.
             alu.cond_add = if alu.op_add == AddOp::Nop { Condition::Never } else { random.pick(Condition::ALL) };
             alu.waddr_add = if alu.op_add == AddOp::Nop { NOP } else { 3 };
             alu.sf = false;
@@ -537,11 +537,11 @@ fn threaded(random: &mut Random) -> Vec<u64> {
     ended(words, Alu { sig: Signal::ProgramEnd, ..Alu::NOP })
 }
 
-/// An end with whatever there can be in its three instructions; the program may be too short for it, or end in a branch's slots.
+/// An end with any instructions in its delay slots; the program may be too short for it, or end in a branch's delay slots.
 fn ending(random: &mut Random) -> Vec<u64> {
     let mut words = vec![encoded(&Alu::NOP); 2];
     if random.one_in(4) {
-        // A lookup whose s takes a uniform, if it comes.
+        // A lookup whose s may consume a uniform.
         words.push(encoded(&moved(random.pick(&[TMU0_S + 1, TMU0_S + 6]))));
     }
     if random.one_in(4) {

@@ -1,4 +1,4 @@
-//! A program in the model: which instructions it executes, and what is reported of them.
+//! Execution of a program in the model: the executed instructions, and the faults.
 
 use crate::case::Case;
 use v3d_hw::BusAddr;
@@ -13,21 +13,21 @@ use v3d_sim::qpu::{CodeCache, Exit, Launch, Qpu, QpuError, Threading};
 const CODE: u32 = 0x1000;
 const UNIFORMS: u32 = 0x4000;
 const MEMORY_BYTES: usize = 0x8000;
-/// Instructions that are executed at most: more than a case has, so that loops are left.
+/// Maximum number of executed instructions: more than a program has, so that loops are left.
 const MAX_STEPS: usize = 200;
 /// Rows of the VPM that can be accessed.
 const VPM_ROWS: u32 = 64;
 
-/// What the model complains about.
+/// A fault of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Complaint {
     /// An error of the model.
     Error(QpuError),
-    /// Execution has left the program.
+    /// Execution left the program.
     LeftProgram,
 }
 
-/// A complaint with its instruction.
+/// A fault with its instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct Report {
     pub(crate) what: Complaint,
@@ -35,16 +35,16 @@ pub(crate) struct Report {
     pub(crate) message: String,
 }
 
-/// What all runs of a case have executed.
+/// The executions of all runs of a case.
 #[derive(Debug, Default)]
 pub(crate) struct Executed {
-    /// The instructions of each run in their order.
+    /// The instructions of each run, in order.
     runs: Vec<Vec<usize>>,
     pub(crate) reports: Vec<Report>,
 }
 
 impl Executed {
-    /// Executes a case with each of its uniforms.
+    /// Executes a case with each of its sets of uniforms.
     pub(crate) fn of(case: &Case) -> Self {
         let mut executed = Self::default();
         for &decisions in &case.decisions {
@@ -53,12 +53,12 @@ impl Executed {
         executed
     }
 
-    /// Whether some run has executed an instruction.
+    /// Whether any run has executed an instruction.
     pub(crate) fn was_executed(&self, at: usize) -> bool {
         self.runs.iter().any(|run| run.contains(&at))
     }
 
-    /// Whether some run has executed an instruction within so many steps after another.
+    /// Whether any run has executed an instruction within `steps` instructions after another.
     pub(crate) fn was_executed_after(&self, first: usize, at: usize, steps: usize) -> bool {
         let near = |run: &Vec<usize>| {
             let places = run.iter().enumerate().filter(|(_, other)| **other == first).map(|(step, _)| step);
@@ -67,13 +67,13 @@ impl Executed {
         self.runs.iter().any(near)
     }
 
-    /// The instructions that some run has executed directly before one, the nearest first.
+    /// The instructions that any run has executed directly before one, the nearest first.
     pub(crate) fn before(&self, at: usize) -> Vec<usize> {
         let Some(run) = self.runs.iter().find(|run| run.contains(&at)) else { return Vec::new() };
         run.iter().take_while(|&&other| other != at).copied().collect::<Vec<_>>().into_iter().rev().collect()
     }
 
-    /// What each run has executed before it came to an instruction for the last time.
+    /// For each run the instructions that it executed before the last execution of one.
     pub(crate) fn runs_before(&self, at: usize) -> impl Iterator<Item = &[usize]> {
         self.runs.iter().filter_map(move |run| Some(&run[..run.iter().rposition(|&other| other == at)?]))
     }
@@ -134,7 +134,7 @@ impl Executed {
     }
 }
 
-/// All units of all kinds of program: those of user programs, and a tile buffer that takes everything.
+/// All units for programs of all stages: those of user programs, and a tile buffer that accepts everything.
 struct Units<'a>(UserIo<'a>);
 
 impl Io for Units<'_> {

@@ -1,10 +1,10 @@
-//! The rules of the checker beside those of the model, on random programs.
+//! Compares the rules of the checker with those of the model, on random programs.
 //!
-//! What the checker finds in a program, the model must report when it executes that place, and what the model reports, the checker must have found. The two
-//! were written apart: where they disagree, one of them is wrong, or there is a reason that stands in the [table](table).
+//! What the checker finds in a program, the model must report when it executes that instruction, and what the model reports, the checker must have found.
+//! Both were written independently: where they disagree, one of them is wrong, or the [table](table) has the reason.
 //!
-//! `cargo test -p qpu --test against_model -- --suite tile --range 0..100000` tries other cases than `cargo xtask test` does; with `--suite` it also prints
-//! how often each rule was met.
+//! `cargo test -p qpu --test against_model -- --suite tile --range 0..100000` runs other cases than `cargo xtask test` does; with `--suite` it also prints
+//! how often each rule was broken.
 
 mod case;
 mod execution;
@@ -20,19 +20,19 @@ use std::ops::Range;
 use std::process::ExitCode;
 use table::{ANY_ROW, EXCEPTIONS, Exception, ROWS, Row, Scope, Side, Site};
 
-/// Cases of each suite that are tried unless a range is given.
+/// Default range of cases of each suite.
 const USUAL: Range<u64> = 0..4000;
 
-/// How often a rule was met.
+/// How often a rule was broken.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Both sides name it at the same instruction.
+    /// Both sides reported it at the same instruction.
     agreed: u64,
-    /// One side alone, with a reason.
+    /// Only one side reported it, for a known reason.
     excepted: u64,
 }
 
-/// What the cases of a suite came to.
+/// The results of a suite.
 #[derive(Debug, Default)]
 struct Summary {
     cases: u64,
@@ -41,7 +41,7 @@ struct Summary {
     exceptions: BTreeMap<&'static str, u64>,
 }
 
-/// A place that one side complains about and the other does not.
+/// A place that only one side reports.
 struct Disagreement {
     row: &'static Row,
     at: usize,
@@ -115,7 +115,7 @@ fn complain(suite: Suite, number: u64, case: &Case, open: &[Disagreement]) {
     }
 }
 
-/// Runs a suite, and shows the first case in which a side complains alone of a rule; how often each does without a reason.
+/// Runs a suite, and prints the first case in which only one side reports a rule without a known reason; returns how often each side did so.
 fn run(suite: Suite, range: Range<u64>) -> (Summary, BTreeMap<(&'static str, Side), u64>) {
     let (mut summary, mut failures) = (Summary::default(), BTreeMap::new());
     for number in range {
@@ -139,7 +139,7 @@ struct Arguments {
     range: Range<u64>,
 }
 
-/// Reads the command line. What is meant for the usual test harness is passed over.
+/// Parses the command line. Options of the standard test harness are ignored.
 fn arguments() -> Result<Arguments, String> {
     let (mut suite, mut range) = (None, USUAL);
     let mut arguments = std::env::args().skip(1);
@@ -199,7 +199,7 @@ fn main() -> ExitCode {
     println!("\n{:40} {:>8} {:>9}", "rule", "agreed", "excepted");
     for (name, Counts { agreed, excepted }) in &rules {
         println!("{name:40} {agreed:>8} {excepted:>9}");
-        // A rule that no case meets is not compared.
+        // A rule that no case breaks is not compared.
         if chosen.is_none() && range == USUAL && *agreed == 0 {
             problems.push(format!("{name}: no case in which both sides name it"));
         }

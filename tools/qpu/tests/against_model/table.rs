@@ -1,4 +1,4 @@
-//! Which rule of the model is which code of the checker, and where the two differ with a reason.
+//! The correspondence of the model's rules and the checker's codes, and the reasons for differences.
 
 use crate::case::{Case, decoded};
 use crate::execution::{Complaint, Executed};
@@ -9,27 +9,27 @@ use v3d_sim::qpu::{IoError, QpuError, Rule};
 use v3d_sim::tmu::TmuFault;
 use v3d_sim::vpm::VpmError;
 
-/// How far a rule looks.
+/// The scope of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// At an instruction and the one before it: both sides name every place.
+    /// An instruction and the one before it: both sides report every place.
     Next,
-    /// At an instruction and the two before it: both sides name every place.
+    /// An instruction and the two before it: both sides report every place.
     Neighbours,
-    /// At all that has been executed: the checker names a place only if the rule is broken on every path to it.
+    /// All earlier instructions: the checker reports a place only if the rule is broken on every path to it.
     Path,
-    /// The same, and the model reports the first place alone.
+    /// The same, and the model reports only the first place.
     Once,
-    /// At what units have been told: compared in the suites in which nothing makes that doubtful.
+    /// The state of units: compared only in suites in which this state is known.
     Units,
 }
 
-/// What the model calls a rule.
+/// A rule of the model.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Name {
     /// A rule of the instruction set.
     Rule(Rule),
-    /// A complaint of a unit.
+    /// A fault of a unit.
     Unit(fn(&Complaint) -> bool),
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Row {
 }
 
 impl Scope {
-    /// Instructions over which the rule looks back, if it is about them alone.
+    /// Number of instructions that the rule looks back, if it depends on these only.
     pub(crate) const fn steps(self) -> Option<usize> {
         match self {
             Self::Next => Some(1),
@@ -53,7 +53,7 @@ impl Scope {
 }
 
 impl Row {
-    /// Whether a complaint of the model is about this rule.
+    /// Whether a fault of the model is about this rule.
     pub(crate) fn is(&self, complaint: &Complaint) -> bool {
         self.rules.iter().any(|name| match name {
             Name::Rule(rule) => *complaint == Complaint::Error(QpuError::Rule(*rule)),
@@ -158,13 +158,13 @@ fn vpm_queue(complaint: &Complaint) -> bool {
     matches!(complaint, Complaint::Error(QpuError::Io(IoError::Vpm(VpmError::ReadQueueFull))))
 }
 
-/// Rules of the model that the checker does not have.
+/// Rules that only the model has.
 const MODEL_ALONE: &[(Rule, &str)] = &[
     (Rule::UnpackOfPeripheral, "no source says that it fails; the assembler refuses it (E0075)"),
     (Rule::Breakpoint, "it is meant for a debugger, and the program is not wrong"),
 ];
 
-/// Codes of the checker about the hardware that the model does not report.
+/// Codes of the checker about the hardware that only the checker has.
 const CHECKER_ALONE: &[(Code, &str)] = &[
     (Code::NeverWritten, "the model clears registers, so that nothing is left of the program before"),
     (Code::RotationWithinQuads, "the model rotates within quads, which is what happens"),
@@ -202,14 +202,14 @@ const CHECKER_ALONE: &[(Code, &str)] = &[
     (Code::RotatedResultSoon, "the model has the guide's rule"),
 ];
 
-/// One side that complains alone.
+/// The side that reports alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Side {
     Checker,
     Model,
 }
 
-/// Where one side complains alone.
+/// A place that only one side reports.
 pub(crate) struct Site<'s> {
     pub(crate) words: &'s [u64],
     pub(crate) executed: &'s Executed,
@@ -222,7 +222,7 @@ impl Site<'_> {
         decoded(self.words, self.at)
     }
 
-    /// Whether a result that the instruction before writes has a condition.
+    /// Whether a result of the previous instruction is conditional.
     fn follows_conditional_write(&self) -> bool {
         let before = self.executed.before(self.at).first().map(|&at| decoded(self.words, at).accesses());
         before.is_some_and(|accesses| accesses.written().any(Write::is_conditional))
@@ -233,7 +233,7 @@ impl Site<'_> {
     }
 }
 
-/// A reason for which one side complains alone.
+/// A reason that only one side reports a place.
 pub(crate) struct Exception {
     pub(crate) row: &'static str,
     pub(crate) side: Side,
@@ -241,10 +241,10 @@ pub(crate) struct Exception {
     pub(crate) why: &'static str,
 }
 
-/// The row of an exception that is one for all of them.
+/// The row of an exception that applies to all rows.
 pub(crate) const ANY_ROW: &str = "any";
 
-/// The reasons for which one side complains alone.
+/// All reasons that only one side reports a place.
 pub(crate) const EXCEPTIONS: &[Exception] = &[
     Exception {
         row: "scoreboard in the first two",
@@ -319,7 +319,7 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
     },
 ];
 
-/// Rules and codes that the tables leave out.
+/// Rules and codes that are in no table.
 pub(crate) fn gaps() -> Vec<String> {
     let mut gaps = Vec::new();
     for rule in Rule::ALL {
@@ -328,7 +328,7 @@ pub(crate) fn gaps() -> Vec<String> {
             gaps.push(format!("the model's rule {rule:?} is in no table"));
         }
     }
-    // From here on codes are about the hardware.
+    // Codes from here on are about the hardware.
     const FIRST: u16 = Code::ReadAfterWrite.number();
     for code in Code::ALL.iter().filter(|code| code.number() >= FIRST) {
         let in_row = ROWS.iter().any(|row| row.codes.contains(code));
