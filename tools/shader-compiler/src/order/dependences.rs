@@ -1,4 +1,4 @@
-//! The dependence graph of a basic block: which operations must come after which, and by how many cycles.
+//! The dependence graph of a basic block: the order of operations, with minimum distances in cycles.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -21,21 +21,21 @@ const ROW_SET_UP: usize = Hazard::VpmReadAfterSetup.distance() as usize;
 const QUEUED_ROWS: usize = 2;
 /// Cycles from a write of the uniforms' address to the first read of a uniform.
 const UNIFORMS_ADDRESS: usize = Hazard::UniformAfterAddress.distance() as usize;
-/// Cycles until what is written to a register file can be read.
+/// Latency in cycles of a register of a file.
 const FILE_LATENCY: usize = Hazard::ReadAfterWrite.distance() as usize;
-/// Cycles until the special function unit's result can be read.
+/// Latency in cycles of the special function unit's result.
 const SFU_RESULT_LATENCY: usize = SFU_LATENCY as usize;
-/// Where the code that a pipeline appends reads the depth of a fragment.
+/// The register from which the code that a pipeline appends reads the depth of a fragment.
 const DEPTH_OUTPUT: Target = Target::Output(File::B, WriteTarget::Register(DEPTH));
-/// Cycles from a texture request to its result, if the TMU's cache has it [vc4cl].
+/// Latency in cycles of a texture lookup, on a hit in the TMU's cache [vc4cl].
 pub(crate) const LOOKUP_LATENCY: usize = 9;
 
-/// What a dependence is carried by.
+/// The cause of a dependence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Carrier {
-    /// A register, or nothing: only the order matters.
+    /// A register, or only the order of accesses.
     Register,
-    /// Flags, r5 or the parameters of one lookup: they do not survive a switch of threads, and cannot be copied.
+    /// Flags, r5 or the parameters of a lookup, which are lost at a thread switch and cannot be copied.
     Fixed,
     /// The TMU, from a lookup's last parameter to its result.
     Lookup,
@@ -46,9 +46,9 @@ pub(crate) enum Carrier {
 pub(crate) struct Dependence {
     /// The earlier operation.
     pub(crate) on: usize,
-    /// Cycles between the two that the hardware demands; the write latency of a register file comes on top.
+    /// Minimum distance in cycles; the write latency of a register file is added to it.
     pub(crate) cycles: usize,
-    /// Cycles after which the later operation does not stall.
+    /// Distance in cycles at which the later operation does not stall.
     pub(crate) latency: usize,
     pub(crate) carrier: Carrier,
 }
@@ -137,7 +137,7 @@ pub(crate) fn dependences(operations: &[Operation], registers: usize, threading:
             match operand {
                 Operand::Input(_, ReadSource::Varying) => {
                     wait(varying, 1, 1);
-                    // r5 has the coefficient of one varying at a time.
+                    // r5 holds the coefficient of one varying at a time.
                     wait(coefficient, 0, 0);
                     varying = Some(at);
                 }
@@ -192,7 +192,7 @@ pub(crate) fn dependences(operations: &[Operation], registers: usize, threading:
                 if parameters > 0 {
                     fixed.extend(texture);
                 }
-                // The queue has room again when an older result is loaded.
+                // The queue has space again when an older result is loaded.
                 let waiting: usize = loads.iter().map(|(_, entries)| entries).sum();
                 if waiting + parameters + 1 > tmu_entries
                     && let Some((load, _)) = loads.first().copied()

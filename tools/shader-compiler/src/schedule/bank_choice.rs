@@ -14,9 +14,9 @@ use crate::machine::{Operand, Operation, Register, Target, Work};
 /// The remaining uses of a result.
 #[derive(Clone, Copy)]
 struct Uses {
-    /// All of them come soon.
+    /// All of them are soon.
     soon: bool,
-    /// They are the next instructions.
+    /// They are in the next instructions.
     at_once: bool,
     /// They also read another operand from file A.
     prefers_b: bool,
@@ -28,18 +28,18 @@ pub(super) struct Choices {
     list: [Option<Choice>; 3],
 }
 
-/// A destination, and what that does to the live ranges.
+/// A destination, and its effect on live ranges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Choice {
     /// No register is written.
     Fixed(Destination),
     /// A live range begins in a bank.
     New(Bank),
-    /// The live range that the register has already goes on.
+    /// The register's existing live range continues.
     Rewrite(Destination),
-    /// The live range of a register that is changed in part goes on as that of the result.
+    /// The live range of a register that is partly overwritten becomes that of the result.
     TakeOver(Register, Destination),
-    /// Nothing is written: the live range is the colour, and is in r0 at the end.
+    /// No write is needed: the live range is the colour, and will be in r0 at the end.
     IsColor(RangeId),
 }
 
@@ -83,7 +83,7 @@ impl Scheduler<'_> {
             return Ok(Choices::one(Choice::New(Bank::R4)));
         }
         if let Some((bank, range)) = self.occupancy.place(register) {
-            // A carried value's next, in the place that it has; or the rest of one that is made in parts.
+            // The next value of a loop-carried one is written to the same register; as is the rest of a value that is assembled in parts.
             return Ok(Choices::one(Choice::Rewrite(Destination::Range(bank, range))));
         }
         let file_a = self.in_file_a[register.index()];
@@ -97,7 +97,7 @@ impl Scheduler<'_> {
                 _ => Err(Obstacle::Merged),
             };
         }
-        // Registers that die at this operation are free for its result.
+        // Registers that die at this operation can be reused for its result.
         let mut freed: Vec<Register> = Vec::new();
         for read in operation.reads() {
             if self.is_last_read(operation, read) && !freed.contains(&read) {
@@ -145,7 +145,7 @@ impl Scheduler<'_> {
         self.left[register.index()] == operation.reads().filter(|read| *read == register).count() as u32
     }
 
-    /// The bank that a value is copied to when it must leave its own.
+    /// The bank to copy a value to when its own is full.
     pub(super) fn bank_to_copy_to(&mut self, work: &ReadyList<'_>, register: Register) -> Option<Bank> {
         let from = self.occupancy.bank(register)?;
         let free =
@@ -169,7 +169,7 @@ impl Scheduler<'_> {
         }
     }
 
-    /// The file to which a value can be copied that must not be in an accumulator.
+    /// The file to copy a value to that must leave the accumulators.
     pub(super) fn file_to_copy_to(&mut self, work: &ReadyList<'_>, register: Register) -> Option<Bank> {
         let free = |occupancy: &super::occupancy::Occupancy, bank| occupancy.has_room(bank).then_some(bank);
         let (a, b) = (free(&self.occupancy, Bank::A), free(&self.occupancy, Bank::B));
@@ -179,7 +179,7 @@ impl Scheduler<'_> {
         if self.uses(work, None, register).prefers_b { b.or(a) } else { a.or(b) }
     }
 
-    /// Whether a result is used soon, and by what stands beside values of file A.
+    /// Whether a result is used soon, and whether together with operands from file A.
     fn uses(&mut self, work: &ReadyList<'_>, at: Option<usize>, register: Register) -> Uses {
         let (mut deepest, mut prefers_b, mut count, mut reads) = (0, false, 0u32, 0u32);
         for user in work.users(register).filter(|user| Some(*user) != at) {
@@ -210,7 +210,7 @@ impl Scheduler<'_> {
         Uses { soon, at_once: soon && deepest <= 1, prefers_b }
     }
 
-    /// Whether an operation only loads a constant or uniform whose first use is more than a few cycles away.
+    /// Whether an operation only loads a constant or uniform whose first use is more than a few cycles later.
     pub(super) fn is_early(&self, work: &ReadyList<'_>, at: usize) -> bool {
         let operation = work.operation(at);
         let brings = match operation.work {
@@ -229,12 +229,12 @@ impl Scheduler<'_> {
     }
 }
 
-/// Whether an operation to come rotates a register.
+/// Whether a remaining operation rotates a register.
 pub(super) fn is_rotated(work: &ReadyList<'_>, register: Register) -> bool {
     work.users(register).any(|user| matches!(work.operation(user).work, Work::Rotate(_)))
 }
 
-/// Whether an operation to come takes a part of a register.
+/// Whether a remaining operation unpacks a component of a register.
 pub(super) fn is_unpacked(work: &ReadyList<'_>, register: Register) -> bool {
     let takes_part = |operand: &Operand| matches!(operand, Operand::Part(other, _) if *other == register);
     work.users(register).any(|user| work.operation(user).operands.iter().any(takes_part))

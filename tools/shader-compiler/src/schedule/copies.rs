@@ -15,7 +15,7 @@ use crate::bundle::{Bank, Bundle, Destination, Placed};
 use crate::machine::{Operand, Operation, Register, Target, Work};
 
 impl Scheduler<'_> {
-    /// Removes an operation's obstacle, and returns whether that took an instruction.
+    /// Removes an operation's obstacle; returns whether that was an instruction.
     pub(super) fn clear(&mut self, work: &mut ReadyList<'_>, at: usize, obstacle: &Obstacle) -> bool {
         let operation = work.operation(at);
         let span = operation.span;
@@ -56,7 +56,7 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Issues an operation whose result replaces an operand of another one.
+    /// Issues a move or unpack whose result replaces an operand of another operation.
     fn substitute(
         &mut self,
         work: &mut ReadyList<'_>,
@@ -89,7 +89,8 @@ impl Scheduler<'_> {
         false
     }
 
-    /// Moves a value to a register file that is not full: out of the accumulators if these are, or out of the other file. Whether that was an instruction.
+    /// Copies a value to a register file with a free register: from the accumulators if these are full, or from the other file. Returns whether that was an
+    /// instruction.
     pub(super) fn evict(&mut self, work: &ReadyList<'_>) -> bool {
         let free = |bank| self.occupancy.has_room(bank).then_some(bank);
         let (a, b) = (free(Bank::A), free(Bank::B));
@@ -119,7 +120,7 @@ impl Scheduler<'_> {
         furthest.is_some_and(|register| self.copy_to(register, Span::default(), to))
     }
 
-    /// Drops the rematerializable value with the furthest next use, and returns whether there was one. That takes no instruction.
+    /// Drops the rematerialisable value with the furthest next use; returns whether there was one. This takes no instruction.
     pub(super) fn drop_value(&mut self, work: &ReadyList<'_>) -> bool {
         let now = self.now();
         let may_go = |register: &Register| {
@@ -127,7 +128,7 @@ impl Scheduler<'_> {
                 && !self.pinned[register.index()]
                 && self.is_of_this_loop(*register)
                 && self.occupancy.ready(*register) <= now
-                // It would be rematerialized at once.
+                // It would have to be rematerialised at once.
                 && !work.candidates(now, 0).any(|at| work.operation(at).reads().any(|read| read == *register))
         };
         let next_use = |register: &Register| work.users(*register).min().unwrap_or(usize::MAX);
@@ -138,7 +139,7 @@ impl Scheduler<'_> {
         true
     }
 
-    /// Rematerializes a dropped value, and returns whether that took an instruction.
+    /// Rematerialises a dropped value; returns whether that was an instruction.
     fn rematerialize(&mut self, work: &ReadyList<'_>, register: Register) -> bool {
         let Some(maker) = self.rematerializable[register.index()] else { return false };
         let Ok((bundle, choice)) = self.attempt_operation(work, maker, None, None) else { return false };
