@@ -1,20 +1,20 @@
 //! Instructions as assembler text, one line each, in vc4asm's language.
 //!
-//! The text is made so that assembling it gives the same 64 bits again. Not every word has such a text: fields that an operation
-//! does not use can hold anything in a word, but the language gives them their default. [`write_text`] says whether the text is exact;
-//! where it is not, a disassembler shows the word as data and the text as a comment.
+//! Assembling the text gives the same 64 bits again, if that is possible. Some words have no such text: fields that an operation does not use can have any
+//! value in a word, but the language gives them a default. [`write_text`] says whether the text is exact; if not, a disassembler writes the word as data and
+//! the text as a comment.
 //!
-//! # Forms beyond the plain ones
-//! - `raN` and `rbN` with N above 31 name an address of one file, where the name of the register would leave the file open.
-//! - `anop` and `mnop` name an ALU that does nothing, with its target and sources where the word has any; beside an operation that only makes a
-//!   constant they keep the word from becoming a load immediate. `read` fills a read address that no operand uses.
-//! - `.always` is the condition of a result that goes nowhere, which would otherwise be `.never`.
-//! - `.pm` is that bit set where no pack or unpack follows from it; `.pm8` is it with [`PackMul::IGNORED`] in the pack field, whatever is packed.
-//! - A rotation stands at the target of the mul operation: `mov r0 << 3, r1`.
+//! # Special forms
+//! - `raN` and `rbN` with N above 31 are an address of one file, where the register's name could mean either file.
+//! - `anop` and `mnop` are an ALU without an operation, with its target and sources if the word has any; beside an operation that only makes a
+//!   constant they keep the word from becoming a load immediate. `read` sets a read address that no operand uses.
+//! - `.always` is the condition of a result without a target, whose default is `.never`.
+//! - `.pm` sets that bit where no pack or unpack does; `.pm8` sets it together with [`PackMul::IGNORED`] in the pack field, for any pack.
+//! - A rotation is written at the target of the mul operation: `mov r0 << 3, r1`.
 //!
-//! # Pieces
-//! A line is put together from [`Piece`]s out of tables, each name with the space or comma before it. To add one is a copy of fixed size; that and the
-//! few tests on the bits of the word are what makes listings of millions of instructions quick.
+//! # Implementation
+//! A line is composed of [`Piece`]s from tables, each a name with the space or comma before it. Appending one is a copy of fixed size; that, and few tests of
+//! the word's bits, makes listings of millions of instructions fast.
 //!
 //! # Sources
 //! [vc4asm] for the language, [AG p.26-38] for the fields.
@@ -36,10 +36,10 @@ mod piece;
 
 use piece::Piece;
 
-/// Room for the text of any instruction, in bytes.
+/// Buffer size for the text of any instruction, in bytes.
 pub const LINE_BYTES: usize = 256;
 
-/// The text of an instruction, as far as it is not in the line itself.
+/// Properties of the text of an instruction that was written to a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Length in bytes.
@@ -48,7 +48,7 @@ pub struct Line {
     pub exact: bool,
 }
 
-/// Writes the text of a word to the start of `line`; what stands behind it there is lost.
+/// Writes the text of a word to the start of `line`; the rest of the buffer is undefined afterwards.
 pub fn write_text(word: u64, line: &mut [u8; LINE_BYTES]) -> Line {
     match Instruction::decode(word) {
         Instruction::Alu(_) if word & (UNPACK.mask | PM.mask | PACK.mask | SF.mask) == 0 => {
@@ -61,7 +61,7 @@ pub fn write_text(word: u64, line: &mut [u8; LINE_BYTES]) -> Line {
     }
 }
 
-/// Whether there is a text that assembles to the same word.
+/// Whether a word has a text that assembles to the same word.
 pub fn has_exact_text(word: u64) -> bool {
     write_text(word, &mut [0; LINE_BYTES]).exact
 }
@@ -78,7 +78,7 @@ impl fmt::Display for Text {
     }
 }
 
-/// A field of an ALU instruction in its place.
+/// Position and size of a field of an ALU instruction.
 #[derive(Clone, Copy)]
 struct Field {
     lo: u32,
@@ -100,7 +100,7 @@ impl Field {
 
     #[inline]
     const fn of(self, word: u64) -> usize {
-        // Half a word has shorter constants.
+        // Constants for half a word are shorter.
         if self.lo >= 32 {
             ((word >> 32) as u32 >> (self.lo - 32) & (self.mask >> self.lo) as u32) as usize
         } else {
@@ -128,12 +128,12 @@ const ADD_B: Field = Field::named("add_b");
 const MUL_A: Field = Field::named("mul_a");
 const MUL_B: Field = Field::named("mul_b");
 
-/// Some of the codes of a field, a bit for each.
+/// A set of codes of a field, as bits.
 #[derive(Clone, Copy)]
 struct Codes(u64);
 
 impl Codes {
-    /// A code more, if it belongs to them.
+    /// Adds a code, if `belongs`.
     const fn with(self, code: u8, belongs: bool) -> Self {
         Self(self.0 | (belongs as u64) << code)
     }
@@ -144,7 +144,7 @@ impl Codes {
     }
 }
 
-/// Write addresses that mean the same in both files.
+/// Write addresses with the same meaning in both files.
 const WRITTEN_IN_EITHER_FILE: Codes = {
     let (mut codes, mut address) = (Codes(0), 0);
     while address < 64 {
@@ -153,7 +153,7 @@ const WRITTEN_IN_EITHER_FILE: Codes = {
     }
     codes
 };
-/// Read addresses that mean the same in both files.
+/// Read addresses with the same meaning in both files.
 const READ_IN_EITHER_FILE: Codes = {
     let (mut codes, mut address) = (Codes(0), 0);
     while address < 64 {
@@ -162,7 +162,7 @@ const READ_IN_EITHER_FILE: Codes = {
     }
     codes
 };
-/// Operations of the add ALU that have one source.
+/// Operations of the add ALU with one source.
 const UNARY: Codes = {
     let (mut codes, mut code) = (Codes(0), 0);
     while code < 32 {
@@ -171,7 +171,7 @@ const UNARY: Codes = {
     }
     codes
 };
-/// Operations of the add ALU that take floats.
+/// Operations of the add ALU on floats.
 const TAKES_FLOATS: Codes = {
     let (mut codes, mut code) = (Codes(0), 0);
     while code < 32 {
@@ -180,7 +180,7 @@ const TAKES_FLOATS: Codes = {
     }
     codes
 };
-/// Operations of the add ALU that make floats.
+/// Operations of the add ALU whose result is a float.
 const MAKES_FLOATS: Codes = {
     let (mut codes, mut code) = (Codes(0), 0);
     while code < 32 {
@@ -189,7 +189,7 @@ const MAKES_FLOATS: Codes = {
     }
     codes
 };
-/// Codes that are no operation of the add ALU.
+/// Codes of the add ALU without an operation.
 const RESERVED_ADD: Codes = {
     let (mut codes, mut code) = (Codes(0), 0);
     while code < 32 {
@@ -204,7 +204,7 @@ const fn mul_pack(pack: usize) -> usize {
     PackMul::of_field(pack as u8).code() as usize
 }
 
-/// What states `pm`, where packs and unpacks do not say all that there is to it.
+/// The suffix for `pm`, if packs and unpacks do not determine it.
 const fn stated_pm(pm: bool, pack: usize, unpack: usize) -> Option<&'static Piece> {
     if pm && pack & PackMul::IGNORED as usize != 0 {
         Some(&names::PM_8)
@@ -233,7 +233,7 @@ impl<'l> Builder<'l> {
 
     #[inline(always)]
     fn put(&mut self, piece: &Piece) {
-        // Every line has room for its pieces: the longest are some 210 bytes long.
+        // The buffer is large enough: the longest lines have about 210 bytes.
         if self.length <= LINE_BYTES - Piece::BLOCK {
             self.line[self.length..self.length + Piece::BLOCK].copy_from_slice(piece.block());
             self.length += piece.len();
@@ -251,7 +251,7 @@ impl<'l> Builder<'l> {
         self.put(&names[file][targets.address(half)]);
     }
 
-    /// A condition as suffix. `silent`: the result goes nowhere, so that "never" is the default and no other but "always" can be said.
+    /// A condition as suffix. `silent`: the result has no target, so that "never" is the default and only "always" is written.
     #[inline(always)]
     fn condition(&mut self, code: usize, silent: bool) {
         let default = if silent { Condition::Never } else { Condition::Always };
@@ -261,7 +261,7 @@ impl<'l> Builder<'l> {
         }
     }
 
-    /// The pack of the target of one half; `float`: its result is one.
+    /// The pack of an ALU's target; `float`: the result is a float.
     #[inline(always)]
     fn pack(&mut self, pm: bool, pack: usize, targets: &Targets, half: Half, float: bool) {
         let here = (half == Half::Mul) == (pm || targets.ws);
@@ -282,18 +282,18 @@ enum Half {
     Mul,
 }
 
-/// The targets of both ALUs, as far as all kinds of instruction have them.
+/// The targets of both ALUs, in the form that all kinds of instructions have.
 struct Targets {
     add: usize,
     mul: usize,
     /// Write swap.
     ws: bool,
-    /// Which target must name its file, so that write swap follows.
+    /// The target that must name its file to determine write swap.
     numbered: Option<Half>,
 }
 
 impl Targets {
-    /// Targets of which the add ALU's is written out in any case, or only the mul ALU's.
+    /// Which targets are written in any case: the add ALU's, or only the mul ALU's.
     #[inline(always)]
     fn new(add: usize, mul: usize, ws: bool, add_written: bool) -> Self {
         let open = ws && WRITTEN_IN_EITHER_FILE.has(add) && WRITTEN_IN_EITHER_FILE.has(mul);
@@ -312,7 +312,7 @@ impl Targets {
         usize::from((half == Half::Mul) != self.ws)
     }
 
-    /// Whether a target can have the pack.
+    /// Whether a target supports the pack.
     #[inline(always)]
     fn can_pack(&self, pm: bool, pack: usize) -> bool {
         pack == 0
@@ -326,11 +326,11 @@ impl Targets {
 
 // ALU instructions.
 
-/// An ALU instruction, `PLAIN` if it neither packs nor unpacks nor sets flags, as most do not.
+/// An ALU instruction; `PLAIN` if it neither packs nor unpacks nor sets flags, as most do.
 fn alu<const PLAIN: bool>(word: u64, mut text: Builder<'_>) -> Line {
     let fields = Fields::of::<PLAIN>(word);
     text.exact = !(RESERVED_ADD.has(fields.op_add) || fields.rotated && fields.op_mul == 0);
-    // An ALU that does nothing is named where something about it is not as by default.
+    // An ALU without an operation is named if any of its fields differs from the default.
     let name_add = fields.add_acts || fields.names_idle_add();
     let name_mul = fields.mul_acts || fields.names_idle_mul();
     let targets = Targets::new(fields.waddr_add, fields.waddr_mul, word & WS.mask != 0, name_add);
@@ -349,7 +349,7 @@ fn alu<const PLAIN: bool>(word: u64, mut text: Builder<'_>) -> Line {
     text.end()
 }
 
-/// The fields of an ALU instruction, and what follows from them.
+/// The fields of an ALU instruction, and derived properties.
 struct Fields {
     word: u64,
     op_add: usize,
@@ -366,12 +366,12 @@ struct Fields {
     unpack: usize,
     sf: bool,
     small_immediate: bool,
-    /// The mul ALU's result is.
+    /// The result of the mul ALU is rotated.
     rotated: bool,
-    /// An ALU that acts has an operation or a target.
+    /// The add ALU has an operation or a target.
     add_acts: bool,
     mul_acts: bool,
-    /// An ALU that selects has an operand other than r0.
+    /// The add ALU selects an operand other than r0.
     add_selects: bool,
     mul_selects: bool,
 }
@@ -425,7 +425,7 @@ impl Fields {
         self.sf && self.op_add == 0
     }
 
-    /// Whether the add ALU has to be named although it does not act.
+    /// Whether the add ALU has to be named although it has neither operation nor target.
     #[inline(always)]
     fn names_idle_add(&self) -> bool {
         let default = if self.sf { Condition::Always } else { Condition::Never };
@@ -440,7 +440,7 @@ impl Fields {
             || !self.mul_acts && alone
     }
 
-    /// Whether the mul ALU has to be named although it does not act.
+    /// Whether the mul ALU has to be named although it has neither operation nor target.
     #[inline(always)]
     fn names_idle_mul(&self) -> bool {
         let default = if self.flags_from_mul() { Condition::Always } else { Condition::Never };
@@ -450,7 +450,7 @@ impl Fields {
         self.mul_selects || self.mul_packs() || COND_MUL.of(self.word) != usize::from(default.code()) || add_constant
     }
 
-    /// `mov` of an immediate may be another operation, but of these it is not.
+    /// Operations that a `mov` of an immediate is never assembled to.
     #[inline(always)]
     fn moves(&self, input: usize) -> bool {
         input != INPUT_B || !self.small_immediate || matches!(self.raddr_b, 1..=15)
@@ -479,7 +479,7 @@ impl Fields {
         }
     }
 
-    /// The mul ALU's part; `after_add`: it is not the first.
+    /// The mul ALU's operation; `after_add`: the add ALU's precedes it.
     #[inline(always)]
     fn put_mul(&self, text: &mut Builder<'_>, targets: &Targets, inputs: &mut Inputs, after_add: bool) {
         let moves = self.op_mul == V8MIN && self.mul_a == self.mul_b && self.moves(self.mul_a);
@@ -496,7 +496,7 @@ impl Fields {
         }
         text.condition(COND_MUL.of(self.word), self.waddr_mul == usize::from(NOP) && !self.flags_from_mul());
         if self.mul_acts || self.mul_selects || self.mul_packs() {
-            // `- << 3` would be a negative number: `rb39` is the same register by its number.
+            // `- << 3` would be parsed as a negative number: `rb39` is the same register.
             if self.rotated && self.waddr_mul == usize::from(NOP) {
                 text.put(&names::NUMBERED[targets.file(Half::Mul)][usize::from(NOP)]);
             } else {
@@ -515,7 +515,7 @@ impl Fields {
         }
     }
 
-    /// The signal, and read addresses that no operand uses; `first`: nothing stands before them.
+    /// The signal, and read addresses that no operand uses; `first`: nothing precedes them.
     #[inline(always)]
     fn put_signal_and_reads(&self, text: &mut Builder<'_>, mut first: bool) {
         let mut next = |text: &mut Builder<'_>| {
@@ -555,13 +555,13 @@ const INPUT_R4: usize = Mux::R4.code() as usize;
 const INPUT_A: usize = Mux::A.code() as usize;
 const INPUT_B: usize = Mux::B.code() as usize;
 
-/// What the operand multiplexers of an instruction select from.
+/// The inputs of an instruction's operand multiplexers.
 struct Inputs {
-    /// By the code of the multiplexer's input.
+    /// By the multiplexer code.
     names: [&'static Piece; 8],
-    /// What input B is called once input A stands in the text.
+    /// The name of input B if input A has been written already.
     b_after_a: &'static Piece,
-    /// The input that is unpacked, and how.
+    /// The unpacked input, and its suffix.
     unpacked: Option<(usize, &'static Piece)>,
 }
 
@@ -571,7 +571,7 @@ impl Inputs {
         let [r0, r1, r2, r3, r4, r5] = &names::ACCUMULATORS;
         let (raddr_a, raddr_b) = (RADDR_A.of(word), RADDR_B.of(word));
         let small_immediate = SIG.of(word) == usize::from(Signal::SmallImmediate.code());
-        // A register of both files is read through file A, unless that is taken.
+        // A register that is in both files is read through file A, unless that port is in use.
         let either = READ_IN_EITHER_FILE.has(raddr_b);
         let taken = raddr_a != raddr_b && !READ_IN_EITHER_FILE.has(raddr_a);
         let kind_of_b = |either: bool| if small_immediate { 2 } else { usize::from(either) };
@@ -583,7 +583,7 @@ impl Inputs {
         Self { names: [r0, r1, r2, r3, r4, r5, a, b], b_after_a, unpacked }
     }
 
-    /// How the input `unpacked` is unpacked.
+    /// The unpack suffix of an input.
     #[inline(always)]
     fn unpack(word: u64, unpacked: usize, exact: &mut bool) -> &'static Piece {
         let mode = UNPACK.of(word);
@@ -592,7 +592,7 @@ impl Inputs {
         let mul_reads = MUL_A.of(word) == unpacked || MUL_B.of(word) == unpacked;
         let add_floats = TAKES_FLOATS.has(OP_ADD.of(word));
         let mul_floats = OP_MUL.of(word) == usize::from(MulOp::Fmul.code());
-        // File A unpacks for both ALUs alike: to floats if either takes floats.
+        // File A is unpacked in the same way for both ALUs: to floats if either operation is on floats.
         let mixed =
             !pm && mode != 3 && (add_reads && !add_floats && mul_floats || mul_reads && !mul_floats && add_floats);
         *exact &= (add_reads || mul_reads) && !mixed && (pm || RADDR_A.of(word) < usize::from(REGISTERS));
@@ -716,7 +716,7 @@ mod readme {}
 mod tests {
     use super::*;
 
-    /// Words of the guide's vendor code and of a published listing [JayStation], with what the listing says of them.
+    /// Words of the guide's vendor code and of a published listing [JayStation], with the text of the listing.
     #[test]
     fn words_read_as_their_listings_say() {
         for (word, text) in [
@@ -728,7 +728,7 @@ mod tests {
             (0xd202_0827_0e00_4dc0, "shr r0, ra0.16ai, 4"),
             (0xd002_0827_0202_01c0, "fsub r0, r0, 1.0; read ra0"),
             (0x1002_0e27_159e_7000, "mov t0s, r0"),
-            // Made by a newer vc4asm, and run on a board [kumaashi fs_normal_z.h]: pack codes 12 and 13.
+            // From a newer vc4asm, executed on a board [kumaashi fs_normal_z.h]: pack codes 12 and 13.
             (0x11c2_48a3_819e_7540, "fadd.pm8 r2, r2, r5; mov r3.8asf, r0"),
             (0x11d0_49e3_809e_7009, "mmov.pm8 r3.8bsf, r1"),
         ] {
@@ -751,7 +751,7 @@ mod tests {
 
     #[test]
     fn the_longest_lines_fit() {
-        // Everything that a line can have, with the longest names; and two targets with a constant for each element.
+        // Lines with all possible parts and the longest names; and two targets with a per-element constant.
         let operations = Alu {
             sig: Signal::ScoreboardWait,
             unpack: v3d_hw::qpu::Unpack::Half0,

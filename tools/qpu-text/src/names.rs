@@ -1,9 +1,9 @@
-//! Names of registers, operations, conditions and values, each with what stands before it in the text.
+//! Names of registers, operations, conditions and values, each with the preceding separator.
 
 use super::piece::Piece;
 use v3d_hw::qpu::{AddOp, MulOp, Signal};
 
-/// The I/O addresses 32 to 63 of both register files [AG p.37-38]; one without a name goes by its number.
+/// The I/O addresses 32 to 63 of both register files [AG p.37-38]; an address without a name is written as a number.
 const IO: [[&str; 4]; 32] = [
     // Read through file A and B, written to file A and B.
     ["unif", "unif", "r0", "r0"],
@@ -60,7 +60,7 @@ const fn addresses(before: &str, file: usize, column: Option<usize>) -> [Piece; 
     pieces
 }
 
-/// Pieces of names, all with the same before them.
+/// Pieces for names, all with the same separator.
 const fn pieces<const N: usize>(before: &str, names: &[&str; N]) -> [Piece; N] {
     let mut pieces = [Piece::new(before); N];
     let mut at = 0;
@@ -108,9 +108,9 @@ const fn immediates(before: &str) -> [Piece; 64] {
     pieces
 }
 
-/// What is read from file A, as operand.
+/// Reads of file A, as operands.
 pub(super) static READ_A: [Piece; 64] = addresses(", ", 0, Some(0));
-/// What is read from file B, as operand: by name; by number, where the name would leave the file open; small immediates.
+/// Reads of file B, as operands: by name; by number, where the name would not determine the file; small immediates.
 pub(super) static READ_B: [[Piece; 64]; 3] = [addresses(", ", 1, Some(1)), addresses(", ", 1, None), immediates(", ")];
 /// Accumulators as sources.
 pub(super) static ACCUMULATORS: [Piece; 6] = pieces(", ", &["r0", "r1", "r2", "r3", "r4", "r5"]);

@@ -67,10 +67,10 @@ macro_rules! limits {
 limits! {
     // Numbers, values and control flow.
     NUMBER_WIDTH = hardware("number-width", "numbers have 32 bits on the QPUs, and f16 in memory");
-    REGISTERS = compiler("registers", "too many values are needed at the same time: this compiler keeps them all in registers, and none in memory");
+    REGISTERS = compiler("registers", "too many values are live at the same time: this compiler keeps all of them in registers, and spills none to memory");
     VALUE_SIZE = compiler("value-size", "a value of too many scalars");
     TYPE_IN_REGISTERS = compiler("type-in-registers", "a value of this type cannot be kept in registers");
-    DYNAMIC_INDEX = compiler("dynamic-index", "an index that is not constant, into too many elements");
+    DYNAMIC_INDEX = compiler("dynamic-index", "a dynamic index into too many elements");
     BUILT_IN_FUNCTION = compiler("built-in-function", "this built-in function is not supported");
     SUBGROUPS = hardware("subgroups", "subgroup operations, ray queries and cooperative matrices do not exist on this GPU");
     OVERRIDE = compiler("override", "an override needs a default value, and cannot be part of a constant expression or a workgroup size");
@@ -80,7 +80,7 @@ limits! {
     CALL_DEPTH = compiler("call-depth", "calls are nested too deeply to be inlined");
 
     // Inputs and outputs of a stage.
-    ATTRIBUTE_COUNT = hardware("attribute-count", "a vertex has too many attributes, of which neighbours are one array if the same shaders read them");
+    ATTRIBUTE_COUNT = hardware("attribute-count", "a vertex has too many attributes; adjacent ones share an array if the same shaders read them");
     ATTRIBUTE_TYPE = compiler("attribute-type", "attributes are scalars or vectors of f32, i32 or u32");
     VARYING_COUNT = hardware("varying-count", "too many components of varyings");
     VARYING_TYPE = compiler("varying-type", "varyings are scalars or vectors of f32; integers must be flat");
@@ -117,10 +117,10 @@ limits! {
 
     // Time and memory of the compiler itself.
     SOURCE_SIZE = budget("source-size", "a source has at most 262144 bytes");
-    NESTING = budget("nesting", "brackets, operators of an expression and `else if` are within each other at most 1000 times");
-    PARTS = budget("parts", "constants and types have at most 524288 parts, counted wherever they are used");
+    NESTING = budget("nesting", "brackets, operators of an expression and `else if` are nested at most 1000 deep");
+    PARTS = budget("parts", "constants and types have at most 524288 components, counted at each use");
     LOCATION = budget("location", "a location has a number of at most 1023");
     VARIABLE_SIZE = budget("variable-size", "the variables that exist at the same time have at most 32768 scalars");
-    WORK = budget("work", "compiling takes at most 4194304 steps: calls, loops and branches within each other multiply them");
-    PROGRAM_SIZE = budget("program-size", "a program has at most 20000 computations, and ordering them takes at most 16777216 steps");
+    WORK = budget("work", "compiling takes at most 4194304 steps: nested calls, loops and branches multiply them");
+    PROGRAM_SIZE = budget("program-size", "a program has at most 20000 computations, and scheduling them takes at most 16777216 steps");
 }
