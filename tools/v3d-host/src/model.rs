@@ -6,11 +6,14 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+#[cfg(feature = "renderer")]
 use renderer::Device;
+use v3d::Interrupts;
 use v3d::hw::BusAddr;
 use v3d::hw::registers::Register;
 use v3d::platform::{GpuMemory, Named, Power, PowerError, RegisterAccess, Time};
-use v3d::{Driver, Interrupts, Limits};
+#[cfg(feature = "renderer")]
+use v3d::{Driver, Limits};
 use v3d_sim::job::{Job, RenderConfig};
 use v3d_sim::memory::Limits as MemoryLimits;
 use v3d_sim::{Config, Fault, Memory, V3d, dump};
@@ -76,10 +79,11 @@ impl Model {
     /// Address of GPU memory: not 0, so that a null address is invalid.
     const OFFSET: u32 = 0x10_0000;
 
-    /// Initialises the driver with its default limits.
+    /// A device of the renderer, with the driver's default limits.
     ///
     /// # Errors
     /// When there is less memory than the driver allocates for the binner.
+    #[cfg(feature = "renderer")]
     pub fn device(&self) -> Result<Device<'_, Self>, v3d::Error> {
         Ok(Device::new(Driver::bring_up(self, &self.interrupts, Limits::default())?))
     }

@@ -7,8 +7,11 @@ use std::io::BufWriter;
 #[cfg(feature = "programs")]
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "renderer")]
 use renderer::{Device, Format, Target, Texture};
+#[cfg(feature = "renderer")]
 use v3d::Platform;
+#[cfg(feature = "renderer")]
 use v3d::hw::tiling::Tiling;
 
 /// Why a picture could not be read or written.
@@ -16,10 +19,12 @@ use v3d::hw::tiling::Tiling;
 #[non_exhaustive]
 pub enum PictureError {
     /// The target cannot be read.
+    #[cfg(feature = "renderer")]
     #[error("{0}")]
     Target(#[from] renderer::Error),
     /// The target's pixel format is not supported.
-    #[error("{label}: pixels are taken of Rgba8888, and these are {format:?}")]
+    #[cfg(feature = "renderer")]
+    #[error("{label}: only Rgba8888 can be read as a picture, not {format:?}")]
     Format {
         /// The target's label.
         label: &'static str,
@@ -53,6 +58,7 @@ impl Picture {
     ///
     /// # Errors
     /// When the target belongs to another device or is a display's page, or its pixels do not have 32 bits.
+    #[cfg(feature = "renderer")]
     pub fn of_target<P: Platform>(device: &Device<'_, P>, target: &Target) -> Result<Self, PictureError> {
         if target.format() != Format::Rgba8888 {
             return Err(PictureError::Format { label: target.label(), format: target.format() });

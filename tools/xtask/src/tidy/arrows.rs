@@ -94,14 +94,14 @@ const ARROWS: &[Arrows] = &[
         build: &[],
         dev: &["v3d-sim"],
     },
-    // `qpu run` executes programs in the model; the assembler for build scripts does not depend on it.
     // Text of instructions, for the assembler and for the model, which must not depend on each other.
     Arrows { from: "qpu-text", normal: &["v3d-hw"], optional: &[], build: &[], dev: &[] },
+    // The command `qpu run` executes programs in the model; the library, which build scripts use, does not depend on it.
     Arrows { from: "qpu", normal: &["v3d-hw", "qpu-text"], optional: &["v3d-sim", "whole-file"], build: &[], dev: &[] },
     Arrows { from: "v3d-sim", normal: &["v3d-hw", "qpu-text"], optional: &["whole-file"], build: &[], dev: &["qpu"] },
     Arrows { from: "whole-file", normal: &[], optional: &[], build: &[], dev: &[] },
-    // The model behind the driver's registers, for examples and tests on the host.
-    Arrows { from: "v3d-host", normal: &["renderer", "v3d", "v3d-sim"], optional: &[], build: &[], dev: &[] },
+    // The model behind the driver's registers, for tests on the host; for examples also devices and pictures of the renderer.
+    Arrows { from: "v3d-host", normal: &["v3d", "v3d-sim"], optional: &["renderer"], build: &[], dev: &[] },
     // The library behind the seam for a simulator in Mesa's vc4 driver.
     Arrows { from: "simpenrose", normal: &["v3d-hw", "v3d-sim"], optional: &[], build: &[], dev: &[] },
     Arrows { from: "qemu-v3d", normal: &["v3d-sim"], optional: &[], build: &[], dev: &[] },
