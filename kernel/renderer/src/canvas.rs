@@ -43,6 +43,7 @@ use crate::pass::Pass;
 use crate::pipeline::blend::Blend;
 use crate::pipeline::{Pipeline, PipelineDescriptor, Shading};
 use crate::programs::{glyph, shape as shape_program, tinted};
+use crate::segments::{Batched, Segments};
 use crate::shaded_vertex::ShadedVertex;
 use crate::texture::{Sampler, Texture, Wrap};
 use batch::Batch;
@@ -55,12 +56,24 @@ const GLYPH: usize = 8;
 
 /// The pipeline and texture of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum SegmentKind {
     Shapes,
     /// Images of the texture with this index.
     Images(usize),
     /// Glyphs of the texture with this index.
     Glyphs(usize),
+}
+
+impl Batched for SegmentKind {
+    const BATCHES: usize = 3;
+
+    fn batch(self) -> usize {
+        match self {
+            Self::Shapes => 0,
+            Self::Images(_) => 1,
+            Self::Glyphs(_) => 2,
+        }
+    }
 }
 
 /// A retained list of shapes, images and text, drawn in the order of the calls.
@@ -73,8 +86,7 @@ pub struct Canvas {
     shape_pipeline: Pipeline<ShadedVertex<SHAPE>, NoUniforms, NoUniforms>,
     image_pipeline: Pipeline<ShadedVertex<IMAGE>, NoUniforms, tinted::FragmentUniforms>,
     glyph_pipeline: Pipeline<ShadedVertex<GLYPH>, NoUniforms, glyph::FragmentUniforms>,
-    /// Each segment's kind and number of vertices.
-    segments: Vec<(Kind, usize)>,
+    segments: Segments<SegmentKind>,
     shapes: Batch<SHAPE>,
     images: Batch<IMAGE>,
     glyphs: Batch<GLYPH>,
@@ -120,7 +132,7 @@ impl Canvas {
                     ..PipelineDescriptor::new(label, Shading::PreShaded, &glyph::FRAGMENT)
                 },
             )?,
-            segments: Vec::new(),
+            segments: Segments::new(),
             shapes: Batch::default(),
             images: Batch::default(),
             glyphs: Batch::default(),
@@ -149,12 +161,12 @@ impl Canvas {
 
     /// Number of draws that [`Canvas::draw_to`] records.
     pub fn draws(&self) -> usize {
-        self.segments.iter().map(|&(_, vertices)| vertices.div_ceil(batch::MAX_VERTICES)).sum()
+        self.segments.ranges(self.lengths()).map(|(_, range)| range.len().div_ceil(batch::MAX_VERTICES)).sum()
     }
 
     /// Number of triangles.
     pub fn triangles(&self) -> usize {
-        self.segments.iter().map(|&(_, vertices)| vertices / 3).sum()
+        self.lengths().iter().sum::<usize>() / 3
     }
 
     /// Bytes of vertices that each frame needs.
@@ -175,24 +187,18 @@ impl Canvas {
         }
         let shift = self.window.shift_to(&target.viewport());
         let bind = |texture: usize| self.textures[texture].bind(&Sampler::LINEAR.wrapped(Wrap::Clamp));
-        let (mut shapes, mut images, mut glyphs) = (0, 0, 0);
-        for &(kind, vertices) in &self.segments {
-            let from = |start: &mut usize| {
-                let first = *start;
-                *start += vertices;
-                first..*start
-            };
+        for (kind, range) in self.segments.ranges(self.lengths()) {
             match kind {
-                Kind::Shapes => {
-                    self.shapes.draw(pass, &self.shape_pipeline, from(&mut shapes), shift, &NoUniforms)?;
+                SegmentKind::Shapes => {
+                    self.shapes.draw(pass, &self.shape_pipeline, range, shift, &NoUniforms)?;
                 }
-                Kind::Images(texture) => {
+                SegmentKind::Images(texture) => {
                     let uniforms = tinted::FragmentUniforms { image: bind(texture)? };
-                    self.images.draw(pass, &self.image_pipeline, from(&mut images), shift, &uniforms)?;
+                    self.images.draw(pass, &self.image_pipeline, range, shift, &uniforms)?;
                 }
-                Kind::Glyphs(texture) => {
+                SegmentKind::Glyphs(texture) => {
                     let uniforms = glyph::FragmentUniforms { atlas: bind(texture)? };
-                    self.glyphs.draw(pass, &self.glyph_pipeline, from(&mut glyphs), shift, &uniforms)?;
+                    self.glyphs.draw(pass, &self.glyph_pipeline, range, shift, &uniforms)?;
                 }
             }
         }
@@ -212,14 +218,10 @@ impl Canvas {
 
     /// Calls a function that draws in several steps. If a step fails, the canvas is restored to its state before the first one.
     fn as_a_whole(&mut self, draw: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
-        let (segments, last) = (self.segments.len(), self.segments.last().copied());
-        let (shapes, images, glyphs) = (self.shapes.len(), self.images.len(), self.glyphs.len());
+        let (segments, [shapes, images, glyphs]) = (self.segments.len(), self.lengths());
         let textures = self.textures.len();
         draw(self).inspect_err(|_| {
             self.segments.truncate(segments);
-            if let (Some(segment), Some(last)) = (self.segments.last_mut(), last) {
-                *segment = last;
-            }
             self.shapes.truncate(shapes);
             self.images.truncate(images);
             self.glyphs.truncate(glyphs);
@@ -227,17 +229,15 @@ impl Canvas {
         })
     }
 
-    /// Reserves space for one more segment.
-    fn reserve_segment(&mut self) -> Result<(), Error> {
-        reserve(self.label, &mut self.segments, 1)
+    /// Number of vertices of each batch.
+    const fn lengths(&self) -> [usize; 3] {
+        [self.shapes.len(), self.images.len(), self.glyphs.len()]
     }
 
-    /// Adds vertices that were appended to a batch to the last segment, or to a new one.
-    fn note(&mut self, kind: Kind, vertices: usize) {
-        match self.segments.last_mut() {
-            Some((last, count)) if *last == kind => *count += vertices,
-            _ if vertices > 0 => self.segments.push((kind, vertices)),
-            _ => {}
+    /// Assigns the last `vertices` vertices of a kind's batch to the last segment, or to a new one, for which space is reserved.
+    fn note(&mut self, kind: SegmentKind, vertices: usize) {
+        if vertices > 0 {
+            self.segments.begin(kind, self.lengths()[kind.batch()] - vertices);
         }
     }
 }

@@ -28,7 +28,6 @@ mod pieces;
 mod rectangles;
 mod sheets;
 
-use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use embedded_graphics::Pixel;
@@ -43,11 +42,11 @@ use v3d::pool::Buffer;
 
 use crate::device::Device;
 use crate::error::Error;
-use crate::heap::reserve;
 use crate::mesh::layout::ALIGNMENT;
 use crate::pass::Pass;
 use crate::pipeline::{Pipeline, PipelineDescriptor, Shading};
 use crate::programs::{flat, flat_points, textured};
+use crate::segments::{Batched, Segments};
 use crate::shaded_vertex::ShadedVertex;
 use crate::texture::{Sampler, Wrap};
 use pieces::Pieces;
@@ -68,13 +67,25 @@ const MAX_SEGMENTS_FOR_POINTS: usize = 1000;
 
 /// The type of the elements of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum SegmentKind {
     /// Single-coloured rectangles.
     Flat,
     /// Pixels.
     Points,
     /// Images on one sheet.
     Images(usize),
+}
+
+impl Batched for SegmentKind {
+    const BATCHES: usize = 3;
+
+    fn batch(self) -> usize {
+        match self {
+            Self::Flat => 0,
+            Self::Points => 1,
+            Self::Images(_) => 2,
+        }
+    }
 }
 
 /// A retained list of what was drawn, in the order of the calls.
@@ -86,14 +97,10 @@ pub struct DrawList<C> {
     flat: Pipeline<ShadedVertex<1>, NoUniforms, NoUniforms>,
     textured: Pipeline<ShadedVertex<2>, NoUniforms, textured::FragmentUniforms>,
     points_pipeline: Pipeline<ShadedVertex<1>, NoUniforms, NoUniforms>,
-    /// Type of each segment, and the end of its range among all elements of that type. The end of the last segment is not filled in yet: it is the current
-    /// number of elements.
-    segments: Vec<(Kind, usize)>,
+    segments: Segments<SegmentKind>,
     rectangles: Pieces<Flat>,
     /// Index of the first rectangle that the next one may be merged with.
     joinable_from: usize,
-    /// Type of the last segment.
-    at: Option<Kind>,
     points: Pieces<Dot>,
     images: Pieces<Placed>,
     sheets: Sheets,
@@ -127,10 +134,9 @@ impl<C> DrawList<C> {
                 device,
                 &PipelineDescriptor::new(label, Shading::PreShaded, &flat_points::FRAGMENT),
             )?,
-            segments: Vec::new(),
+            segments: Segments::new(),
             rectangles: Pieces::new(),
             joinable_from: 0,
-            at: None,
             points: Pieces::new(),
             images: Pieces::new(),
             sheets: Sheets::new(label),
@@ -142,7 +148,6 @@ impl<C> DrawList<C> {
     /// Removes everything, but keeps the heap memory for later calls.
     pub fn reset(&mut self) {
         self.segments.clear();
-        self.at = None;
         self.rectangles.clear();
         self.points.clear();
         self.images.clear();
@@ -168,11 +173,11 @@ impl<C> DrawList<C> {
     /// elements of a segment.
     pub fn draws(&self) -> usize {
         let pieces = |(kind, range)| match kind {
-            Kind::Flat => self.rectangles.part(range).count(),
-            Kind::Points => self.points.part(range).count(),
-            Kind::Images(_) => self.images.part(range).count(),
+            SegmentKind::Flat => self.rectangles.part(range).count(),
+            SegmentKind::Points => self.points.part(range).count(),
+            SegmentKind::Images(_) => self.images.part(range).count(),
         };
-        self.segments_from_start().map(pieces).sum()
+        self.segments.ranges(self.lengths()).map(pieces).sum()
     }
 
     /// Number of triangles.
@@ -196,30 +201,30 @@ impl<C> DrawList<C> {
         if size_px != target_px {
             return Err(Error::OtherSize { label: self.label, size_px, target_px });
         }
-        if self.segments.is_empty() {
+        if self.segments.len() == 0 {
             return Ok(());
         }
         let device = pass.device();
         self.sheets.upload(device)?;
-        let indexed = self.segments_from_start().filter(|&(kind, _)| kind != Kind::Points);
+        let indexed = self.segments.ranges(self.lengths()).filter(|&(kind, _)| kind != SegmentKind::Points);
         let longest = indexed.map(|(_, range)| range.len()).max().unwrap_or(0);
         let indices = self.indices(device, longest.min(pieces::MAX_LENGTH))?;
         let viewport = self.viewport;
-        for (kind, range) in self.segments_from_start() {
+        for (kind, range) in self.segments.ranges(self.lengths()) {
             match kind {
-                Kind::Flat => {
+                SegmentKind::Flat => {
                     for piece in self.rectangles.part(range) {
                         let vertices = |flat: &Flat| flat.vertices(&viewport);
                         pass.draw_each(&self.flat, piece, vertices, Some(&indices), &NoUniforms)?;
                     }
                 }
-                Kind::Points => {
+                SegmentKind::Points => {
                     for piece in self.points.part(range) {
                         let vertex = |dot: &Dot| dot.vertex(&viewport);
                         pass.draw_each(&self.points_pipeline, piece, vertex, None, &NoUniforms)?;
                     }
                 }
-                Kind::Images(sheet) => {
+                SegmentKind::Images(sheet) => {
                     let Some((texture, extent)) = self.sheets.texture(sheet) else { continue };
                     let image = texture.bind(&Sampler::NEAREST.wrapped(Wrap::Clamp))?;
                     let uniforms = textured::FragmentUniforms { image };
@@ -244,20 +249,6 @@ impl<C> DrawList<C> {
         let indices = device.driver()?.upload(&rectangles::indices(count), ALIGNMENT)?;
         self.indices = Some((count, indices.clone()));
         Ok(indices)
-    }
-
-    /// The segments, each with its range among all elements of its type.
-    fn segments_from_start(&self) -> impl Iterator<Item = (Kind, core::ops::Range<usize>)> {
-        let (mut flat, mut points, mut images) = (0, 0, 0);
-        self.segments.iter().enumerate().map(move |(number, &(kind, end))| {
-            let end = if number + 1 == self.segments.len() { self.count(kind) } else { end };
-            let start = match kind {
-                Kind::Flat => core::mem::replace(&mut flat, end),
-                Kind::Points => core::mem::replace(&mut points, end),
-                Kind::Images(_) => core::mem::replace(&mut images, end),
-            };
-            (kind, start..end)
-        })
     }
 
     /// The part of an area that is inside the picture.
@@ -290,36 +281,25 @@ impl<C> DrawList<C> {
         Some(Area { left, top, right, bottom })
     }
 
-    /// Number of elements of a type.
-    fn count(&self, kind: Kind) -> usize {
-        match kind {
-            Kind::Flat => self.rectangles.len(),
-            Kind::Points => self.points.len(),
-            Kind::Images(_) => self.images.len(),
-        }
+    /// Number of elements of each batch.
+    fn lengths(&self) -> [usize; 3] {
+        [self.rectangles.len(), self.points.len(), self.images.len()]
     }
 
     /// Begins a segment, unless the last one has this type.
-    fn begin(&mut self, kind: Kind) -> Result<(), Error> {
-        if self.at == Some(kind) {
+    fn begin(&mut self, kind: SegmentKind) -> Result<(), Error> {
+        if self.segments.last() == Some(kind) {
             return Ok(());
         }
-        reserve(self.label, &mut self.segments, 1)?;
-        if let Some(before) = self.at {
-            let count = self.count(before);
-            if let Some((_, end)) = self.segments.last_mut() {
-                *end = count;
-            }
-        }
-        self.segments.push((kind, 0));
+        self.segments.reserve(self.label)?;
+        self.segments.begin(kind, self.lengths()[kind.batch()]);
         self.joinable_from = self.rectangles.len();
-        self.at = Some(kind);
         Ok(())
     }
 
     /// Draws a single-coloured rectangle, which is inside the picture.
     fn fill(&mut self, area: Area, color: u32) -> Result<(), Error> {
-        if !matches!(self.at, Some(Kind::Flat)) {
+        if !matches!(self.segments.last(), Some(SegmentKind::Flat)) {
             return self.fill_after_others(area, color);
         }
         let next = Flat { area, color };
@@ -339,10 +319,10 @@ impl<C> DrawList<C> {
     /// Draws a rectangle that does not continue the last segment.
     #[inline(never)]
     fn fill_after_others(&mut self, area: Area, color: u32) -> Result<(), Error> {
-        if self.at == Some(Kind::Points) && area.pixels() <= 4 {
+        if self.segments.last() == Some(SegmentKind::Points) && area.pixels() <= 4 {
             return self.dots(area, color);
         }
-        self.begin(Kind::Flat)?;
+        self.begin(SegmentKind::Flat)?;
         self.rectangles.push(self.label, Flat { area, color })
     }
 
@@ -350,7 +330,10 @@ impl<C> DrawList<C> {
     #[inline(always)]
     fn run(&mut self, area: Area, color: u32) -> Result<(), Error> {
         let dot = Dot { x: area.left, y: area.top, color };
-        if matches!(self.at, Some(Kind::Points)) && area.is_pixel() && self.points.push_where_room_is(dot) {
+        if matches!(self.segments.last(), Some(SegmentKind::Points))
+            && area.is_pixel()
+            && self.points.push_where_room_is(dot)
+        {
             return Ok(());
         }
         self.longer_run(area, color)
@@ -359,10 +342,10 @@ impl<C> DrawList<C> {
     #[inline(never)]
     fn longer_run(&mut self, area: Area, color: u32) -> Result<(), Error> {
         let pixels = area.width().max(area.height());
-        match self.at {
-            Some(Kind::Points) if pixels <= LONGEST_RUN_OF_POINTS => self.dots(area, color),
+        match self.segments.last() {
+            Some(SegmentKind::Points) if pixels <= LONGEST_RUN_OF_POINTS => self.dots(area, color),
             _ if pixels == 1 && self.segments.len() < MAX_SEGMENTS_FOR_POINTS => {
-                self.begin(Kind::Points)?;
+                self.begin(SegmentKind::Points)?;
                 self.dots(area, color)
             }
             _ => self.fill(area, color),
@@ -388,7 +371,7 @@ impl<C> DrawList<C> {
         let partial = Area { right: area.left + rest, bottom: below.top + u16::from(rest > 0), ..below };
         for (area, first_row) in [(whole, 0), (partial, rows)] {
             if !area.is_empty() {
-                self.begin(Kind::Images(place.sheet))?;
+                self.begin(SegmentKind::Images(place.sheet))?;
                 self.images.push(self.label, Placed { area, texel: [place.left, place.top + first_row] })?;
             }
         }

@@ -46,8 +46,7 @@
 //! - A [`Device`] is a driver that resources share; [`Device::driver`] borrows it.
 //! - A [`Mesh`] is vertices in GPU memory, a [`Buffer`] raw bytes, a [`Target`] an image that is rendered to, a [`Texture`] one that is sampled.
 //! - A [`Pipeline`] is programs and the fixed state of a draw. Its type parameters are the types of the vertices and uniforms that its programs read, so that
-//! a mesh or
-//!   uniforms of other types do not compile. Programs come from a crate that `shader-build` has generated.
+//!   a mesh or uniforms of other types do not compile. Programs come from a crate that `shader-build` has generated.
 //! - A [`DrawList`] is a draw target for embedded-graphics: shapes, text and images in two dimensions.
 //! - A [`Canvas`] adds what that crate lacks: alpha, antialiasing, rotated images, proportional text.
 //! - A [`Frame`] is a sequence of [passes](Pass), each of which renders to one target.
@@ -76,6 +75,7 @@ pub mod pipeline;
 #[allow(unreachable_pub, reason = "generated for libraries of programs")]
 mod programs;
 pub mod rectangle;
+mod segments;
 pub mod shaded_vertex;
 pub mod target;
 pub mod texture;

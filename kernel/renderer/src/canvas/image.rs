@@ -2,7 +2,7 @@
 
 use glam::Vec2;
 
-use super::{Canvas, IMAGE, Kind};
+use super::{Canvas, IMAGE, SegmentKind};
 use crate::error::Error;
 use crate::texture::Texture;
 
@@ -94,8 +94,8 @@ impl Canvas {
         };
         let polygon = self.window.shade(self.label, &corners, varyings)?;
         self.as_a_whole(|canvas| {
-            canvas.reserve_segment()?;
-            let kind = Kind::Images(canvas.texture(texture)?);
+            canvas.segments.reserve(canvas.label)?;
+            let kind = SegmentKind::Images(canvas.texture(texture)?);
             let count = canvas.images.append(canvas.label, polygon.vertices())?;
             canvas.note(kind, count);
             Ok(())

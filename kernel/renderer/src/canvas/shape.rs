@@ -2,7 +2,7 @@
 
 use glam::Vec2;
 
-use super::{Canvas, Kind, SHAPE};
+use super::{Canvas, SHAPE, SegmentKind};
 use crate::error::Error;
 
 /// A rounded box at any angle, filled or outlined.
@@ -110,9 +110,9 @@ impl Canvas {
                 [place.x, place.y, straight.x, straight.y, radius, band, color[0], color[1], color[2], color[3]]
             };
         let polygon = self.window.shade(self.label, &corners, varyings)?;
-        self.reserve_segment()?;
+        self.segments.reserve(self.label)?;
         let count = self.shapes.append(self.label, polygon.vertices())?;
-        self.note(Kind::Shapes, count);
+        self.note(SegmentKind::Shapes, count);
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use glam::Vec2;
 use v3d::Platform;
 
 use super::shape::premultiplied;
-use super::{Canvas, GLYPH, Kind};
+use super::{Canvas, GLYPH, SegmentKind};
 use crate::asset::{Font, Glyph, GlyphKind};
 use crate::device::Device;
 use crate::error::Error;
@@ -102,8 +102,8 @@ impl Canvas {
         let [slope, offset] = ramp(font.kind, scale);
         let whole = font.kind == GlyphKind::Coverage && scale == 1.0;
         let size = Vec2::new(font.atlas_width_px as f32, font.atlas_height_px as f32);
-        self.reserve_segment()?;
-        let kind = Kind::Glyphs(self.texture(&atlas.texture)?);
+        self.segments.reserve(self.label)?;
+        let kind = SegmentKind::Glyphs(self.texture(&atlas.texture)?);
         for (number, line) in text.split('\n').enumerate() {
             let width = if style.anchor == 0.0 { 0.0 } else { font.width_px(line) * scale };
             let (mut pen, baseline) = (x - width * style.anchor, y + number as f32 * font.line_height_px * scale);
