@@ -28,7 +28,7 @@ use crate::{
         firmware::BehindMailbox,
         power::PowerSequenceError,
     },
-    boot::{options::BootOptions, progress::reach, trace::Stage},
+    boot::{options::BootOptions, progress::reach, trace::BootStage},
     gpu::v3d_platform::{CLOCK_PAUSE_US, INTERRUPTS, V3dPlatform},
     mm::layout,
     println,
@@ -113,7 +113,7 @@ pub fn start(
 
 /// Brings up the V3D, with its interrupts disabled.
 fn bring_up(platform: &'static V3dPlatform, check: ClockCheck) -> Result<Gpu, BringUpError> {
-    reach(Stage::V3dStart);
+    reach(BootStage::V3dStart);
     let clock = boot_requests::switch_v3d_on(&BehindMailbox).and_then(|()| measured_clock_hz());
     match (clock, check) {
         (Ok(rate_hz), _) => log::info!("V3D clock {}.{:03} MHz, measured", rate_hz / 1_000_000, rate_hz / 1000 % 1000),
@@ -128,7 +128,7 @@ fn bring_up(platform: &'static V3dPlatform, check: ClockCheck) -> Result<Gpu, Br
         }
     }
     platform.open(check);
-    reach(Stage::V3dPower);
+    reach(BootStage::V3dPower);
     if platform.read(Register::IDENT0) == UNPOWERED_VALUE {
         match boot_requests::enable_qpus(&BehindMailbox) {
             Ok(status) => log::info!("V3D had no power; asked to enable the QPUs, the firmware answers {status}"),
@@ -136,13 +136,13 @@ fn bring_up(platform: &'static V3dPlatform, check: ClockCheck) -> Result<Gpu, Br
         }
     }
     Identity::read(platform).map_err(Error::Identity)?;
-    reach(Stage::V3dIdentity);
+    reach(BootStage::V3dIdentity);
     check_pool()?;
     match platform.reset() {
         Ok(()) => log::info!("V3D is reset"),
         Err(error) => log::info!("V3D is not reset: {error}"),
     }
-    reach(Stage::V3dReset);
+    reach(BootStage::V3dReset);
     Ok(Driver::bring_up(platform, &INTERRUPTS, Limits::default())?)
 }
 

@@ -28,7 +28,7 @@ mod draw;
 pub(crate) mod part_clear;
 
 use clear_color::ClearColor;
-use draw::{LastDraw, Source};
+use draw::{DrawVertices, LastDraw};
 use part_clear::PartClear;
 
 /// Initial binner memory per tile, in addition to the first block of its list, in bytes. When it runs out during binning, the driver adds memory.
@@ -166,7 +166,7 @@ impl Recording {
             None => return impossible("a double tile buffer holds one sample per pixel only"),
         };
         let grid = TileGrid::new(width_px, height_px, buffer)?;
-        let part = Part::new(label, &grid, area)?;
+        let part = PassArea::new(label, &grid, area)?;
         // A tile that is drawn in part loads its contents, even if that part is cleared: see `part_clear`.
         let load_color = clear.is_none() || !part.is_whole_tiles;
         if multisample && load_color {
@@ -262,14 +262,14 @@ impl KeptDepth<'_> {
 }
 
 /// The area of a target that a pass draws.
-struct Part {
+struct PassArea {
     tiles: TileArea,
     window: ClipWindow,
     /// Whether the pass covers every pixel of each tile that it touches.
     is_whole_tiles: bool,
 }
 
-impl Part {
+impl PassArea {
     fn new(label: &'static str, grid: &TileGrid, area: Option<Rectangle>) -> Result<Self, Error> {
         let whole = ClipWindow { left: 0, bottom: 0, width: grid.width_px, height: grid.height_px };
         let Some(area) = area else {
@@ -362,7 +362,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
     ) -> Result<(), Error> {
         self.device.expect_own(mesh.label(), mesh.memory())?;
         let (label, memory) = (mesh.label(), Some(mesh.memory()));
-        let source = Source { label, memory, primitive: mesh.primitive(), parts: mesh.parts() };
+        let source = DrawVertices { label, memory, primitive: mesh.primitive(), parts: mesh.parts() };
         self.recording.draw(self.device, self.memory, pipeline, &source, (instances, fragment_uniforms))
     }
 
@@ -385,7 +385,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         let start = self.memory.place(&mut *self.device.driver()?, &layout.vertices)?;
         let parts = layout.parts.place(start)?;
         let label = "vertices of the frame";
-        let source = Source { label, memory: None, primitive: primitive.kind(), parts: parts.as_slice() };
+        let source = DrawVertices { label, memory: None, primitive: primitive.kind(), parts: parts.as_slice() };
         let uniforms = (core::slice::from_ref(vertex_uniforms), fragment_uniforms);
         self.recording.draw(self.device, self.memory, pipeline, &source, uniforms)
     }
@@ -428,7 +428,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
             None => PlacedPart::points(region.address(), count)?,
         };
         let label = "things of the frame";
-        let source = Source { label, memory: indices, primitive: pipeline.primitive, parts: &[part] };
+        let source = DrawVertices { label, memory: indices, primitive: pipeline.primitive, parts: &[part] };
         self.recording.draw(self.device, self.memory, pipeline, &source, (&[NoUniforms], uniforms))
     }
 }

@@ -5,8 +5,7 @@
 //!
 //! # Pitfalls
 //! - The hardware does not clip such vertices, and boards do not draw triangles with vertices that are far outside: seven half widths of the picture from its
-//! middle work, eight
-//!   do not [piegpu], though the range of coordinates reaches 2048 pixels. The program that generates the vertices has to clip them.
+//!   middle work, eight do not [piegpu], though the range of coordinates reaches 2048 pixels. The program that generates the vertices has to clip them.
 
 use alloc::vec::Vec;
 use shader_interface::VertexData;

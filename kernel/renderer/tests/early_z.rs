@@ -31,7 +31,7 @@ const MIDDLE: f32 = 0.5;
 const FAR: f32 = 1.0;
 const ALWAYS: Depth = Depth { test: Compare::Always, write: true };
 
-struct Stage<'m> {
+struct Fixture<'m> {
     model: &'m Model,
     device: Device<'m, Model>,
     target: Target,
@@ -45,7 +45,7 @@ fn tested(depth: Depth) -> Colors {
     Colors { depth, ..colors() }
 }
 
-impl<'m> Stage<'m> {
+impl<'m> Fixture<'m> {
     fn new(model: &'m Model) -> Self {
         let device = model.device().unwrap();
         let (format, tiling) = (Format::Rgba8888, Tiling::Raster);
@@ -97,7 +97,7 @@ impl<'m> Stage<'m> {
 #[test]
 fn what_is_drawn_after_a_depth_was_taken_back_is_seen() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     for samples in [Samples::One, Samples::Four] {
         let pass = PassDescriptor { samples, ..PassDescriptor::to(&stage.target) };
         let of = |descriptor: Colors| Colors { samples, ..descriptor };
@@ -109,7 +109,7 @@ fn what_is_drawn_after_a_depth_was_taken_back_is_seen() {
 #[test]
 fn early_z_is_off_in_a_pass_from_a_draw_on_that_may_move_the_depth_away() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     let less = (tested(Depth::LESS), MIDDLE);
     for test in Compare::ALL {
         for write in [false, true] {
@@ -133,7 +133,7 @@ fn early_z_is_off_in_a_pass_from_a_draw_on_that_may_move_the_depth_away() {
 #[test]
 fn any_tests_one_after_the_other_are_those_of_opengl() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     let (mut hidden, mut changed_hidden) = (0, 0);
     for case in 0..300 {
         let mut random = Random::new(1, case);

@@ -33,7 +33,7 @@ const CASES: [(Thread, bool); 4] =
     [(Thread::Binning, true), (Thread::Binning, false), (Thread::Rendering, true), (Thread::Rendering, false)];
 
 /// A device that draws one triangle.
-struct Stage<'m> {
+struct Fixture<'m> {
     model: &'m Model,
     width: u32,
     height: u32,
@@ -49,7 +49,7 @@ fn vertex(x: f32, y: f32, color: [f32; 3]) -> triangle::Vertex {
     triangle::Vertex { position: [x, y, 0.0], color }
 }
 
-impl<'m> Stage<'m> {
+impl<'m> Fixture<'m> {
     fn new(model: &'m Model) -> Self {
         Self::of_size(model, SIZE)
     }
@@ -182,7 +182,7 @@ fn a_list_that_never_ends() {
     for (thread, resettable) in CASES {
         let model = Model::new(8 << 20, config());
         model.resettable.set(resettable);
-        let mut stage = Stage::new(&model);
+        let mut stage = Fixture::new(&model);
         let mut job = stage.good_job();
         let list = stage.list(&encoded(Branch { address: BusAddr(0) }));
         // The branch goes to itself.
@@ -206,7 +206,7 @@ fn a_qpu_that_never_ends() {
 fn a_qpu_that_never_ends_on(resettable: bool) {
     let model = Model::new(8 << 20, config());
     model.resettable.set(resettable);
-    let mut stage = Stage::new(&model);
+    let mut stage = Fixture::new(&model);
     let job = stage.good_job();
     // A branch to itself, always, relative to the fourth instruction from here [AG p.34].
     let endless: u64 = 0xf0f8_09e7_ffff_ffe0;
@@ -233,7 +233,7 @@ fn an_illegal_record() {
     for (thread, resettable) in CASES {
         let model = Model::new(8 << 20, config());
         model.resettable.set(resettable);
-        let mut stage = Stage::new(&model);
+        let mut stage = Fixture::new(&model);
         let mut job = stage.good_job();
         let mut bytes = match thread {
             Thread::Binning => stage.bytes_of(job.binning.unwrap()),
@@ -256,7 +256,7 @@ fn an_illegal_record() {
 fn a_wild_address() {
     const WILD: BusAddr = BusAddr(0xfff0_0000);
     let model = Model::new(8 << 20, config());
-    let mut stage = Stage::new(&model);
+    let mut stage = Fixture::new(&model);
     let job = stage.good_job();
     let mut binning = stage.bytes_of(job.binning.unwrap());
     let mut rendering = stage.bytes_of(job.rendering);
@@ -306,7 +306,7 @@ fn replace(bytes: &mut [u8], mut with: impl FnMut(Record) -> Option<Record>) {
 fn interrupts_that_never_come() {
     let model = Model::new(8 << 20, config());
     model.line.set(false);
-    let mut stage = Stage::new(&model);
+    let mut stage = Fixture::new(&model);
     for _ in 0..3 {
         stage.assert_next_frame_is_right();
     }
@@ -317,7 +317,7 @@ fn interrupts_that_never_come() {
 fn a_v3d_that_is_reset_in_mid_frame() {
     for register in [Register::CT0EA, Register::CT1CA, Register::CT1EA, Register::SLCACTL] {
         let model = Model::new(8 << 20, config());
-        let mut stage = Stage::new(&model);
+        let mut stage = Fixture::new(&model);
         for _ in 0..3 {
             stage.assert_next_frame_is_right();
         }
@@ -331,7 +331,7 @@ fn a_v3d_that_is_reset_in_mid_frame() {
 #[test]
 fn no_gpu_memory() {
     let model = Model::new(2 << 20, config());
-    let mut stage = Stage::new(&model);
+    let mut stage = Fixture::new(&model);
     stage.assert_next_frame_is_right();
     let device = stage.device.clone();
     let (mut held, mut size) = (Vec::new(), device.pool().bytes());
@@ -385,7 +385,7 @@ fn a_binner_with_4_kib_for_a_frame_that_needs_1_mib() {
     let mut pictures = Vec::new();
     for block in [64 * 1024, 8 << 20] {
         let model = Model::new(48 << 20, Config { parallel: true, ..Config::default() });
-        let mut stage = Stage::with_limits(&model, SIZE, Limits { overflow_block_bytes: block, ..limits() });
+        let mut stage = Fixture::with_limits(&model, SIZE, Limits { overflow_block_bytes: block, ..limits() });
         let used = stage.used();
         let crowd = Mesh::indexed(&stage.device, "crowd", Primitive::Triangles, &vertices, &indices).unwrap();
         let triangle = core::mem::replace(&mut stage.mesh, crowd);
@@ -415,7 +415,7 @@ fn a_binner_that_gets_no_more_memory() {
     for resettable in [true, false] {
         let model = Model::new(48 << 20, Config::default());
         model.resettable.set(resettable);
-        let mut stage = Stage::with_limits(&model, SIZE, Limits { max_overflow_blocks: 2, ..limits() });
+        let mut stage = Fixture::with_limits(&model, SIZE, Limits { max_overflow_blocks: 2, ..limits() });
         let crowd = Mesh::indexed(&stage.device, "crowd", Primitive::Triangles, &vertices, &indices).unwrap();
         let triangle = core::mem::replace(&mut stage.mesh, crowd);
         let fence = stage.submit();
@@ -433,7 +433,7 @@ fn a_binner_that_gets_no_more_memory() {
 fn a_hundred_thousand_frames_with_random_faults() {
     const FRAMES: u32 = 100_000;
     let model = Model::new(4 << 20, Config { instruction_budget: 200_000, record_budget: 10_000, ..config() });
-    let mut stage = Stage::of_size(&model, (32, 24));
+    let mut stage = Fixture::of_size(&model, (32, 24));
     let good = stage.good_job();
     let used = stage.used();
     let mut random = 3u32;

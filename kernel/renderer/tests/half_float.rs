@@ -19,7 +19,7 @@ type Vertex = ShadedVertex<4>;
 type Colors = PipelineDescriptor<'static, Vertex, NoUniforms, NoUniforms, 4>;
 type Color = [f64; 4];
 
-struct Stage<'m> {
+struct Fixture<'m> {
     model: &'m Model,
     device: Device<'m, Model>,
     target: Target,
@@ -39,7 +39,7 @@ fn square(target: &Target, corners: [[f32; 4]; 4], depth: f32) -> [Vertex; 6] {
     })
 }
 
-impl<'m> Stage<'m> {
+impl<'m> Fixture<'m> {
     fn new(model: &'m Model, tiling: Tiling) -> Self {
         let device = model.device().unwrap();
         let (width_px, height_px) = SIZE;
@@ -90,7 +90,7 @@ const CORNERS: [[f32; 4]; 4] =
 fn colours_are_neither_clamped_nor_rounded_to_bytes() {
     for tiling in [Tiling::Raster, Tiling::TFormat, Tiling::LtFormat] {
         let model = Model::new(8 << 20, Config::default());
-        let stage = Stage::new(&model, tiling);
+        let stage = Fixture::new(&model, tiling);
         stage.draw(&PassDescriptor::to(&stage.target).clear([0.0; 4]), &[(colors(), CORNERS, 0.5)]);
         let pixel = stage.pixels();
         for (x, y) in (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (x, y))) {
@@ -118,7 +118,7 @@ fn colours_are_neither_clamped_nor_rounded_to_bytes() {
 #[test]
 fn passes_clear_to_more_than_1_and_load_and_draw_parts() {
     let model = Model::new(8 << 20, Config::default());
-    let stage = Stage::new(&model, Tiling::TFormat);
+    let stage = Fixture::new(&model, Tiling::TFormat);
     let (clear, clear_of_part) = ([0.2f32, 16.0, -3.5, 1000.0], [20.0f32, 0.5, 300.0, 1.0]);
     stage.draw(&PassDescriptor::to(&stage.target).clear(clear), &[]);
     let cleared = clear.map(f64::from);
@@ -151,7 +151,7 @@ fn passes_clear_to_more_than_1_and_load_and_draw_parts() {
 #[test]
 fn depths_are_tested_and_kept() {
     let model = Model::new(8 << 20, Config::default());
-    let stage = Stage::new(&model, Tiling::TFormat);
+    let stage = Fixture::new(&model, Tiling::TFormat);
     let kept = DepthTarget::new(&stage.device, "depths", SIZE.0, SIZE.1).unwrap();
     let deep = Colors { depth: Depth::LESS, ..colors() };
     let near = [[2.0; 4]; 4];
@@ -205,7 +205,7 @@ fn blending_is_that_of_the_specification_without_clamping() {
     // Exact half floats, so that only the computation rounds.
     let (source, target) = ([2.5f32, 0.25, -1.5, 0.75], [0.5f32, 8.0, 0.125, 0.375]);
     let model = Model::new(8 << 20, Config::default());
-    let stage = Stage::new(&model, Tiling::TFormat);
+    let stage = Fixture::new(&model, Tiling::TFormat);
     let mut parts = Vec::new();
     for equation in Equation::ALL {
         for of_source in Factor::ALL {
@@ -227,7 +227,7 @@ fn blending_is_that_of_the_specification_without_clamping() {
 #[test]
 fn what_was_drawn_is_a_texture() {
     let model = Model::new(8 << 20, Config::default());
-    let stage = Stage::new(&model, Tiling::TFormat);
+    let stage = Fixture::new(&model, Tiling::TFormat);
     stage.draw(&PassDescriptor::to(&stage.target).clear([0.0; 4]), &[(colors(), CORNERS, 0.5)]);
     let light = stage.pixels();
     let (format, tiling) = (Format::Rgba8888, Tiling::Raster);
@@ -291,7 +291,7 @@ fn the_gpu_makes_mipmaps_of_half_floats() {
 #[test]
 fn what_cannot_be_is_refused_by_name() {
     let model = Model::new(8 << 20, Config::default());
-    let stage = Stage::new(&model, Tiling::TFormat);
+    let stage = Fixture::new(&model, Tiling::TFormat);
     let to = PassDescriptor::to(&stage.target).clear([0.0; 4]);
     let pass = |descriptor: PassDescriptor<'_>| {
         let mut frame = stage.device.frame().unwrap();
@@ -337,7 +337,7 @@ fn what_cannot_be_is_refused_by_name() {
 #[test]
 fn a_shader_in_wgsl_draws_to_either_kind_of_target() {
     let model = Model::new(8 << 20, Config::default());
-    let stage = Stage::new(&model, Tiling::Raster);
+    let stage = Fixture::new(&model, Tiling::Raster);
     let corner = |x: f32, y: f32| rings::Vertex { position: [x, y, 0.0], from_middle: [x, y] };
     let corners = [corner(-1.0, 1.0), corner(1.0, 1.0), corner(-1.0, -1.0), corner(1.0, -1.0)];
     let square = Mesh::new(&stage.device, "square", Primitive::TriangleStrip, &corners).unwrap();

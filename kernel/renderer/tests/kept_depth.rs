@@ -31,14 +31,14 @@ fn tested(test: Compare) -> Colors {
     PipelineDescriptor { depth: Depth { test, write: true }, ..descriptor }
 }
 
-struct Stage<'m> {
+struct Fixture<'m> {
     model: &'m Model,
     device: Device<'m, Model>,
     target: Target,
     kept: DepthTarget,
 }
 
-impl<'m> Stage<'m> {
+impl<'m> Fixture<'m> {
     fn new(model: &'m Model) -> Self {
         let device = model.device().unwrap();
         let (format, tiling) = (Format::Rgba8888, Tiling::Raster);
@@ -91,7 +91,7 @@ fn bytes([red, green, blue]: [f32; 3]) -> [u8; 4] {
 fn depths_outside_of_a_part_stay_when_those_inside_are_cleared() {
     for (part, clear) in PARTS.into_iter().flat_map(|part| [(part, None), (part, Some(OTHER_CLEAR))]) {
         let model = Model::new(4 << 20, Config::default());
-        let stage = Stage::new(&model);
+        let stage = Fixture::new(&model);
         let nearer = tested(Compare::Less);
         let to = PassDescriptor::to(&stage.target);
         let second = PassDescriptor {
@@ -119,7 +119,7 @@ fn depths_outside_of_a_part_stay_when_those_inside_are_cleared() {
 fn depths_outside_of_a_part_stay_when_those_inside_are_loaded() {
     for part in PARTS {
         let model = Model::new(4 << 20, Config::default());
-        let stage = Stage::new(&model);
+        let stage = Fixture::new(&model);
         let nearer = tested(Compare::Less);
         let to = PassDescriptor::to(&stage.target);
         let mut frame = stage.device.frame().unwrap();
@@ -147,7 +147,7 @@ fn depths_outside_of_a_part_stay_when_those_inside_are_loaded() {
 fn a_part_is_cleared_to_the_depths_of_whole_tiles() {
     for depth in [0.0, 0.25, 0.3, 1.0 / 3.0, 0.7, 0.999_999, 1.0] {
         let model = Model::new(4 << 20, Config::default());
-        let stage = Stage::new(&model);
+        let stage = Fixture::new(&model);
         let to = PassDescriptor { clear_depth: depth, ..PassDescriptor::to(&stage.target) };
         let kept = |load, store| to.with_depth(&stage.kept, load, store);
         let mut frame = stage.device.frame().unwrap();
@@ -173,7 +173,7 @@ fn stencils_outside_of_a_part_stay_when_those_inside_are_cleared() {
     };
     for part in PARTS {
         let model = Model::new(4 << 20, Config::default());
-        let stage = Stage::new(&model);
+        let stage = Fixture::new(&model);
         let to = PassDescriptor::to(&stage.target).with_depth(&stage.kept, LoadOp::Clear, StoreOp::Store);
         let mut frame = stage.device.frame().unwrap();
         frame.pass(&PassDescriptor { clear_stencil: 5, ..to.clear(unorm(CLEAR)) }).unwrap();
@@ -189,7 +189,7 @@ fn stencils_outside_of_a_part_stay_when_those_inside_are_cleared() {
 #[test]
 fn the_pipeline_of_a_partial_clear_is_created_once() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     let to = PassDescriptor::to(&stage.target).within(INSIDE_A_TILE);
     let mut frame = stage.device.frame().unwrap();
     let mut cost = |descriptor: PassDescriptor<'_>| {

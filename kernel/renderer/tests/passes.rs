@@ -20,7 +20,7 @@ const GREEN: [u8; 4] = [0, 255, 0, 255];
 
 type Colors = PipelineDescriptor<'static, ShadedVertex<3>, NoUniforms, NoUniforms, 3>;
 
-struct Stage<'m> {
+struct Fixture<'m> {
     model: &'m Model,
     device: Device<'m, Model>,
     target: Target,
@@ -40,7 +40,7 @@ fn contains(Rectangle { x_px, y_px, width_px, height_px }: Rectangle, (x, y): (u
     within(x, x_px, width_px) && within(y, y_px, height_px)
 }
 
-impl<'m> Stage<'m> {
+impl<'m> Fixture<'m> {
     fn new(model: &'m Model) -> Self {
         let device = model.device().unwrap();
         let (format, tiling) = (Format::Rgba8888, Tiling::Raster);
@@ -90,7 +90,7 @@ fn assert_picture(pixels: &[[u8; 4]], expected: impl Fn((u32, u32)) -> [u8; 4]) 
 #[test]
 fn depths_are_kept_from_pass_to_pass_if_asked_for() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     let kept = DepthTarget::new(&stage.device, "depths", SIZE.0, SIZE.1).unwrap();
     let near = rectangle(20, 30, 70, 80);
     let far = rectangle(10, 10, 130, 120);
@@ -116,7 +116,7 @@ fn depths_are_kept_from_pass_to_pass_if_asked_for() {
 #[test]
 fn stencils_are_kept_with_depths() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     let kept = DepthTarget::new(&stage.device, "stencils", SIZE.0, SIZE.1).unwrap();
     let (marked, drawn) = (rectangle(40, 5, 50, 130), rectangle(0, 50, 150, 40));
     let side = |test, pass| StencilSide { test, reference: 9, pass, ..StencilSide::KEEP };
@@ -135,7 +135,7 @@ fn stencils_are_kept_with_depths() {
 #[test]
 fn a_part_of_a_picture_is_drawn_anew() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     for area in [
         rectangle(30, 50, 70, 60),
         rectangle(64, 64, 64, 64),
@@ -174,7 +174,7 @@ fn a_part_of_a_picture_is_drawn_anew() {
 #[test]
 fn scissors_stay_within_the_part() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     let (area, scissor) = (rectangle(30, 30, 50, 50), rectangle(60, 10, 80, 40));
     let pipeline = Pipeline::new(&stage.device, &colors()).unwrap();
     let corners = [(-1.0, -1.0), (3.0, -1.0), (-1.0, 3.0)].map(|(x, y)| {
@@ -193,11 +193,11 @@ fn scissors_stay_within_the_part() {
 #[test]
 fn what_passes_cannot_do_has_a_name() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     let small = DepthTarget::new(&stage.device, "small", 100, 140).unwrap();
     let kept = DepthTarget::new(&stage.device, "depths", SIZE.0, SIZE.1).unwrap();
     let other_model = Model::new(4 << 20, Config::default());
-    let other = Stage::new(&other_model);
+    let other = Fixture::new(&other_model);
     let foreign = DepthTarget::new(&other.device, "foreign", SIZE.0, SIZE.1).unwrap();
     let used = stage.device.pool().used();
     let mut frame = stage.device.frame().unwrap();

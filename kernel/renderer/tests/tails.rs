@@ -26,7 +26,7 @@ type Vertex = ShadedVertex<4>;
 type Colors = PipelineDescriptor<'static, Vertex, NoUniforms, NoUniforms, 4>;
 type Pixels = Vec<[u8; 4]>;
 
-struct Stage<'m> {
+struct Fixture<'m> {
     model: &'m Model,
     device: Device<'m, Model>,
     target: Target,
@@ -54,7 +54,7 @@ fn flat(color: [f32; 4]) -> [[f32; 4]; 4] {
 const SOURCE: [[f32; 4]; 4] = [[1.0, 0.0, 0.3, 0.0], [0.0, 0.2, 1.0, 0.9], [0.5, 1.0, 0.0, 0.2], [0.1, 0.6, 0.8, 1.0]];
 const TARGET: [[f32; 4]; 4] = [[0.0, 1.0, 0.5, 1.0], [0.7, 0.0, 0.1, 0.1], [1.0, 0.4, 1.0, 0.6], [0.2, 0.9, 0.0, 0.0]];
 
-impl<'m> Stage<'m> {
+impl<'m> Fixture<'m> {
     fn new(model: &'m Model) -> Self {
         let device = model.device().unwrap();
         let (format, tiling) = (Format::Rgba8888, Tiling::Raster);
@@ -144,7 +144,7 @@ fn blended(blend: &Blend, source: [u8; 4], target: [u8; 4]) -> [f64; 4] {
 /// Two 8-bit products, each accurate to within one.
 const ROUNDING: f64 = 2.0;
 
-fn assert_blended(stage: &Stage<'_>, blend: Blend, samples: Samples, (source, target): &(Pixels, Pixels)) {
+fn assert_blended(stage: &Fixture<'_>, blend: Blend, samples: Samples, (source, target): &(Pixels, Pixels)) {
     let picture = stage.over(Colors { blend, samples, ..colors() });
     for (at, pixel) in picture.iter().enumerate() {
         let expected = blended(&blend, source[at], target[at]);
@@ -156,7 +156,7 @@ fn assert_blended(stage: &Stage<'_>, blend: Blend, samples: Samples, (source, ta
 #[test]
 fn every_equation_with_every_pair_of_factors() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     let gradients = stage.gradients();
     let mut distinct = gradients.0.clone();
     distinct.sort_unstable();
@@ -177,7 +177,7 @@ fn every_equation_with_every_pair_of_factors() {
 #[test]
 fn random_blending_with_others_for_alpha() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     let gradients = stage.gradients();
     let mut random = 1u32;
     let mut next = |below: usize| {
@@ -200,7 +200,7 @@ fn random_blending_with_others_for_alpha() {
 #[test]
 fn every_logic_operation_and_mask() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     let (source, target) = stage.gradients();
     for logic in Logic::ALL {
         for (color_mask, samples) in [
@@ -242,7 +242,7 @@ fn every_logic_operation_and_mask() {
 #[test]
 fn every_alpha_test() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     let (source, target) = stage.gradients();
     for test in Compare::ALL {
         for reference in [0, source[100][3], 255] {
@@ -261,7 +261,7 @@ const WHITE: [f32; 4] = [1.0; 4];
 #[test]
 fn every_depth_test() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     let depths = [0.25, 0.5, 0.75];
     for test in Compare::ALL {
         for write in [false, true] {
@@ -309,7 +309,7 @@ fn changed(change: StencilChange, old: u8, reference: u8) -> u8 {
     }
 }
 
-impl Stage<'_> {
+impl Fixture<'_> {
     /// The stencil that a draw leaves in all pixels, and whether it was drawn. The stencil is read bit by bit, each bit into the same bit of red.
     fn stencil_after(&self, old: u8, stencil: Stencil, depth: f32, reversed: bool) -> (u8, bool) {
         let test = Depth { test: Compare::Less, write: false };
@@ -335,7 +335,7 @@ impl Stage<'_> {
 #[test]
 fn every_stencil_test_and_change() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     let other = StencilSide { test: Compare::Never, fail: StencilChange::Invert, ..StencilSide::KEEP };
     let mut number = 0usize;
     for test in Compare::ALL {
@@ -376,7 +376,7 @@ fn every_stencil_test_and_change() {
 #[test]
 fn four_samples_smooth_edges() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     let half = square(flat(WHITE), 0.5)[..3].to_vec();
     let pipeline = Pipeline::new(&stage.device, &Colors { samples: Samples::Four, ..colors() }).unwrap();
     let mut frame = stage.device.frame().unwrap();
@@ -418,7 +418,7 @@ fn four_samples_smooth_edges() {
 #[test]
 fn alpha_becomes_coverage() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     for alpha in [0u8, 31, 32, 95, 96, 128, 159, 160, 223, 224, 255] {
         let descriptor = Colors { samples: Samples::Four, alpha_to_coverage: true, ..colors() };
         let pass = PassDescriptor { samples: Samples::Four, ..stage.black() };
@@ -435,7 +435,7 @@ fn alpha_becomes_coverage() {
 #[test]
 fn what_is_not_possible_together_is_said() {
     let model = Model::new(4 << 20, Config::default());
-    let stage = Stage::new(&model);
+    let stage = Fixture::new(&model);
     let refused = |descriptor: Colors| Pipeline::new(&stage.device, &descriptor).unwrap_err().to_string();
     let used = stage.device.pool().used();
     let both = refused(Colors { logic: Logic::Xor, blend: Blend::ALPHA, ..colors() });

@@ -23,7 +23,7 @@ use core::arch::global_asm;
 use super::{Handover, mmu};
 use crate::{
     board::addresses,
-    boot::trace::{LAST_STAGE_WORD, MAGIC, PREVIOUS_WORDS, RECORD_WORDS, STAGES_WORD, STICKY_WORD, Stage},
+    boot::trace::{BootStage, LAST_STAGE_WORD, MAGIC, PREVIOUS_WORDS, RECORD_WORDS, STAGES_WORD, STICKY_WORD},
     mm::layout::STACK_PAINT,
 };
 
@@ -246,11 +246,11 @@ __provisional_level_1:
     last = const LAST_STAGE_WORD,
     sticky = const STICKY_WORD,
     stages = const STAGES_WORD,
-    entered = const Stage::Entered as u32,
-    in_place = const Stage::InPlace as u32,
-    el1 = const Stage::El1 as u32,
-    mmu = const Stage::Mmu as u32,
-    stacks = const Stage::Stacks as u32,
+    entered = const BootStage::Entered as u32,
+    in_place = const BootStage::InPlace as u32,
+    el1 = const BootStage::El1 as u32,
+    mmu = const BootStage::Mmu as u32,
+    stacks = const BootStage::Stacks as u32,
 );
 
 /// Entry from the assembly above into Rust.

@@ -3,7 +3,7 @@
 use crate::{
     arch::{clock, cpu},
     board::act_led,
-    boot::trace::{BootTrace, Stage},
+    boot::trace::{BootStage, BootTrace},
     mm::shared::SharedWords,
 };
 
@@ -14,7 +14,7 @@ pub fn trace() -> BootTrace {
 }
 
 /// Records that a stage is reached. If the previous boot requested a hang in this stage, it does not return.
-pub(crate) fn reach(stage: Stage) {
+pub(crate) fn reach(stage: BootStage) {
     trace().reach(stage, clock::ticks());
     act_led::toggle();
     if trace().take_hang(stage) {

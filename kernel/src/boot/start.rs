@@ -26,7 +26,7 @@ use crate::{
     boot::{
         options::BootOptions,
         progress::{reach, trace},
-        trace::Stage,
+        trace::BootStage,
     },
     display::pages::Pages,
     gpu::{self, ClockCheck, v3d_platform::V3dPlatform},
@@ -65,31 +65,31 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
         v3d,
     } = peripherals;
     let pins = gpio::serial_pins(&gpio);
-    let reach_early = |stage: Stage| {
+    let reach_early = |stage: BootStage| {
         console::send_early(pins, stage.letter());
         reach(stage);
     };
-    reach_early(Stage::Rust);
+    reach_early(BootStage::Rust);
     let mut watchdog = Watchdog::new(watchdog);
-    reach_early(Stage::ArmingWatchdog);
+    reach_early(BootStage::ArmingWatchdog);
     if trace().watchdog_is_useless() {
         trace().note_watchdog_is_useless();
     } else {
         watchdog.arm(BOOT_MS);
     }
-    reach_early(Stage::WatchdogArmed);
+    reach_early(BootStage::WatchdogArmed);
 
     firmware::init(mailbox);
     let port = SerialPort::new(pins, &gpio, pl011, mini_uart, &BehindMailbox);
-    reach_early(Stage::Firmware);
+    reach_early(BootStage::Firmware);
     console::use_port(port, pins);
     println!();
     println!("vc4 kernel {}", env!("CARGO_PKG_VERSION"));
-    reach(Stage::Console);
+    reach(BootStage::Console);
 
     heap::init();
     logger::init();
-    reach(Stage::Heap);
+    reach(BootStage::Heap);
     log::info!("entered at EL{}, now at EL{}", handover.entry_level, cpu::exception_level());
     if watchdog.timeout_ms().is_none() {
         log::info!("the watchdog stays off: this machine restarted while it was being armed");
@@ -104,11 +104,11 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     console::receive_by_interrupt();
     tick::start(SystemTimer::new(system_timer));
     interrupt_mask::unmask();
-    reach(Stage::Interrupts);
+    reach(BootStage::Interrupts);
 
     watchdog.sign_of_life();
     let framebuffer = start_screen();
-    reach(Stage::Screen);
+    reach(BootStage::Screen);
     if firmware::is_silent() {
         println!("The firmware does not answer: clocks and power stay as it left them, and there is no display.");
     }
@@ -130,13 +130,13 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
             error.to_string()
         })
     };
-    reach(Stage::Driver);
-    reach(Stage::Ready);
+    reach(BootStage::Driver);
+    reach(BootStage::Ready);
     println!("ready");
     raise_arm_clock();
     watchdog.disarm();
     let session = Session::new(handover, framebuffer, watchdog, gpu, options);
-    reach(Stage::Shell);
+    reach(BootStage::Shell);
     shell::run(session)
 }
 
@@ -181,11 +181,11 @@ fn raise_arm_clock() {
 fn tell_boot_before(has_led: bool, watchdog: &mut Watchdog) {
     let Some(before) = trace().boot_before() else { return };
     // Arming the watchdog may restart the machine; this is reported elsewhere.
-    if before.is_complete() || before.last == Stage::ArmingWatchdog {
+    if before.is_complete() || before.last == BootStage::ArmingWatchdog {
         return;
     }
     let (number, name) = (before.last as u32, before.last.name());
-    println!("The previous boot got no further than stage {number} of {}, \"{name}\":", Stage::ALL.len());
+    println!("The previous boot got no further than stage {number} of {}, \"{name}\":", BootStage::ALL.len());
     print!("{}", before.lines(clock::frequency_hz()));
     let log = logger::text_of_previous_run().unwrap_or_default();
     let lines: Vec<&str> = log.lines().collect();

@@ -55,11 +55,11 @@ macro_rules! stages {
         /// A stage of the boot; stages are in the order in which they are reached. Its letter on the serial port is the letter of the alphabet with its number.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[repr(u32)]
-        pub enum Stage {
+        pub enum BootStage {
             $($(#[doc = $doc])+ $stage = $number,)*
         }
 
-        impl Stage {
+        impl BootStage {
             /// All stages.
             pub const ALL: &'static [Self] = &[$(Self::$stage),*];
 
@@ -115,9 +115,9 @@ stages! {
     Shell = 20 "shell",
 }
 
-const _: () = assert!(STAGES_WORD + (Stage::Shell as usize) < RECORD_WORDS);
+const _: () = assert!(STAGES_WORD + (BootStage::Shell as usize) < RECORD_WORDS);
 
-impl Stage {
+impl BootStage {
     /// The stage with this number.
     #[must_use]
     pub fn from_number(number: u32) -> Option<Self> {
@@ -137,7 +137,7 @@ pub struct Record {
     /// Number of previous boots since power-on.
     pub boots_before: u32,
     /// The last stage that was reached.
-    pub last: Stage,
+    pub last: BootStage,
     /// For each stage, the low half of the core's counter when it was reached.
     times: [u32; RECORD_WORDS - STAGES_WORD],
 }
@@ -145,14 +145,14 @@ pub struct Record {
 impl Record {
     /// The low half of the core's counter when `stage` was reached, if it was reached.
     #[must_use]
-    pub fn ticks(&self, stage: Stage) -> Option<u32> {
+    pub fn ticks(&self, stage: BootStage) -> Option<u32> {
         self.times.get(stage as usize).copied().filter(|&ticks| ticks != 0)
     }
 
     /// Whether the boot has reached the shell.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.last == Stage::Shell
+        self.last == BootStage::Shell
     }
 
     /// Whether the boot, or the command `v3d start`, ended while it was bringing up the V3D: an access to a V3D without a clock never ends. The next boot
@@ -160,21 +160,21 @@ impl Record {
     /// the V3D alone, since it would end in the same way.
     #[must_use]
     pub fn ended_in_v3d(&self) -> bool {
-        (Stage::V3dStart..Stage::Driver).contains(&self.last)
+        (BootStage::V3dStart..BootStage::Driver).contains(&self.last)
     }
 
     /// Whether the boot ended while the ARM's clock was being raised. The next boot leaves the clock as it is.
     #[must_use]
     pub fn ended_in_arm_clock(&self) -> bool {
-        self.last == Stage::Ready
+        self.last == BootStage::Ready
     }
 
     /// A line for each stage that was reached, with milliseconds since the first one. The counter's frequency is `frequency_hz`.
     #[must_use]
     pub fn lines(&self, frequency_hz: u64) -> String {
-        let first = self.ticks(Stage::Entered).unwrap_or(0);
+        let first = self.ticks(BootStage::Entered).unwrap_or(0);
         let mut text = String::new();
-        for &stage in Stage::ALL {
+        for &stage in BootStage::ALL {
             let Some(ticks) = self.ticks(stage) else { continue };
             // The counter's low half wraps after minutes.
             let us = u64::from(ticks.wrapping_sub(first)) * 1_000_000 / frequency_hz.max(1);
@@ -199,7 +199,7 @@ impl BootTrace {
     }
 
     /// Records that `stage` is reached.
-    pub fn reach(&self, stage: Stage, ticks: u64) {
+    pub fn reach(&self, stage: BootStage, ticks: u64) {
         self.memory.set(STAGES_WORD + stage as usize, ticks as u32 | 1);
         self.memory.set(LAST_STAGE_WORD, stage as u32);
     }
@@ -221,7 +221,7 @@ impl BootTrace {
         if word(0)? != MAGIC {
             return None;
         }
-        let last = Stage::from_number(word(LAST_STAGE_WORD)?)?;
+        let last = BootStage::from_number(word(LAST_STAGE_WORD)?)?;
         let times = core::array::from_fn(|index| word(STAGES_WORD + index).unwrap_or(0));
         Some(Record { boots_before: word(BOOTS_WORD)?, last, times })
     }
@@ -233,7 +233,7 @@ impl BootTrace {
     #[must_use]
     pub fn watchdog_is_useless(&self) -> bool {
         let noted = self.memory.get(STICKY_WORD).is_some_and(|word| word & WATCHDOG_IS_USELESS != 0);
-        noted || self.boot_before().is_some_and(|record| record.last == Stage::ArmingWatchdog)
+        noted || self.boot_before().is_some_and(|record| record.last == BootStage::ArmingWatchdog)
     }
 
     /// Records for later boots that the watchdog must not be armed.
@@ -243,7 +243,7 @@ impl BootTrace {
     }
 
     /// Requests that the next boot halt when it reaches `stage`.
-    pub fn ask_to_hang(&self, stage: Stage) {
+    pub fn ask_to_hang(&self, stage: BootStage) {
         self.memory.set(REQUEST_WORD, REQUEST_MAGIC | stage as u32);
     }
 
@@ -301,7 +301,7 @@ impl BootTrace {
 
     /// Whether this boot is to halt in `stage`; the request is cleared.
     #[must_use]
-    pub fn take_hang(&self, stage: Stage) -> bool {
+    pub fn take_hang(&self, stage: BootStage) -> bool {
         let asked = self.memory.get(REQUEST_WORD) == Some(REQUEST_MAGIC | stage as u32);
         if asked {
             self.memory.set(REQUEST_WORD, 0);
@@ -337,14 +337,17 @@ mod tests {
 
     #[test]
     fn stages_are_numbered_without_gaps_and_have_letters() {
-        for (index, &stage) in Stage::ALL.iter().enumerate() {
+        for (index, &stage) in BootStage::ALL.iter().enumerate() {
             assert_eq!(stage as usize, index + 1);
-            assert_eq!(Stage::from_number(stage as u32), Some(stage));
+            assert_eq!(BootStage::from_number(stage as u32), Some(stage));
             assert!(stage.letter().is_ascii_lowercase());
         }
-        assert_eq!((Stage::Entered.letter(), Stage::Mmu.letter(), Stage::Ready.letter()), (b'a', b'd', b's'));
-        assert_eq!(Stage::from_number(0), None);
-        assert_eq!(Stage::from_number(99), None);
+        assert_eq!(
+            (BootStage::Entered.letter(), BootStage::Mmu.letter(), BootStage::Ready.letter()),
+            (b'a', b'd', b's')
+        );
+        assert_eq!(BootStage::from_number(0), None);
+        assert_eq!(BootStage::from_number(99), None);
     }
 
     #[test]
@@ -353,16 +356,16 @@ mod tests {
         let trace = BootTrace::new(memory);
         begin(memory);
         assert_eq!(trace.boot_before(), None, "noise is no trace");
-        trace.reach(Stage::Entered, 0x1_0000_1000);
-        trace.reach(Stage::Mmu, 0x1_0000_4000);
+        trace.reach(BootStage::Entered, 0x1_0000_1000);
+        trace.reach(BootStage::Mmu, 0x1_0000_4000);
         begin(memory);
-        trace.reach(Stage::Entered, 16);
+        trace.reach(BootStage::Entered, 16);
         let before = trace.boot_before().unwrap();
-        assert_eq!((before.boots_before, before.last, before.is_complete()), (0, Stage::Mmu, false));
-        assert_eq!(before.ticks(Stage::El1), None);
+        assert_eq!((before.boots_before, before.last, before.is_complete()), (0, BootStage::Mmu, false));
+        assert_eq!(before.ticks(BootStage::El1), None);
         // 0x3000 ticks of 1 MHz.
         assert_eq!(before.lines(1_000_000), "   1 a       0.000 ms  entered\n   4 d      12.288 ms  MMU on\n");
-        assert_eq!(trace.this_boot().map(|record| (record.boots_before, record.last)), Some((1, Stage::Entered)));
+        assert_eq!(trace.this_boot().map(|record| (record.boots_before, record.last)), Some((1, BootStage::Entered)));
     }
 
     #[test]
@@ -371,11 +374,11 @@ mod tests {
         let trace = BootTrace::new(memory);
         begin(memory);
         assert!(!trace.watchdog_is_useless());
-        trace.reach(Stage::ArmingWatchdog, 7);
+        trace.reach(BootStage::ArmingWatchdog, 7);
         begin(memory);
         assert!(trace.watchdog_is_useless());
         trace.note_watchdog_is_useless();
-        trace.reach(Stage::Shell, 9);
+        trace.reach(BootStage::Shell, 9);
         begin(memory);
         assert!(trace.watchdog_is_useless());
     }
@@ -383,7 +386,7 @@ mod tests {
     /// A hang in each stage, the next boot, and the boot after that, which tries again.
     #[test]
     fn a_hang_in_a_v3d_stage_is_avoided_once() {
-        let (memory, stages) = (memory(), Stage::ALL);
+        let (memory, stages) = (memory(), BootStage::ALL);
         let trace = BootTrace::new(memory);
         for &last in stages {
             begin(memory);
@@ -395,7 +398,7 @@ mod tests {
             assert_eq!(before.ended_in_v3d(), expected, "{last:?}");
             assert_eq!(before.ended_in_arm_clock(), last.name() == "ready", "{last:?}");
             assert_eq!(before.is_complete(), last.name() == "shell", "{last:?}");
-            trace.reach(Stage::Shell, 9);
+            trace.reach(BootStage::Shell, 9);
             begin(memory);
             assert!(trace.boot_before().is_some_and(|before| before.is_complete()), "{last:?}");
         }
@@ -432,10 +435,10 @@ mod tests {
     fn a_hang_is_asked_for_once() {
         let memory = memory();
         let trace = BootTrace::new(memory);
-        trace.ask_to_hang(Stage::Screen);
+        trace.ask_to_hang(BootStage::Screen);
         begin(memory);
-        assert!(!trace.take_hang(Stage::Heap));
-        assert!(trace.take_hang(Stage::Screen));
-        assert!(!trace.take_hang(Stage::Screen));
+        assert!(!trace.take_hang(BootStage::Heap));
+        assert!(trace.take_hang(BootStage::Screen));
+        assert!(!trace.take_hang(BootStage::Screen));
     }
 }

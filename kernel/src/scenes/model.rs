@@ -61,7 +61,7 @@ const GAMMA: f32 = 1.0 / 2.2;
 
 /// Triangles of one material.
 #[derive(Debug)]
-struct Part {
+struct MaterialMesh {
     mesh: Mesh<Vertex>,
     color: [f32; 4],
     image: Option<Texture>,
@@ -69,7 +69,7 @@ struct Part {
 
 #[derive(Debug)]
 struct Model {
-    parts: Vec<Part>,
+    parts: Vec<MaterialMesh>,
     plain: Pipeline<Vertex, Uniforms, model_colored::FragmentUniforms>,
     textured: Pipeline<Vertex, Uniforms, model_textured::FragmentUniforms>,
     disc: Mesh<sea::Vertex>,
@@ -90,7 +90,7 @@ impl Model {
             let image = base_color_image.map(|image| texture(device, &LIGHTHOUSE.images[image])).transpose()?;
             let indices = Some(Indices::Bytes16(part.indices));
             let mesh = Mesh::from_bytes(device, name, Primitive::Triangles, part.vertices, indices)?;
-            Ok(Part { mesh, color: color.extend(base_color[3]).to_array(), image })
+            Ok(MaterialMesh { mesh, color: color.extend(base_color[3]).to_array(), image })
         };
         let water = PipelineDescriptor::new("sea", &sea::SHADING, &sea::FRAGMENT);
         Ok(Self {
@@ -150,7 +150,7 @@ impl Scene for Model {
         let mut frame = context.device.frame()?;
         let descriptor = PassDescriptor::to(&context.target).clear(unorm(SKY));
         let mut pass = frame.pass(&PassDescriptor { samples: Samples::Four, ..descriptor })?;
-        for Part { mesh, color, image } in &self.parts {
+        for MaterialMesh { mesh, color, image } in &self.parts {
             let base_color = *color;
             match image {
                 Some(image) => {

@@ -52,12 +52,12 @@ const MIRRORED_PX: [u32; 2] = [1024, 512];
 type Standing = Pipeline<Vertex, Uniforms, FragmentUniforms>;
 
 /// A mesh of the lighthouse, and its colour.
-type Part = (Mesh<Vertex>, [f32; 3]);
+type Object = (Mesh<Vertex>, [f32; 3]);
 
 #[derive(Debug)]
 struct Water {
     /// The parts of the lighthouse, one per material.
-    parts: Vec<Part>,
+    parts: Vec<Object>,
     upright: Standing,
     mirrored: Standing,
     water: Pipeline<ShadedVertex<3>, NoUniforms, water::FragmentUniforms>,
@@ -93,7 +93,7 @@ impl Water {
     }
 }
 
-fn parts(device: &GpuDevice) -> Result<Vec<Part>, SceneError> {
+fn parts(device: &GpuDevice) -> Result<Vec<Object>, SceneError> {
     let part = |part: &renderer::asset::ModelPart| {
         let material = LIGHTHOUSE.materials[part.material];
         let color = Vec3::from_slice(&material.base_color) + Vec3::from_array(material.emissive);

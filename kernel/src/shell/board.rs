@@ -15,7 +15,7 @@ use crate::{
         },
         revision::Revision,
     },
-    boot::{progress, trace::Stage},
+    boot::{progress, trace::BootStage},
     mm::{heap, layout, watermark},
     print, println,
     terminal::console,
@@ -68,7 +68,7 @@ pub(super) fn boot() -> CommandResult {
     print!("{}", this.lines(frequency_hz));
     match progress::trace().boot_before() {
         Some(before) => {
-            println!("the previous boot reached stage {} of {}:", before.last as u32, Stage::ALL.len());
+            println!("the previous boot reached stage {} of {}:", before.last as u32, BootStage::ALL.len());
             print!("{}", before.lines(frequency_hz));
         }
         None => println!("memory holds no trace of a previous boot"),

@@ -12,7 +12,7 @@ use core::fmt;
 use log::LevelFilter;
 
 use crate::{
-    boot::trace::{MAX_STEP, Stage},
+    boot::trace::{BootStage, MAX_STEP},
     shell::counter_set::CounterSet,
 };
 
@@ -233,7 +233,7 @@ pub enum Failure {
     /// An interrupt that is never acknowledged: its line is disabled, and the kernel continues.
     Storm,
     /// The next boot halts in this stage.
-    Boot(Stage),
+    Boot(BootStage),
     /// The next `selftest board` halts in this step.
     Step(u32),
 }
@@ -602,10 +602,10 @@ fn parse_failure<'a, 'b>(words: &'a [&'b str]) -> Result<(Failure, &'a [&'b str]
         Some(&"storm") => Failure::Storm,
         Some(&"boot") => {
             let number = words.get(1).and_then(|word| word.parse().ok());
-            let Some(stage) = number.and_then(Stage::from_number).filter(|stage| *stage >= Stage::Rust) else {
+            let Some(stage) = number.and_then(BootStage::from_number).filter(|stage| *stage >= BootStage::Rust) else {
                 return Err(wrong(
                     "fail",
-                    format!("in which stage, {} to {}? `boot` has them", Stage::Rust as u32, Stage::ALL.len()),
+                    format!("in which stage, {} to {}? `boot` has them", BootStage::Rust as u32, BootStage::ALL.len()),
                 ));
             };
             return Ok((Failure::Boot(stage), &words[2..]));
@@ -745,7 +745,7 @@ mod tests {
         assert_eq!(parsed("v3d"), Command::V3d(V3dRequest::Show));
         assert_eq!(parsed("v3d start"), Command::V3d(V3dRequest::Start));
         assert_eq!(parsed("v3d start unchecked"), Command::V3d(V3dRequest::StartUnchecked));
-        assert_eq!(parsed("fail boot 13"), Command::Fail(Failure::Boot(Stage::Screen)));
+        assert_eq!(parsed("fail boot 13"), Command::Fail(Failure::Boot(BootStage::Screen)));
         assert_eq!(parsed("watchdog off"), Command::Watchdog(WatchdogRequest::Off));
         let place = ReplayRequest::Place { address: 0x1000, bytes: 0x20 };
         assert_eq!(parsed("replay place 0x1000 20"), Command::Replay(place));

@@ -8,7 +8,7 @@ use super::session::{CommandResult, Session};
 use crate::{
     arch::clock,
     board::{interrupt_controller, interrupt_lines, watchdog},
-    boot::{progress, trace::Stage},
+    boot::{progress, trace::BootStage},
     display::frame_times::FrameTimes,
     gpu::{self, ClockCheck, Gpu, v3d_platform::V3dPlatform},
     print, println,
@@ -44,7 +44,7 @@ pub(super) fn start(session: &mut Session, check: ClockCheck) -> CommandResult {
         Some(timeout_ms) => session.watchdog.arm(timeout_ms),
         None => session.watchdog.disarm(),
     }
-    progress::reach(Stage::Shell);
+    progress::reach(BootStage::Shell);
     session.gpu = started.map_err(|error| error.to_string());
     session.gpu.as_ref().map(|_| ()).map_err(Clone::clone)
 }

@@ -48,7 +48,7 @@ type Software = Framebuffer<
 
 /// A kind of primitive.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum ShapeKind {
     Rectangle,
     RectangleOutline,
     RoundedRectangle,
@@ -62,17 +62,17 @@ enum Kind {
 }
 
 /// All kinds, with their names.
-const KINDS: [(Kind, &str); 10] = [
-    (Kind::Rectangle, "filled rectangles"),
-    (Kind::RectangleOutline, "outlined rectangles"),
-    (Kind::RoundedRectangle, "rounded rectangles with an outline"),
-    (Kind::Circle, "filled circles"),
-    (Kind::CircleOutline, "outlined circles"),
-    (Kind::Triangle, "filled triangles"),
-    (Kind::Line, "lines"),
-    (Kind::Arc, "arcs"),
-    (Kind::Text, "words of text"),
-    (Kind::Image, "images"),
+const KINDS: [(ShapeKind, &str); 10] = [
+    (ShapeKind::Rectangle, "filled rectangles"),
+    (ShapeKind::RectangleOutline, "outlined rectangles"),
+    (ShapeKind::RoundedRectangle, "rounded rectangles with an outline"),
+    (ShapeKind::Circle, "filled circles"),
+    (ShapeKind::CircleOutline, "outlined circles"),
+    (ShapeKind::Triangle, "filled triangles"),
+    (ShapeKind::Line, "lines"),
+    (ShapeKind::Arc, "arcs"),
+    (ShapeKind::Text, "words of text"),
+    (ShapeKind::Image, "images"),
 ];
 
 pub(super) fn primitives(session: &Session) -> CommandResult {
@@ -143,7 +143,7 @@ impl Chance {
     }
 }
 
-fn draw_all<D: DrawTarget<Color = Rgb888>>(kind: Kind, target: &mut D) -> Result<(), D::Error> {
+fn draw_all<D: DrawTarget<Color = Rgb888>>(kind: ShapeKind, target: &mut D) -> Result<(), D::Error> {
     let mut chance = Chance(1);
     let texels: [u8; (3 * IMAGE_SIDE * IMAGE_SIDE) as usize] = core::array::from_fn(|n| (n * n / 5) as u8);
     let image = ImageRaw::<Rgb888>::new(&texels, IMAGE_SIDE);
@@ -151,25 +151,25 @@ fn draw_all<D: DrawTarget<Color = Rgb888>>(kind: Kind, target: &mut D) -> Result
         let (at, size, color) = (chance.point(), chance.size(), chance.color());
         let (fill, stroke) = (PrimitiveStyle::with_fill(color), PrimitiveStyle::with_stroke(color, 1));
         match kind {
-            Kind::Rectangle => Rectangle::new(at, size).into_styled(fill).draw(target)?,
-            Kind::RectangleOutline => Rectangle::new(at, size).into_styled(stroke).draw(target)?,
-            Kind::RoundedRectangle => {
+            ShapeKind::Rectangle => Rectangle::new(at, size).into_styled(fill).draw(target)?,
+            ShapeKind::RectangleOutline => Rectangle::new(at, size).into_styled(stroke).draw(target)?,
+            ShapeKind::RoundedRectangle => {
                 let both = PrimitiveStyleBuilder::from(&stroke).fill_color(chance.color()).build();
                 let rectangle = Rectangle::new(at, size);
                 RoundedRectangle::with_equal_corners(rectangle, Size::new_equal(6)).into_styled(both).draw(target)?;
             }
-            Kind::Circle => Circle::new(at, size.width).into_styled(fill).draw(target)?,
-            Kind::CircleOutline => Circle::new(at, size.width).into_styled(stroke).draw(target)?,
-            Kind::Triangle => {
+            ShapeKind::Circle => Circle::new(at, size.width).into_styled(fill).draw(target)?,
+            ShapeKind::CircleOutline => Circle::new(at, size.width).into_styled(stroke).draw(target)?,
+            ShapeKind::Triangle => {
                 let (right, below) = (at + size.x_axis(), at + size.y_axis());
                 Triangle::new(at, right, below).into_styled(fill).draw(target)?;
             }
-            Kind::Line => Line::new(at, at + size).into_styled(stroke).draw(target)?,
-            Kind::Arc => Arc::new(at, size.width, 30.0.deg(), 200.0.deg()).into_styled(stroke).draw(target)?,
-            Kind::Text => {
+            ShapeKind::Line => Line::new(at, at + size).into_styled(stroke).draw(target)?,
+            ShapeKind::Arc => Arc::new(at, size.width, 30.0.deg(), 200.0.deg()).into_styled(stroke).draw(target)?,
+            ShapeKind::Text => {
                 Text::new("Graphics", at, MonoTextStyle::new(&FONT_6X10, color)).draw(target)?;
             }
-            Kind::Image => Image::new(&image, at).draw(target)?,
+            ShapeKind::Image => Image::new(&image, at).draw(target)?,
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use crate::integer::{C, O, sign_and_zero};
-use crate::samples::Kind;
+use crate::samples::OperandKind;
 use crate::table::{Document, Row, costliest};
 use v3d_hw::qpu::LANES;
 
@@ -35,7 +35,7 @@ pub(crate) fn rows() -> Vec<Row> {
 
 fn moves() -> Vec<Row> {
     let mut rows = Vec::new();
-    for (bits, kind) in [(32, Kind::Word), (16, Kind::Half)] {
+    for (bits, kind) in [(32, OperandKind::Word), (16, OperandKind::Half)] {
         let row = case(format!("mov b{bits}"), format!("mov_b{bits}")).input("r1", kind).exact(|x| vec![x[0]]);
         rows.push(row);
         rows.push(costliest((0..16_usize).map(|mask| {
@@ -47,17 +47,20 @@ fn moves() -> Vec<Row> {
             })
         })));
     }
-    rows.push(case("mov DST COND", "mov_from_c").input("r3", Kind::Flags).exact(|x| vec![x[0]]));
-    rows.push(case("mov CDST SRC", "mov_to_c").input("r0", Kind::Word).outputs(&["r3"]).exact(|x| vec![x[0] & 15]));
-    rows.push(case("mov DST AREG", "mov_from_a ra20").input("ra20", Kind::Word).exact(|x| vec![x[0]]));
+    rows.push(case("mov DST COND", "mov_from_c").input("r3", OperandKind::Flags).exact(|x| vec![x[0]]));
+    rows.push(
+        case("mov CDST SRC", "mov_to_c").input("r0", OperandKind::Word).outputs(&["r3"]).exact(|x| vec![x[0] & 15]),
+    );
+    rows.push(case("mov DST AREG", "mov_from_a ra20").input("ra20", OperandKind::Word).exact(|x| vec![x[0]]));
     rows.push(costliest([0, 3, 15, 31, 32].map(|count: u32| {
-        let case =
-            case("shl ADST SRC SHCNT", format!("shl_to_a ra20, {count}")).input("r0", Kind::Word).outputs(&["ra20"]);
+        let case = case("shl ADST SRC SHCNT", format!("shl_to_a ra20, {count}"))
+            .input("r0", OperandKind::Word)
+            .outputs(&["ra20"]);
         case.exact(|x| vec![x[0].checked_shl(count).unwrap_or(0)])
     })));
     rows.push(costliest([0, 4, 15, 16, 1000].map(|offset: u32| {
         let name = format!("add_to_a ra20, ra21, {offset}");
-        let case = case("add ADST AREG OFFS", name).input("ra21", Kind::Word).outputs(&["ra20"]);
+        let case = case("add ADST AREG OFFS", name).input("ra21", OperandKind::Word).outputs(&["ra20"]);
         case.exact(|x| vec![x[0].wrapping_add(offset)])
     })));
     rows
@@ -84,7 +87,7 @@ fn bit_operation(op: &str, bits: u32, not1: bool, not2: bool) -> [Row; 2] {
         };
         result & mask
     };
-    let kind = if bits == 32 { Kind::Word } else { Kind::Half };
+    let kind = if bits == 32 { OperandKind::Word } else { OperandKind::Half };
     let with = |case: Case| case.input("r0", kind).input("r1", kind);
     let flags = if bits == 32 { "cdst_sz" } else { "cdst_sz_b16" };
     let with_flags = with(case(format!("{operation} CDST"), format!("{name}; {flags}"))).outputs(&["r0", "r3"]);
@@ -116,8 +119,8 @@ const SHIFTS: [Shift; 6] = [
 ];
 
 impl Shift {
-    fn kind(self) -> Kind {
-        if self.bits == 32 { Kind::Word } else { Kind::Half }
+    fn kind(self) -> OperandKind {
+        if self.bits == 32 { OperandKind::Word } else { OperandKind::Half }
     }
 
     fn macro_name(self) -> String {
@@ -128,7 +131,7 @@ impl Shift {
     fn by_register(self, flags: bool) -> Row {
         let operation = format!("{} SRC2{}", self.name, if flags { " CDST" } else { "" });
         let case = case(operation, format!("{}{}", self.macro_name(), if flags { "_c" } else { "" }));
-        let case = case.input("r0", self.kind()).input("r1", Kind::Count);
+        let case = case.input("r0", self.kind()).input("r1", OperandKind::Count);
         let case = if flags { case.outputs(&["r0", "r3"]) } else { case };
         case.exact(|x| self.result(x[0], x[1], flags))
     }

@@ -2,7 +2,7 @@
 
 use crate::effects::Effects;
 use crate::machine::{self, DATA, Run};
-use crate::samples::{Kind, operand_sets};
+use crate::samples::{OperandKind, operand_sets};
 use crate::table::{Answer, Cost, Document, LargestError, Row};
 use std::fmt::Write;
 use v3d_hw::BusAddr;
@@ -22,7 +22,7 @@ pub(crate) struct Case {
     operation: String,
     name: String,
     file: &'static str,
-    inputs: Vec<(&'static str, Kind)>,
+    inputs: Vec<(&'static str, OperandKind)>,
     outputs: Vec<&'static str>,
     /// Instructions before and after it in the test program, which are not counted.
     around: [String; 2],
@@ -57,7 +57,7 @@ impl Case {
     }
 
     /// Adds an operand.
-    pub(crate) fn input(mut self, register: &'static str, kind: Kind) -> Self {
+    pub(crate) fn input(mut self, register: &'static str, kind: OperandKind) -> Self {
         self.inputs.push((register, kind));
         self
     }
@@ -144,7 +144,7 @@ impl Case {
         results.unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
 
-    fn kinds(&self) -> Vec<Kind> {
+    fn kinds(&self) -> Vec<OperandKind> {
         self.inputs.iter().map(|&(_, kind)| kind).collect()
     }
 

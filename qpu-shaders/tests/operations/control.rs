@@ -3,7 +3,7 @@
 mod nesting;
 
 use crate::case::Case;
-use crate::samples::Kind;
+use crate::samples::OperandKind;
 use crate::table::{Document, Row, first_if_right};
 use v3d_hw::qpu::LANES;
 
@@ -29,7 +29,7 @@ fn case(operation: &str, name: &str) -> Case {
 
 fn vote(which: &str) -> Row {
     let case = case(&format!("vote {which}"), &format!("vote_{which}"));
-    case.input("r0", Kind::Truth).input("r1", Kind::Truth).exact_vectors(|operands| {
+    case.input("r0", OperandKind::Truth).input("r1", OperandKind::Truth).exact_vectors(|operands| {
         let mut active =
             (0..LANES).filter(|&element| operands[1][element] != 0).map(|element| operands[0][element] != 0);
         let answer = if which == "any" { active.any(|holds| holds) } else { active.all(|holds| holds) };
@@ -39,7 +39,7 @@ fn vote(which: &str) -> Row {
 
 /// An operation on a predicate in r0, with a count of what an element does in r1.
 fn counted(operation: &str, name: &str) -> Case {
-    case(operation, name).input("r0", Kind::Truth).input("r1", Kind::Word).outputs(&["r1"])
+    case(operation, name).input("r0", OperandKind::Truth).input("r1", OperandKind::Word).outputs(&["r1"])
 }
 
 /// Counts running elements.
@@ -56,7 +56,7 @@ fn branch() -> Row {
 fn branch_back() -> Row {
     let before = "flow_begin; mov r1, 0; :2; mov.setf -, flow; add.ifz r1, r1, 1; sub.ifz r0, r0, 1; max r0, r0, 0";
     let case = case("bra", "bra_back_if 1, r:2");
-    case.input("r0", Kind::Byte).outputs(&["r1"]).between(before, "join 1").exact(|x| vec![x[0].max(1)])
+    case.input("r0", OperandKind::Byte).outputs(&["r1"]).between(before, "join 1").exact(|x| vec![x[0].max(1)])
 }
 
 /// The function resumes elements that wait for its end.

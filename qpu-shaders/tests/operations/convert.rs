@@ -1,7 +1,7 @@
 //! Conversions between integers and floats.
 
 use crate::case::Case;
-use crate::samples::Kind;
+use crate::samples::OperandKind;
 use crate::table::{Document, Row};
 use std::cmp::Ordering;
 
@@ -55,8 +55,11 @@ pub(crate) fn rows() -> Vec<Row> {
             rows.push(case.exact(move |x| vec![fit(value(x[0], from) as f64, to)]));
         }
         for (letter, rounding) in ROUNDINGS {
-            let to_integer =
-                case(format!("cvt r{letter}i {to_name} f32"), format!("cvt_f32_int {to}, round_{letter}"), Kind::Float);
+            let to_integer = case(
+                format!("cvt r{letter}i {to_name} f32"),
+                format!("cvt_f32_int {to}, round_{letter}"),
+                OperandKind::Float,
+            );
             rows.push(to_integer.exact(move |x| vec![fit(rounding.whole(operand(x[0])), to)]));
             let to_float =
                 case(format!("cvt r{letter} f32 {to_name}"), format!("cvt_int_f32 {to}, round_{letter}"), kind(to));
@@ -67,18 +70,19 @@ pub(crate) fn rows() -> Vec<Row> {
         }
     }
     for (letter, rounding) in ROUNDINGS {
-        let whole = case(format!("cvt r{letter}i f32 f32"), format!("cvt_f32_whole round_{letter}"), Kind::Float);
+        let whole =
+            case(format!("cvt r{letter}i f32 f32"), format!("cvt_f32_whole round_{letter}"), OperandKind::Float);
         rows.push(whole.judged(move |x, results| {
             let expected = rounding.whole(operand(x[0]));
             expected.is_nan() || f64::from(f32::from_bits(results[0])) == expected
         }));
-        let to_half = case(format!("cvt r{letter} f16 f32"), format!("cvt_f32_f16 round_{letter}"), Kind::Float);
+        let to_half = case(format!("cvt r{letter} f16 f32"), format!("cvt_f32_f16 round_{letter}"), OperandKind::Float);
         rows.push(to_half.exact(move |x| vec![half(operand(x[0]), x[0] >> 31, rounding)]));
     }
     rows.extend(between_halves_and_integers());
-    let from_half = case("cvt f32 f16", "cvt_f16_f32", Kind::HalfFloat);
+    let from_half = case("cvt f32 f16", "cvt_f16_f32", OperandKind::HalfFloat);
     rows.push(from_half.exact(|x| vec![float_of_half(x[0])]));
-    rows.push(case("cvt f32 f32", "mov r0, r0", Kind::Float).exact(|x| vec![x[0]]));
+    rows.push(case("cvt f32 f32", "mov r0, r0", OperandKind::Float).exact(|x| vec![x[0]]));
     rows
 }
 
@@ -92,7 +96,7 @@ fn between_halves_and_integers() -> Vec<Row> {
     for ((ty, bits), (letter, rounding)) in INTEGERS.into_iter().flat_map(|ty| ROUNDINGS.map(|rounding| (ty, rounding)))
     {
         let name = format!("cvt_f16_f32; cvt_f32_int {bits}, round_{letter}");
-        let to_integer = case(format!("cvt r{letter}i {ty} f16"), name, Kind::HalfFloat);
+        let to_integer = case(format!("cvt r{letter}i {ty} f16"), name, OperandKind::HalfFloat);
         rows.push(
             to_integer.exact(move |x| vec![fit(rounding.whole(f64::from(f32::from_bits(float_of_half(x[0])))), bits)]),
         );
@@ -106,15 +110,15 @@ fn between_halves_and_integers() -> Vec<Row> {
     rows
 }
 
-fn case(operation: impl Into<String>, name: impl Into<String>, kind: Kind) -> Case {
+fn case(operation: impl Into<String>, name: impl Into<String>, kind: OperandKind) -> Case {
     Case::new(Document::Instructions, operation, FILE, name).input("r0", kind)
 }
 
-pub(crate) fn kind(ty: i32) -> Kind {
+pub(crate) fn kind(ty: i32) -> OperandKind {
     match ty.abs() {
-        8 => Kind::Byte,
-        16 => Kind::Half,
-        _ => Kind::Word,
+        8 => OperandKind::Byte,
+        16 => OperandKind::Half,
+        _ => OperandKind::Word,
     }
 }
 

@@ -4,15 +4,15 @@ use crate::case::Case;
 use crate::convert::{INTEGERS, ROUNDINGS, Rounding, fit, float_of_half, half, kind, operand, value};
 use crate::float::conditions;
 use crate::integer::sign_and_zero;
-use crate::samples::Kind;
+use crate::samples::OperandKind;
 use crate::table::{Document, Row};
 use std::cmp::Ordering;
 
 const FILE: &str = "double.qinc";
 
 fn case(operation: impl Into<String>, name: impl Into<String>) -> Case {
-    let case = Case::new(Document::Instructions, operation, FILE, name).input("r0", Kind::DoubleLow);
-    case.input("r1", Kind::DoubleHigh).input("r2", Kind::DoubleLow).input("r3", Kind::DoubleHigh)
+    let case = Case::new(Document::Instructions, operation, FILE, name).input("r0", OperandKind::DoubleLow);
+    case.input("r1", OperandKind::DoubleHigh).input("r2", OperandKind::DoubleLow).input("r3", OperandKind::DoubleHigh)
 }
 
 fn double(low: u32, high: u32) -> f64 {
@@ -38,24 +38,25 @@ fn conversions() -> Vec<Row> {
         rows.push(case.outputs(&["r0", "r1"]).exact(|x| words(value(x[0], bits) as f64)));
         for (letter, rounding) in ROUNDINGS {
             let case = new(format!("cvt r{letter}i {ty} f64"), format!("cvt_f64_int {bits}, round_{letter}"));
-            let case = case.input("r0", Kind::Fraction).input("r1", Kind::DoubleHigh);
+            let case = case.input("r0", OperandKind::Fraction).input("r1", OperandKind::DoubleHigh);
             rows.push(case.exact(move |x| vec![fit(rounding.whole(double(x[0], x[1])), bits)]));
         }
     }
     let longer =
-        new("cvt f64 f32".to_owned(), "cvt_f32_f64".to_owned()).input("r0", Kind::Float).outputs(&["r0", "r1"]);
+        new("cvt f64 f32".to_owned(), "cvt_f32_f64".to_owned()).input("r0", OperandKind::Float).outputs(&["r0", "r1"]);
     rows.push(longer.judged(|x, results| {
         let (expected, result) = (operand(x[0]), double(results[0], results[1]));
         result.to_bits() == expected.to_bits() || result.is_nan() && expected.is_nan()
     }));
-    let from_half = new("cvt f64 f16".to_owned(), "cvt_f16_f32; cvt_f32_f64".to_owned()).input("r0", Kind::HalfFloat);
+    let from_half =
+        new("cvt f64 f16".to_owned(), "cvt_f16_f32; cvt_f32_f64".to_owned()).input("r0", OperandKind::HalfFloat);
     rows.push(from_half.outputs(&["r0", "r1"]).judged(|x, results| {
         let (expected, result) = (f64::from(f32::from_bits(float_of_half(x[0]))), double(results[0], results[1]));
         result.to_bits() == expected.to_bits() || result.is_nan() && expected.is_nan()
     }));
     for (letter, rounding) in ROUNDINGS {
         let shorter = new(format!("cvt r{letter} f32 f64"), format!("cvt_f64_f32 round_{letter}"));
-        let shorter = shorter.input("r0", Kind::Word).input("r1", Kind::DoubleHigh);
+        let shorter = shorter.input("r0", OperandKind::Word).input("r1", OperandKind::DoubleHigh);
         rows.push(shorter.judged(move |x, results| {
             let (exact, result) = (double(x[0], x[1]), f32::from_bits(results[0]));
             let outward = match rounding {
@@ -77,12 +78,15 @@ fn conversions() -> Vec<Row> {
     }
     for (letter, rounding) in ROUNDINGS {
         let to_half = new(format!("cvt r{letter} f16 f64"), format!("cvt_f64_f16 round_{letter}"));
-        let to_half = to_half.input("r0", Kind::Fraction).input("r1", Kind::DoubleAsHalf);
+        let to_half = to_half.input("r0", OperandKind::Fraction).input("r1", OperandKind::DoubleAsHalf);
         rows.push(to_half.exact(move |x| vec![half(double(x[0], x[1]), x[1] >> 31, rounding)]));
     }
     for (letter, rounding) in ROUNDINGS {
         let whole = new(format!("cvt r{letter}i f64 f64"), format!("cvt_f64_whole round_{letter}"));
-        let whole = whole.input("r0", Kind::Fraction).input("r1", Kind::DoubleWithFraction).outputs(&["r0", "r1"]);
+        let whole = whole
+            .input("r0", OperandKind::Fraction)
+            .input("r1", OperandKind::DoubleWithFraction)
+            .outputs(&["r0", "r1"]);
         rows.push(whole.exact(move |x| {
             let exact = double(x[0], x[1]);
             if exact.is_nan() { x.to_vec() } else { words(rounding.whole(exact)) }

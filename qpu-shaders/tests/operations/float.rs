@@ -2,14 +2,16 @@
 
 use crate::case::Case;
 use crate::integer::sign_and_zero;
-use crate::samples::Kind;
+use crate::samples::OperandKind;
 use crate::table::{Document, Row};
 use std::cmp::Ordering;
 
 const FILE: &str = "float.qinc";
 
 fn case(operation: impl Into<String>, name: impl Into<String>) -> Case {
-    Case::new(Document::Instructions, operation, FILE, name).input("r0", Kind::Float).input("r1", Kind::Float)
+    Case::new(Document::Instructions, operation, FILE, name)
+        .input("r0", OperandKind::Float)
+        .input("r1", OperandKind::Float)
 }
 
 /// The rows of this topic.
@@ -26,8 +28,8 @@ pub(crate) fn rows() -> Vec<Row> {
     for subset in 0..16 {
         rows.extend(comparison(subset));
     }
-    let slct = Case::new(Document::Instructions, "slct b32 f32", FILE, "slct_f32").input("r0", Kind::Word);
-    let slct = slct.input("r1", Kind::Word).input("r2", Kind::Float);
+    let slct = Case::new(Document::Instructions, "slct b32 f32", FILE, "slct_f32").input("r0", OperandKind::Word);
+    let slct = slct.input("r1", OperandKind::Word).input("r2", OperandKind::Float);
     rows.push(slct.exact(|x| vec![if f32::from_bits(x[2]) >= 0.0 { x[0] } else { x[1] }]));
     rows
 }
@@ -97,7 +99,7 @@ fn arithmetic(op: &str, rounding: Rounding, saturate: bool, exact: fn(f64, f64) 
 }
 
 fn multiply_and_add() -> Row {
-    case("add mul f32", "mad_f32").input("r2", Kind::Float).judged(|x, results| {
+    case("add mul f32", "mad_f32").input("r2", OperandKind::Float).judged(|x, results| {
         let product = rounded((operand(x[0]) * operand(x[1]), 0.0), Rounding::Zero);
         let result = rounded(sum(f64::from(product), operand(x[2])), Rounding::Zero);
         result.is_nan() || f32::from_bits(results[0]) == result

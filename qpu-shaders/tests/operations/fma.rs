@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use crate::convert::{ROUNDINGS, Rounding};
-use crate::samples::{Kind, Random};
+use crate::samples::{OperandKind, Random};
 use crate::table::{Document, LargestError, Row};
 
 /// Words of 64 bits that hold each finite product or number exactly, in units of 2^-2148, and a sum of two.
@@ -20,9 +20,10 @@ pub(crate) fn rows() -> Vec<Row> {
             (Document::Beside, format!("fma r{letter} f64"))
         };
         let case = Case::new(document, operation, "fma.qinc", format!("fma_f64 round_{letter}"));
-        let case = case.input("r0", Kind::DoubleLow).input("r1", Kind::DoubleHigh);
-        let case = case.input("r2", Kind::DoubleLow).input("r3", Kind::DoubleHigh);
-        let case = case.input("sa0", Kind::DoubleLow).input("sb0", Kind::DoubleHigh).outputs(&["r0", "r1"]);
+        let case = case.input("r0", OperandKind::DoubleLow).input("r1", OperandKind::DoubleHigh);
+        let case = case.input("r2", OperandKind::DoubleLow).input("r3", OperandKind::DoubleHigh);
+        let case =
+            case.input("sa0", OperandKind::DoubleLow).input("sb0", OperandKind::DoubleHigh).outputs(&["r0", "r1"]);
         let compare = |operands: &[u32], results: &[u32]| {
             let double = |words: &[u32]| f64::from_bits(u64::from(words[1]) << 32 | u64::from(words[0]));
             let [a, b, c] = [0, 2, 4].map(|at| double(&operands[at..]));

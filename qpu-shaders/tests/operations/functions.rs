@@ -1,7 +1,7 @@
 //! Functions of a float.
 
 use crate::case::Case;
-use crate::samples::Kind;
+use crate::samples::OperandKind;
 use crate::table::{Document, LargestError, Row};
 
 const FILE: &str = "functions.qinc";
@@ -51,12 +51,12 @@ enum Measure {
 fn function(document: Document, operation: &str, name: &str, oracle: impl Fn(f64) -> f64, measure: Measure) -> Row {
     let stride = std::env::var("OPERATIONS_SWEEP").ok().and_then(|stride| stride.parse().ok()).unwrap_or(STRIDE);
     let arguments = (0..1_u64 << 32).step_by(stride as usize).map(|bits| bits as u32);
-    let mut arguments = arguments.chain(Kind::Float.edges().iter().copied());
+    let mut arguments = arguments.chain(OperandKind::Float.edges().iter().copied());
     let chunks = std::iter::from_fn(|| {
         let chunk: Vec<Vec<u32>> = arguments.by_ref().take(CHUNK).map(|bits| vec![bits]).collect();
         (!chunk.is_empty()).then_some(chunk)
     });
-    let case = Case::new(document, operation, FILE, name).input("r0", Kind::Float);
+    let case = Case::new(document, operation, FILE, name).input("r0", OperandKind::Float);
     case.check(chunks, |operands, results| {
         let argument = f32::from_bits(operands[0]);
         let argument = f64::from(if argument.is_subnormal() { argument * 0.0 } else { argument });

@@ -1,7 +1,7 @@
 //! Sums, differences, minima, maxima and comparisons of integers.
 
 use crate::case::Case;
-use crate::samples::Kind;
+use crate::samples::OperandKind;
 use crate::table::{Document, Row};
 
 const FILE: &str = "integer.qinc";
@@ -100,8 +100,8 @@ fn value(ty: &str, x: u32) -> i64 {
     }
 }
 
-fn kind(ty: &str) -> Kind {
-    if bits(ty) == 16 { Kind::Half } else { Kind::Word }
+fn kind(ty: &str) -> OperandKind {
+    if bits(ty) == 16 { OperandKind::Half } else { OperandKind::Word }
 }
 
 /// An operation on two operands, without and with flags, whose O and C are 0.
@@ -144,9 +144,9 @@ fn add_family_row(op: &str, saturate: bool, bits: u32, flags: bool) -> Row {
     let (spaced, joined) = if saturate { (" sat", "_sat") } else { ("", "") };
     let operation = format!("{op}{spaced} b{bits}{}", if flags { " CDST" } else { "" });
     let name = format!("{op}{joined}_b{bits}{}", if flags { "_c" } else { "" });
-    let kind = if bits == 32 { Kind::Word } else { Kind::Half };
+    let kind = if bits == 32 { OperandKind::Word } else { OperandKind::Half };
     let case = Case::new(Document::Instructions, operation, FILE, name).input("r0", kind).input("r1", kind);
-    let case = if op == "addc" { case.input("r3", Kind::Flags) } else { case };
+    let case = if op == "addc" { case.input("r3", OperandKind::Flags) } else { case };
     let case = if flags { case.outputs(&["r0", "r3"]) } else { case };
     case.exact(|x| {
         let (result, cdst) = add_family(op, saturate, bits, x[0], x[1], x.get(2).copied().unwrap_or(0));

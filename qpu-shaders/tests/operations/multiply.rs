@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use crate::integer::{FAMILY, add_family, sign_and_zero};
-use crate::samples::Kind;
+use crate::samples::OperandKind;
 use crate::table::{Document, Row};
 
 const FILE: &str = "multiply.qinc";
@@ -48,7 +48,7 @@ impl Product {
     }
 
     fn case(self, operation: String, name: String) -> Case {
-        let kind = if self.types[0].ends_with("16") { Kind::Half } else { Kind::Word };
+        let kind = if self.types[0].ends_with("16") { OperandKind::Half } else { OperandKind::Word };
         Case::new(Document::Instructions, operation, FILE, name).input("r0", kind).input("r1", kind)
     }
 }
@@ -92,9 +92,10 @@ fn with_summand(op: &str, types: &str, product: Product, saturate: bool, flags: 
     let (spaced, joined) = if saturate { (" sat", "_sat") } else { ("", "") };
     let (spaced_flags, joined_flags) = if flags { (" CDST", "_c") } else { ("", "") };
     let operation = format!("{op}{spaced} mul {types}{spaced_flags}");
-    let case =
-        product.case(operation, format!("{}; mad_{op}{joined}{joined_flags}", product.name)).input("r2", Kind::Word);
-    let case = if op == "addc" { case.input("r3", Kind::Flags) } else { case };
+    let case = product
+        .case(operation, format!("{}; mad_{op}{joined}{joined_flags}", product.name))
+        .input("r2", OperandKind::Word);
+    let case = if op == "addc" { case.input("r3", OperandKind::Flags) } else { case };
     let case = if flags { case.outputs(&["r0", "r3"]) } else { case };
     case.exact(|x| {
         let condition = x.get(3).copied().unwrap_or(0);
@@ -106,7 +107,7 @@ fn with_summand(op: &str, types: &str, product: Product, saturate: bool, flags: 
 /// Products with more bits than the document's, and division.
 fn beside() -> [Row; 5] {
     let case = |operation: &str, name: &str| {
-        Case::new(Document::Beside, operation, FILE, name).input("r0", Kind::Word).input("r1", Kind::Word)
+        Case::new(Document::Beside, operation, FILE, name).input("r0", OperandKind::Word).input("r1", OperandKind::Word)
     };
     let wide = |product: u64| vec![product as u32, (product >> 32) as u32];
     let divide = |x: &[u32]| match x[1] {

@@ -2,7 +2,7 @@
 
 use crate::case::{Case, Vector};
 use crate::float::{Rounding, operand, rounded, sum};
-use crate::samples::Kind;
+use crate::samples::OperandKind;
 use crate::table::{Document, Row, costliest};
 
 const FILE: &str = "quad.qinc";
@@ -37,7 +37,7 @@ fn quadop(ops: [usize; 4], from: usize) -> Row {
     let source = ["0", "1", "2", "3", "quad_x", "quad_y"][from];
     let name = format!("quadop_f32 {}, {source}", names.join(", "));
     let case = Case::new(Document::Instructions, format!("quadop f32 {}", SOURCES[from]), FILE, name);
-    case.input("r0", Kind::NearOne).input("r1", Kind::NearOne).exact_vectors(move |x| {
+    case.input("r0", OperandKind::NearOne).input("r1", OperandKind::NearOne).exact_vectors(move |x| {
         let result = |element: usize| {
             let lane = match from {
                 4 => element ^ 1,
@@ -58,7 +58,7 @@ fn quadop(ops: [usize; 4], from: usize) -> Row {
 }
 
 fn quadon() -> Row {
-    let case = Case::new(Document::Instructions, "quadon", FILE, "quadon").input("r0", Kind::Rare);
+    let case = Case::new(Document::Instructions, "quadon", FILE, "quadon").input("r0", OperandKind::Rare);
     case.exact_vectors(|x| {
         let quad = |element: usize| (element & !3..(element & !3) + 4).fold(0, |any, other| any | x[0][other]);
         let counts: Vector = std::array::from_fn(quad);
@@ -67,6 +67,6 @@ fn quadon() -> Row {
 }
 
 fn quadpop() -> Row {
-    let case = Case::new(Document::Instructions, "quadpop", FILE, "quadpop").input("r0", Kind::Rare);
+    let case = Case::new(Document::Instructions, "quadpop", FILE, "quadpop").input("r0", OperandKind::Rare);
     case.between("quadon; mov r0, 0", "").exact(|x| vec![x[0]])
 }

@@ -2,7 +2,7 @@
 
 /// Types of operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum OperandKind {
     /// A word.
     Word,
     /// A 16-bit value in a word whose high half is 0.
@@ -181,7 +181,7 @@ const DOUBLES_WITH_FRACTIONS: [u32; 32] = [
 const COUNTS: [u32; 14] = [0, 1, 2, 7, 8, 15, 16, 17, 30, 31, 32, 33, 64, 0xffff_ffff];
 const FLAGS: [u32; 6] = [0, 1, 4, 7, 8, 15];
 
-impl Kind {
+impl OperandKind {
     /// Values at boundaries.
     pub(crate) fn edges(self) -> &'static [u32] {
         match self {
@@ -276,7 +276,7 @@ const MAX_EDGE_SETS: usize = 1024;
 const RANDOM_SETS: usize = 480;
 
 /// Sets of operands: all combinations of edge cases unless there are too many, then random ones.
-pub(crate) fn operand_sets(name: &str, kinds: &[Kind]) -> Vec<Vec<u32>> {
+pub(crate) fn operand_sets(name: &str, kinds: &[OperandKind]) -> Vec<Vec<u32>> {
     let mut random = Random::named(name);
     let combinations: usize = kinds.iter().map(|kind| kind.edges().len()).product();
     let mut sets = Vec::new();

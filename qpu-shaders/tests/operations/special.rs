@@ -18,10 +18,7 @@ const ABSENT: [(Document, &[(&str, &str)]); 3] = [
     (
         Document::Instructions,
         &[
-            (
-                "modifier live",
-                "lookups are performed for all 16 elements, as with `all`, inactive ones included",
-            ),
+            ("modifier live", "lookups are performed for all 16 elements, as with `all`, inactive ones included"),
             (
                 "modifier [deriv]",
                 "there is no switch: levels of detail are computed from the quad's coordinates in every program, in the model",

@@ -3,7 +3,7 @@
 //! They are those of the model's ALUs, which follow recordings of a chip.
 
 use crate::case::Case;
-use crate::samples::Kind;
+use crate::samples::OperandKind;
 use crate::table::Document;
 use std::fmt::Write;
 
@@ -102,14 +102,15 @@ pub(crate) fn tables() -> String {
     };
     heading(&mut text, PAIRS.iter().map(|pair| pair.map(float).join(", ")).collect());
     for (file, name) in OF_PAIRS {
-        let case =
-            Case::new(Document::Instructions, name, file, name).input("r0", Kind::Float).input("r1", Kind::Float);
+        let case = Case::new(Document::Instructions, name, file, name)
+            .input("r0", OperandKind::Float)
+            .input("r1", OperandKind::Float);
         let results = case.of_sets(&PAIRS.map(Vec::from));
         row(&mut text, name, results.iter().map(|results| float(results[0])).collect());
     }
     heading(&mut text, SINGLE.iter().map(|&operand| float(operand)).collect());
     for (file, name, form) in OF_SINGLE {
-        let case = Case::new(Document::Instructions, name, file, name).input("r0", Kind::Float);
+        let case = Case::new(Document::Instructions, name, file, name).input("r0", OperandKind::Float);
         let case = if form == Form::TwoWords { case.outputs(&["r0", "r1"]) } else { case };
         let results = case.of_sets(&SINGLE.map(|operand| vec![operand]));
         row(&mut text, name, results.iter().map(|results| form.text(results)).collect());

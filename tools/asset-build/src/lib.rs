@@ -85,7 +85,7 @@ impl Error {
 
 /// A file and the constant it becomes.
 #[derive(Clone, Debug)]
-enum Source {
+enum AssetKind {
     Model,
     Image,
     Font(FontOptions),
@@ -94,7 +94,7 @@ enum Source {
 /// The assets of one crate.
 #[derive(Clone, Debug, Default)]
 pub struct Assets {
-    sources: Vec<(String, PathBuf, Source)>,
+    sources: Vec<(String, PathBuf, AssetKind)>,
 }
 
 impl Assets {
@@ -108,20 +108,20 @@ impl Assets {
     /// It has the triangles of all scenes, with their nodes' transforms applied. Skins and animations are ignored; primitives that are not triangles are an
     /// error.
     pub fn model(self, name: &str, path: impl Into<PathBuf>) -> Self {
-        self.add(name, path.into(), Source::Model)
+        self.add(name, path.into(), AssetKind::Model)
     }
 
     /// Adds a PNG or JPEG picture; it becomes the constant `NAME: renderer::asset::Image`.
     pub fn image(self, name: &str, path: impl Into<PathBuf>) -> Self {
-        self.add(name, path.into(), Source::Image)
+        self.add(name, path.into(), AssetKind::Image)
     }
 
     /// Adds a TrueType or OpenType font; it becomes the constant `NAME: renderer::asset::Font`.
     pub fn font(self, name: &str, path: impl Into<PathBuf>, options: FontOptions) -> Self {
-        self.add(name, path.into(), Source::Font(options))
+        self.add(name, path.into(), AssetKind::Font(options))
     }
 
-    fn add(mut self, name: &str, path: PathBuf, source: Source) -> Self {
+    fn add(mut self, name: &str, path: PathBuf, source: AssetKind) -> Self {
         self.sources.push((name.to_owned(), path, source));
         self
     }
@@ -144,9 +144,9 @@ impl Assets {
             let constant = module.claim(name)?;
             let path = from.join(path);
             match source {
-                Source::Model => model::load(&path)?.write(&mut module, &constant),
-                Source::Image => picture::load(&path)?.write(&mut module, &constant),
-                Source::Font(options) => font::load(&path, options)?.write(&mut module, &constant),
+                AssetKind::Model => model::load(&path)?.write(&mut module, &constant),
+                AssetKind::Image => picture::load(&path)?.write(&mut module, &constant),
+                AssetKind::Font(options) => font::load(&path, options)?.write(&mut module, &constant),
             }
         }
         module.save(to)

@@ -30,7 +30,7 @@ type Vec3 = [f32; 3];
 /// A model in the form in which it is written.
 #[derive(Debug)]
 pub(crate) struct Model {
-    parts: Vec<Part>,
+    parts: Vec<MaterialMesh>,
     /// The last part of each material, to which triangles are added.
     open: HashMap<usize, usize>,
     materials: Vec<Material>,
@@ -44,7 +44,7 @@ pub(crate) struct Model {
 
 /// Triangles of one material.
 #[derive(Debug, Default)]
-struct Part {
+struct MaterialMesh {
     material: usize,
     vertices: Vec<VertexBytes>,
     indices: Vec<u16>,
@@ -278,7 +278,7 @@ impl Model {
         match open {
             Some(part) if part.vertices.len() + 3 <= MAX_PART_VERTICES => part.push(bytes),
             _ => {
-                let mut part = Part { material, ..Part::default() };
+                let mut part = MaterialMesh { material, ..MaterialMesh::default() };
                 part.push(bytes);
                 self.open.insert(material, self.parts.len());
                 self.parts.push(part);
@@ -326,7 +326,7 @@ impl Model {
     }
 }
 
-impl Part {
+impl MaterialMesh {
     fn push(&mut self, triangle: [VertexBytes; 3]) {
         for vertex in triangle {
             let next = self.vertices.len() as u16;
@@ -408,7 +408,7 @@ mod tests {
     fn equal_vertices_are_stored_once() {
         let corner = |x| Corner { position: [x, 0.0, 0.0], normal: None, texture_coordinate: [0.0; 2] };
         let vertex = |x| vertex_bytes(&corner(x), [0.0, 0.0, 1.0]);
-        let mut part = Part::default();
+        let mut part = MaterialMesh::default();
         part.push([vertex(0.0), vertex(1.0), vertex(2.0)]);
         part.push([vertex(2.0), vertex(1.0), vertex(3.0)]);
         assert_eq!(part.indices, [0, 1, 2, 2, 1, 3]);

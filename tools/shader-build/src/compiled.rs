@@ -12,12 +12,12 @@ use shader_compiler::{Compiled, Error, Options, compile, word_name};
 use crate::origin;
 
 /// Appends the module of one source.
-pub(crate) fn module(code: &mut String, name: &str, source: &Source) -> Result<(), String> {
+pub(crate) fn module(code: &mut String, name: &str, source: &CompiledSource) -> Result<(), String> {
     write_module(code, name, source).map_err(|error| error.to_string())
 }
 
 /// The programs of a source.
-pub(crate) struct Source {
+pub(crate) struct CompiledSource {
     /// Name of its file.
     file: String,
     text: String,
@@ -26,7 +26,7 @@ pub(crate) struct Source {
     pub(crate) half: Option<Compiled>,
 }
 
-impl Source {
+impl CompiledSource {
     /// Compiles a source.
     pub(crate) fn new(text: &str, path: &str, options: &Options) -> Result<Self, Error> {
         let programs = compile(text, path, options)?;
@@ -46,7 +46,7 @@ impl Source {
     }
 }
 
-impl Source {
+impl CompiledSource {
     /// Appends the origin of one of its programs.
     fn origin(&self, code: &mut String, name: &str, program: &Compiled) -> std::fmt::Result {
         let line = |at: usize| 1 + self.text.bytes().take(at).filter(|&byte| byte == b'\n').count();
@@ -60,8 +60,8 @@ impl Source {
     }
 }
 
-fn write_module(code: &mut String, name: &str, source: &Source) -> std::fmt::Result {
-    let Source { programs, half, .. } = source;
+fn write_module(code: &mut String, name: &str, source: &CompiledSource) -> std::fmt::Result {
+    let CompiledSource { programs, half, .. } = source;
     let half = half.as_ref();
     let of = |stage: Stage| programs.iter().find(|program| program.stage == stage);
     writeln!(code, "/// `{name}`, see its source for what it does.\npub mod {name} {{")?;
@@ -135,7 +135,12 @@ fn compute(code: &mut String, program: &Compiled) -> std::fmt::Result {
 /// The type of uniforms of a program that has none.
 const NONE: &str = "shader_interface::NoUniforms";
 
-fn vertex_shading(code: &mut String, source: &Source, coordinate: &Compiled, vertex: &Compiled) -> std::fmt::Result {
+fn vertex_shading(
+    code: &mut String,
+    source: &CompiledSource,
+    coordinate: &Compiled,
+    vertex: &Compiled,
+) -> std::fmt::Result {
     let attributes = &vertex.interface.attributes;
     writeln!(code, "/// One vertex in memory.\n#[derive(Clone, Copy, Debug, PartialEq)]\npub struct Vertex {{")?;
     for Attribute { name, components, number, .. } in attributes.iter().filter(|attribute| !attribute.is_vertex_index) {

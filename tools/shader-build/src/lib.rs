@@ -106,7 +106,7 @@ fn variable(name: &str) -> Result<String, String> {
 pub fn module(folder: &Path, options: &Options) -> Result<(String, Vec<String>), String> {
     let mut programs: BTreeMap<String, Programs> = BTreeMap::new();
     let mut warnings = Vec::new();
-    let mut modules: BTreeMap<String, compiled::Source> = BTreeMap::new();
+    let mut modules: BTreeMap<String, compiled::CompiledSource> = BTreeMap::new();
     for path in sources(folder, "wgsl")? {
         let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
         modules.insert(name, compile(&path, options)?);
@@ -160,9 +160,9 @@ fn name_and_stage(path: &Path) -> Result<(String, String), String> {
     }
 }
 
-fn compile(path: &Path, options: &Options) -> Result<compiled::Source, String> {
+fn compile(path: &Path, options: &Options) -> Result<compiled::CompiledSource, String> {
     let source = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    compiled::Source::new(&source, &path.display().to_string(), options).map_err(|error| error.to_string())
+    compiled::CompiledSource::new(&source, &path.display().to_string(), options).map_err(|error| error.to_string())
 }
 
 fn assemble(folder: &Path, path: &Path, warnings: &mut Vec<String>) -> Result<Assembly, String> {

@@ -33,7 +33,7 @@ pub use crate::fault::list::{CleError, CleFault};
 use crate::binning::primitive_assembly::{Assembly, Fan};
 use crate::binning::primitive_list::{self, ListFault, Primitive};
 use crate::binning::ptb::{self, Progress, Ptb};
-use crate::binning::vcm::{self, Stage, VertexShader};
+use crate::binning::vcm::{self, VertexShader, VertexStage};
 use crate::counters::Counters;
 use crate::device::supervision::Supervision;
 use crate::fault::FaultLog;
@@ -613,8 +613,8 @@ impl Cle {
     fn allocate(&mut self, thread: Thread, at: BusAddr, state: &PipelineState, faults: &mut FaultLog) {
         let Some(shader) = VertexShader::of(state.shader.as_ref()) else { return };
         let stage = match thread {
-            Thread::Binning => Stage::Coordinate,
-            Thread::Rendering => Stage::Vertex,
+            Thread::Binning => VertexStage::Coordinate,
+            Thread::Rendering => VertexStage::Vertex,
         };
         if let Err(error) = self.allocator.check(thread, vcm::rows_needed(shader, stage)) {
             self.events.refused = Some(error);

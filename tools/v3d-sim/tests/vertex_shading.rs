@@ -16,7 +16,7 @@ use v3d_sim::primitive_list::{self, Primitive};
 use v3d_sim::qpu::CodeCache;
 use v3d_sim::state::{GlShader, PipelineState};
 use v3d_sim::timing::{Machine, Stall};
-use v3d_sim::vcm::{Reports, ShadedBatch, Shading, Stage, UndefinedElements, VertexShader};
+use v3d_sim::vcm::{Reports, ShadedBatch, Shading, UndefinedElements, VertexShader, VertexStage};
 use v3d_sim::{Config, Memory, Register, V3d};
 
 const COORDINATE_CODE: u32 = 0x1000;
@@ -126,7 +126,7 @@ fn shader(memory: Memory<'_>) -> GlShader {
     GlShader::read(memory, state).unwrap()
 }
 
-fn shade(owned: &OwnedMemory, stage: Stage, indices: &[u32], parallel: bool) -> (Vec<ShadedBatch>, u64) {
+fn shade(owned: &OwnedMemory, stage: VertexStage, indices: &[u32], parallel: bool) -> (Vec<ShadedBatch>, u64) {
     let memory = owned.view();
     let (shader, code) = (shader(memory), CodeCache::new());
     let (mut counters, mut faults, mut instructions) = (Counters::default(), FaultLog::default(), 1_000_000);
@@ -149,9 +149,9 @@ fn batches_whole_and_partial_give_what_the_programs_compute() {
     let owned = memory();
     for count in [1, 15, 16, 17, 40] {
         let indices: Vec<u32> = (0..count).map(|i| i * 7 % 256).collect();
-        let (batches, _) = shade(&owned, Stage::Coordinate, &indices, false);
+        let (batches, _) = shade(&owned, VertexStage::Coordinate, &indices, false);
         assert_eq!(batches.len(), indices.len().div_ceil(16));
-        let (vertices, _) = shade(&owned, Stage::Vertex, &indices, false);
+        let (vertices, _) = shade(&owned, VertexStage::Vertex, &indices, false);
         for (i, &index) in indices.iter().enumerate() {
             let (batch, lane) = (i / 16, i % 16);
             let words: Vec<u32> = (0..7).map(|n| batches[batch].word(lane, n)).collect();
@@ -168,8 +168,8 @@ fn batches_whole_and_partial_give_what_the_programs_compute() {
 fn host_threads_change_nothing() {
     let owned = memory();
     let indices: Vec<u32> = (0..256).rev().collect();
-    let serial = shade(&owned, Stage::Vertex, &indices, false);
-    let parallel = shade(&owned, Stage::Vertex, &indices, true);
+    let serial = shade(&owned, VertexStage::Vertex, &indices, false);
+    let parallel = shade(&owned, VertexStage::Vertex, &indices, true);
     assert_eq!(serial, parallel);
     // 16 batches of 16 instructions each
     assert_eq!(serial.1, 16 * 16);
@@ -197,7 +197,7 @@ fn cycles_of_vertex_shading_are_counted() {
             supervision: &Supervision::default(),
         };
         let indices: Vec<u32> = (0..20).collect();
-        shading.shade_all(VertexShader::Gl(&shader), Stage::Vertex, &indices, &mut reports);
+        shading.shade_all(VertexShader::Gl(&shader), VertexStage::Vertex, &indices, &mut reports);
         counters.settle();
         let (_, events) = counters.programs().next().unwrap();
         let waiting = events.stalls.total();
@@ -225,7 +225,7 @@ fn a_shader_without_end_is_reported() {
         record: false,
         supervision: &Supervision::default(),
     };
-    shading.shade_all(VertexShader::Gl(&shader), Stage::Coordinate, &[1, 2, 3], &mut reports);
+    shading.shade_all(VertexShader::Gl(&shader), VertexStage::Coordinate, &[1, 2, 3], &mut reports);
     assert_eq!(faults.faults().len(), 1);
     assert_eq!(instructions, 0);
 }
@@ -400,7 +400,7 @@ fn shade_with(
         record: false,
         supervision: &Supervision::default(),
     };
-    let batches = shading.shade_all(VertexShader::Gl(&shader), Stage::Vertex, indices, &mut reports);
+    let batches = shading.shade_all(VertexShader::Gl(&shader), VertexStage::Vertex, indices, &mut reports);
     let word = |i: usize| [0, 1, 2, 3].map(|n| batches[i / 16].word(i % 16, n));
     let faults = faults.take().iter().map(ToString::to_string).collect();
     ((0..indices.len()).map(word).collect(), faults)

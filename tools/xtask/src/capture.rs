@@ -70,7 +70,7 @@ const MEMORY: &str = "mem0.bin.zst";
 const MAX_IMAGE_BYTES: usize = 1 << 30;
 
 #[derive(Debug, PartialEq, Eq)]
-enum Source {
+enum CaptureSource {
     Board(PathBuf),
     Log(PathBuf),
     /// A scene, and the number of its frame.
@@ -81,7 +81,7 @@ enum Source {
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
     output: PathBuf,
-    source: Source,
+    source: CaptureSource,
     /// How many jobs were drawn after the one that is meant.
     before: u32,
     force: bool,
@@ -96,26 +96,26 @@ impl Options {
                 Long("help") | Short('h') => return Ok(None),
                 Long("force") => force = true,
                 Short('o') | Long("output") => output = Some(PathBuf::from(arguments.value()?)),
-                Long("board") => sources.push(Source::Board(arguments.value()?.into())),
-                Long("log") => sources.push(Source::Log(arguments.value()?.into())),
+                Long("board") => sources.push(CaptureSource::Board(arguments.value()?.into())),
+                Long("log") => sources.push(CaptureSource::Log(arguments.value()?.into())),
                 Long("frame") => frame = Some(arguments.value()?.parse()?),
                 Long("before") => before = arguments.value()?.parse()?,
-                Value(scene) => sources.push(Source::Scene(scene.string()?, 0)),
+                Value(scene) => sources.push(CaptureSource::Scene(scene.string()?, 0)),
                 other => return Err(other.unexpected().into()),
             }
         }
-        let (Some(output), Ok([source])) = (output, <[Source; 1]>::try_from(sources)) else {
+        let (Some(output), Ok([source])) = (output, <[CaptureSource; 1]>::try_from(sources)) else {
             bail!("an output folder and the source of the job are needed; see `cargo xtask capture --help`");
         };
         let source = match (source, frame) {
-            (Source::Scene(_, _), Some(u64::MAX)) => bail!("--frame: there is no frame of this number"),
-            (Source::Scene(scene, _), Some(frame)) => Source::Scene(scene, frame),
+            (CaptureSource::Scene(_, _), Some(u64::MAX)) => bail!("--frame: there is no frame of this number"),
+            (CaptureSource::Scene(scene, _), Some(frame)) => CaptureSource::Scene(scene, frame),
             (_, Some(_)) => {
                 bail!("--frame is for a scene: a board or a recording has only the frame that was drawn last")
             }
             (source, None) => source,
         };
-        if before > 0 && matches!(source, Source::Log(_)) {
+        if before > 0 && matches!(source, CaptureSource::Log(_)) {
             bail!("--before is for a scene or a board: a recording has the job that was sent");
         }
         Ok(Some(Self { output, source, before, force }))
@@ -151,16 +151,16 @@ fn remove_empty(folder: &Path, existing: Option<&Path>) {
 }
 
 /// Saves the job of a source to a folder.
-fn save(source: &Source, before: u32, output: &Path) -> Result<()> {
+fn save(source: &CaptureSource, before: u32, output: &Path) -> Result<()> {
     whole_file::check(&output.join(DESCRIPTION))?;
     interrupt::watch()?;
     let lines = match source {
-        Source::Board(device) => ask(FarEnd::connect(&Workspace::find()?, Some(device))?.console(), before)?,
-        Source::Log(path) => {
+        CaptureSource::Board(device) => ask(FarEnd::connect(&Workspace::find()?, Some(device))?.console(), before)?,
+        CaptureSource::Log(path) => {
             let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
             String::from_utf8_lossy(&bytes).lines().map(|line| line.trim_end().to_owned()).collect()
         }
-        Source::Scene(scene, frame) => {
+        CaptureSource::Scene(scene, frame) => {
             let far_end = FarEnd::connect(&Workspace::find()?, None)?;
             far_end.console().command("names", " on", Instant::now() + DRAW_PATIENCE, |_| {})?.lines()?;
             run_scene(far_end.console(), scene, *frame..frame + 1, Instant::now() + DRAW_PATIENCE)?;
@@ -364,9 +364,12 @@ mod tests {
     fn any_frame_of_a_scene_can_be_asked_for() {
         let parse = |arguments: &[&str]| Options::parse(lexopt::Parser::from_args(arguments));
         let source = |arguments: &[&str]| parse(arguments).unwrap().unwrap().source;
-        assert_eq!(source(&["-o", "job", "cube"]), Source::Scene("cube".to_owned(), 0));
-        assert_eq!(source(&["-o", "job", "--frame", "30", "cube"]), Source::Scene("cube".to_owned(), 30));
-        assert_eq!(source(&["cube", "--frame=7", "--output=job", "--force"]), Source::Scene("cube".to_owned(), 7));
+        assert_eq!(source(&["-o", "job", "cube"]), CaptureSource::Scene("cube".to_owned(), 0));
+        assert_eq!(source(&["-o", "job", "--frame", "30", "cube"]), CaptureSource::Scene("cube".to_owned(), 30));
+        assert_eq!(
+            source(&["cube", "--frame=7", "--output=job", "--force"]),
+            CaptureSource::Scene("cube".to_owned(), 7)
+        );
         let before = |arguments: &[&str]| parse(arguments).unwrap().unwrap().before;
         assert_eq!(before(&["-o", "job", "mirror"]), 0);
         assert_eq!(before(&["-o", "job", "mirror", "--before", "1"]), 1);

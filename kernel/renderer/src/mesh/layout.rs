@@ -23,7 +23,7 @@ const MAX_NAMED: u32 = 1 << 16;
 
 /// One record's draw, with offsets from the start of the mesh's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct MeshPart {
     vertices: u32,
     mode: PrimitiveMode,
     count: u32,
@@ -38,7 +38,7 @@ struct PartIndices {
     maximum: u32,
 }
 
-impl Part {
+impl MeshPart {
     /// Resolves the offsets for a mesh at address `start`.
     fn place(&self, start: BusAddr) -> Result<PlacedPart, v3d::Error> {
         let Self { mode, count: length, indices, .. } = *self;
@@ -101,7 +101,7 @@ impl<T> Parts<T> {
     }
 }
 
-impl Parts<Part> {
+impl Parts<MeshPart> {
     /// Resolves the offsets for a mesh at address `start`.
     pub(crate) fn place(&self, start: BusAddr) -> Result<Parts<PlacedPart>, v3d::Error> {
         Ok(match self {
@@ -116,7 +116,7 @@ impl Parts<Part> {
 pub(crate) struct Layout<'a> {
     pub(crate) vertices: Cow<'a, [u8]>,
     pub(crate) indices: Cow<'a, [u8]>,
-    pub(crate) parts: Parts<Part>,
+    pub(crate) parts: Parts<MeshPart>,
 }
 
 impl<'a> Layout<'a> {
@@ -135,7 +135,7 @@ impl<'a> Layout<'a> {
         let segments = Segment::all(primitive, count);
         let layout = match (segments, indices) {
             (None, None) => {
-                let parts = Parts::One(Part { vertices: 0, mode: primitive.mode(), count, indices: None });
+                let parts = Parts::One(MeshPart { vertices: 0, mode: primitive.mode(), count, indices: None });
                 Self { vertices, indices: Cow::Borrowed(&[]), parts }
             }
             (Some(segments), None) => Self::ordered_parts(&segments, &vertices, stride)?,
@@ -149,7 +149,7 @@ impl<'a> Layout<'a> {
                 let offset = u32::try_from(vertices.len()).ok()?.checked_next_multiple_of(ALIGNMENT)?;
                 let part_indices = PartIndices { offset, index_type, maximum: vertex_count.saturating_sub(1) };
                 let parts =
-                    Parts::One(Part { vertices: 0, mode: primitive.mode(), count, indices: Some(part_indices) });
+                    Parts::One(MeshPart { vertices: 0, mode: primitive.mode(), count, indices: Some(part_indices) });
                 Self { vertices, indices: indices.stored(), parts }
             }
             (Some(segments), Some(indices)) => {
@@ -161,7 +161,7 @@ impl<'a> Layout<'a> {
                     stored.extend(segment.places().flat_map(|place| (indices.at(place) as u16).to_le_bytes()));
                     let maximum = vertex_count.saturating_sub(1);
                     let indices = Some(PartIndices { offset, index_type: IndexType::Bits16, maximum });
-                    parts.push(Part { vertices: 0, mode: segment.mode, count: segment.count(), indices });
+                    parts.push(MeshPart { vertices: 0, mode: segment.mode, count: segment.count(), indices });
                 }
                 Self { vertices, indices: Cow::Owned(stored), parts: Parts::Many(parts) }
             }
@@ -178,7 +178,7 @@ impl<'a> Layout<'a> {
             for place in segment.places() {
                 stored.extend_from_slice(vertices.get(place * stride..(place + 1) * stride)?);
             }
-            parts.push(Part { vertices: offset, mode: segment.mode, count: segment.count(), indices: None });
+            parts.push(MeshPart { vertices: offset, mode: segment.mode, count: segment.count(), indices: None });
         }
         Some(Self { vertices: Cow::Owned(stored), indices: Cow::Borrowed(&[]), parts: Parts::Many(parts) })
     }
@@ -214,7 +214,7 @@ impl<'a> Layout<'a> {
             let offset_of_indices = u32::try_from(first_index).ok()?;
             let maximum = count.saturating_sub(1);
             let indices = Some(PartIndices { offset: offset_of_indices, index_type: IndexType::Bits16, maximum });
-            parts.push(Part { vertices: offset, mode: segment.mode, count: segment.count(), indices });
+            parts.push(MeshPart { vertices: offset, mode: segment.mode, count: segment.count(), indices });
         }
         let start = u32::try_from(stored.len()).ok()?.checked_next_multiple_of(ALIGNMENT)?;
         for indices in parts.iter_mut().filter_map(|part| part.indices.as_mut()) {

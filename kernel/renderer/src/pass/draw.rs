@@ -26,7 +26,7 @@ use crate::pipeline::Pipeline;
 use crate::pipeline::state::Samples;
 
 /// The vertices of a draw.
-pub(super) struct Source<'s> {
+pub(super) struct DrawVertices<'s> {
     /// Their name in captures.
     pub(super) label: &'static str,
     /// The memory of the vertices; `None` if it is the frame's own.
@@ -35,7 +35,7 @@ pub(super) struct Source<'s> {
     pub(super) parts: &'s [PlacedPart],
 }
 
-impl Source<'_> {
+impl DrawVertices<'_> {
     fn address(&self) -> Option<BusAddr> {
         self.memory.map(Buffer::address)
     }
@@ -184,7 +184,7 @@ impl Recording {
         device: &Device<'_, P>,
         memory: &mut FrameMemory,
         pipeline: &Pipeline<V, U, F>,
-        source: &Source<'_>,
+        source: &DrawVertices<'_>,
         (instances, fragment_uniforms): (&[U], &F),
     ) -> Result<(), Error> {
         self.last.drawn = None;
@@ -237,7 +237,7 @@ impl Recording {
         &self,
         device: &Device<'_, P>,
         pipeline: &Pipeline<V, U, F>,
-        source: &Source<'_>,
+        source: &DrawVertices<'_>,
     ) -> Result<(), Error> {
         let label = pipeline.label;
         device.expect_own(label, &pipeline.memory)?;
@@ -262,7 +262,7 @@ impl Recording {
         driver: &mut Driver<'_, P>,
         memory: &mut FrameMemory,
         pipeline: &Pipeline<V, U, F>,
-        source: &Source<'_>,
+        source: &DrawVertices<'_>,
         (instances, fragment_uniforms): (&[U], &F),
         placed: &mut Placed,
     ) -> Result<(), Error> {
@@ -348,11 +348,11 @@ impl Recording {
         driver: &mut Driver<'_, P>,
         memory: &mut FrameMemory,
         pipeline: &Pipeline<V, U, F>,
-        source: &Source<'_>,
+        source: &DrawVertices<'_>,
         (instances, fragment): (&[U], BusAddr),
         placed: &mut Placed,
     ) -> Result<(), Error> {
-        let &Source { label, parts, .. } = source;
+        let &DrawVertices { label, parts, .. } = source;
         let Some((first, others)) = parts.split_first() else { return Ok(()) };
         self.last.begin(pipeline, first.vertices);
         // Consecutive parts with the same vertices share a shader record.
@@ -423,7 +423,7 @@ impl Recording {
     }
 
     /// Adds references to the pipeline and the mesh to the pass's owners.
-    fn keep<V, U, F>(&mut self, pipeline: &Pipeline<V, U, F>, source: &Source<'_>) {
+    fn keep<V, U, F>(&mut self, pipeline: &Pipeline<V, U, F>, source: &DrawVertices<'_>) {
         let last = &mut self.last;
         (last.pipeline, last.mesh) = (Some(pipeline.memory.address()), source.address());
         for memory in [Some(&pipeline.memory), source.memory].into_iter().flatten() {

@@ -34,7 +34,7 @@ pub(super) struct PartClear {
 
 /// The pipeline state that the clear requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Kind {
+struct ClearState {
     is_half: bool,
     has_color: bool,
     stencil: Option<u8>,
@@ -44,11 +44,11 @@ type ClearPipeline = Pipeline<ShadedVertex<4>, NoUniforms, NoUniforms>;
 
 /// A cache of pipelines for clears, oldest first.
 #[derive(Debug, Default)]
-pub(crate) struct ClearPipelines(Vec<(Kind, Rc<ClearPipeline>)>);
+pub(crate) struct ClearPipelines(Vec<(ClearState, Rc<ClearPipeline>)>);
 
 impl ClearPipelines {
     /// The pipeline with this state, created on first use.
-    fn of<P: Platform>(&mut self, device: &Device<'_, P>, kind: Kind) -> Result<Rc<ClearPipeline>, Error> {
+    fn of<P: Platform>(&mut self, device: &Device<'_, P>, kind: ClearState) -> Result<Rc<ClearPipeline>, Error> {
         if let Some((_, pipeline)) = self.0.iter().find(|(known, _)| *known == kind) {
             return Ok(pipeline.clone());
         }
@@ -61,7 +61,7 @@ impl ClearPipelines {
     }
 }
 
-impl Kind {
+impl ClearState {
     fn pipeline<P: Platform>(self, device: &Device<'_, P>) -> Result<ClearPipeline, Error> {
         let fragment = if self.is_half { &smooth_half::FRAGMENT } else { &smooth_alpha::FRAGMENT };
         let mut descriptor = PipelineDescriptor::new("clear of a part", Shading::PreShaded, fragment);
@@ -82,7 +82,7 @@ impl<P: Platform> Pass<'_, '_, P> {
     pub(crate) fn clear_part(&mut self) -> Result<(), Error> {
         let Some(PartClear { color, depth_and_stencil }) = self.recording.part_clear else { return Ok(()) };
         let target = &self.recording.target;
-        let kind = Kind {
+        let kind = ClearState {
             is_half: target.format() == Format::Rgba16Float,
             has_color: color.is_some(),
             stencil: depth_and_stencil.map(|(_, stencil)| stencil),

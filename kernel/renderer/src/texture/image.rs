@@ -6,7 +6,7 @@ use v3d::hw::texture::TextureType;
 use v3d::hw::tiling::Tiling;
 use v3d::pool::{Buffer, Owner};
 use v3d::surface::{ColorFormat, Surface};
-use v3d::texture::{ALIGNMENT, Parameters, Part, Sampler, TextureError, TextureLayout};
+use v3d::texture::{ALIGNMENT, LevelPart, Parameters, Sampler, TextureError, TextureLayout};
 use v3d::tiler::{GpuImage, Rectangle};
 use v3d::{Platform, region::Region};
 
@@ -76,7 +76,7 @@ impl Image {
     }
 
     /// A rectangle of a level and the memory of the level.
-    fn part(&self, face: u32, level: u32, rectangle: Option<Rectangle>) -> Result<(Part, Region), Error> {
+    fn part(&self, face: u32, level: u32, rectangle: Option<Rectangle>) -> Result<(LevelPart, Region), Error> {
         let part = match rectangle {
             Some(rectangle) => self.layout.part(face, level, rectangle),
             None => self.layout.level(face, level),

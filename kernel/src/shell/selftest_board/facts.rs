@@ -19,7 +19,7 @@ use crate::{
         },
         revision::Revision,
     },
-    boot::{progress, trace::Stage},
+    boot::{progress, trace::BootStage},
     crc32,
     logging::logger,
     mm::layout,
@@ -124,7 +124,7 @@ fn display(session: &Session) -> String {
 /// How far the boot before this one came.
 fn last_boot() -> String {
     match progress::trace().boot_before() {
-        Some(before) => format!("stage {} of {}, \"{}\"", before.last as u32, Stage::ALL.len(), before.last.name()),
+        Some(before) => format!("stage {} of {}, \"{}\"", before.last as u32, BootStage::ALL.len(), before.last.name()),
         None => "no trace in memory".to_string(),
     }
 }

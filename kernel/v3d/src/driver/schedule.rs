@@ -17,7 +17,7 @@ use v3d_hw::registers::{Register, Thread};
 
 /// The state of a job in one of the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum JobState {
     Waiting,
     /// Started at this time, when the thread's counter had this value.
     Running {
@@ -34,8 +34,8 @@ enum Stage {
 pub(super) struct InFlight {
     fence: Fence,
     job: Job,
-    binning: Stage,
-    rendering: Stage,
+    binning: JobState,
+    rendering: JobState,
     /// Number of failures.
     pub(super) failures: u32,
     /// Overflow memory that the binner took for it.
@@ -46,7 +46,7 @@ pub(super) struct InFlight {
 
 impl InFlight {
     pub(super) fn new(fence: Fence, job: Job, owners: Vec<Owner>) -> Self {
-        let (binning, rendering) = (Stage::Waiting, Stage::Waiting);
+        let (binning, rendering) = (JobState::Waiting, JobState::Waiting);
         let mut this = Self { fence, job, binning, rendering, failures: 0, blocks: Vec::new(), owners };
         this.rewind();
         this
@@ -62,18 +62,18 @@ impl InFlight {
 
     /// Returns to the initial state after a reset.
     pub(super) fn rewind(&mut self) {
-        self.binning = if self.job.binning.is_some() { Stage::Waiting } else { Stage::Done { at_us: 0 } };
-        self.rendering = Stage::Waiting;
+        self.binning = if self.job.binning.is_some() { JobState::Waiting } else { JobState::Done { at_us: 0 } };
+        self.rendering = JobState::Waiting;
     }
 
-    fn stage(&self, thread: Thread) -> Stage {
+    fn stage(&self, thread: Thread) -> JobState {
         match thread {
             Thread::Binning => self.binning,
             Thread::Rendering => self.rendering,
         }
     }
 
-    fn stage_mut(&mut self, thread: Thread) -> &mut Stage {
+    fn stage_mut(&mut self, thread: Thread) -> &mut JobState {
         match thread {
             Thread::Binning => &mut self.binning,
             Thread::Rendering => &mut self.rendering,
@@ -90,7 +90,7 @@ impl InFlight {
     /// Time at which the first of both threads started this job.
     pub(super) fn running_since_us(&self) -> Option<u64> {
         let since = |stage| match stage {
-            Stage::Running { since_us, .. } => Some(since_us),
+            JobState::Running { since_us, .. } => Some(since_us),
             _ => None,
         };
         match (since(self.binning), since(self.rendering)) {
@@ -101,12 +101,13 @@ impl InFlight {
 
     /// Whether it has been binned, and its rendering has not been started.
     pub(super) fn awaits_rendering(&self) -> bool {
-        self.job.binning.is_some() && matches!((self.binning, self.rendering), (Stage::Done { .. }, Stage::Waiting))
+        self.job.binning.is_some()
+            && matches!((self.binning, self.rendering), (JobState::Done { .. }, JobState::Waiting))
     }
 
     /// Whether this thread is executing the job.
     pub(super) fn runs_on(&self, thread: Thread) -> bool {
-        matches!(self.stage(thread), Stage::Running { .. })
+        matches!(self.stage(thread), JobState::Running { .. })
     }
 }
 
@@ -125,15 +126,15 @@ impl<P: Platform> Driver<'_, P> {
 
     /// Starts the list of the oldest job that the thread has not started.
     fn start_thread(&mut self, thread: Thread) {
-        let Some(index) = self.jobs.iter().position(|job| job.stage(thread) == Stage::Waiting) else { return };
+        let Some(index) = self.jobs.iter().position(|job| job.stage(thread) == JobState::Waiting) else { return };
         let other_runs = self.jobs.iter().any(|job| job.runs_on(thread));
         let Some(list) = self.jobs[index].list(thread) else { return };
         // A rendering list waits for its own binning, which must have been started.
         let too_early = thread == Thread::Rendering
             && match self.jobs[index].binning {
-                Stage::Waiting => true,
-                Stage::Running { .. } => self.one_by_one,
-                Stage::Done { .. } => false,
+                JobState::Waiting => true,
+                JobState::Running { .. } => self.one_by_one,
+                JobState::Done { .. } => false,
             };
         let too_far_ahead = thread == Thread::Binning && !self.can_bin_ahead();
         if other_runs || too_early || too_far_ahead || self.status(thread).ctrun {
@@ -152,7 +153,7 @@ impl<P: Platform> Driver<'_, P> {
             self.interrupts.binning_begins(self.platform);
         }
         let count = self.count(thread);
-        *self.jobs[index].stage_mut(thread) = Stage::Running { since_us: self.platform.now_us(), count };
+        *self.jobs[index].stage_mut(thread) = JobState::Running { since_us: self.platform.now_us(), count };
         self.watch.moved(self.platform.now_us());
         self.platform.write(Register::ctnca(thread), list.start.0);
         self.platform.write(Register::ctnea(thread), list.end_exclusive.0);
@@ -181,16 +182,16 @@ impl<P: Platform> Driver<'_, P> {
         for thread in [Thread::Binning, Thread::Rendering] {
             let count = self.count(thread);
             for job in &mut self.jobs {
-                if let Stage::Running { since_us, count: before } = job.stage(thread)
+                if let JobState::Running { since_us, count: before } = job.stage(thread)
                     && before != count
                 {
-                    *job.stage_mut(thread) = Stage::Done { at_us: now };
+                    *job.stage_mut(thread) = JobState::Done { at_us: now };
                     if thread == Thread::Binning {
                         self.interrupts.binning_ends();
                     }
                     match (thread, job.binning) {
                         (Thread::Binning, _) => self.statistics.last_binning_us = now.saturating_sub(since_us),
-                        (Thread::Rendering, Stage::Done { at_us }) => {
+                        (Thread::Rendering, JobState::Done { at_us }) => {
                             self.statistics.last_rendering_us = now.saturating_sub(at_us.max(since_us));
                         }
                         (Thread::Rendering, _) => {}
@@ -202,7 +203,7 @@ impl<P: Platform> Driver<'_, P> {
         while self
             .jobs
             .front()
-            .is_some_and(|job| matches!((job.binning, job.rendering), (Stage::Done { .. }, Stage::Done { .. })))
+            .is_some_and(|job| matches!((job.binning, job.rendering), (JobState::Done { .. }, JobState::Done { .. })))
         {
             if let Some(InFlight { blocks, owners, .. }) = self.jobs.pop_front() {
                 self.statistics.jobs_done += 1;

@@ -22,7 +22,7 @@ mod levels;
 mod sampler;
 
 pub use error::TextureError;
-pub use levels::{Part, TextureLayout};
+pub use levels::{LevelPart, TextureLayout};
 pub use sampler::Sampler;
 
 use crate::image::tiler::Rectangle;

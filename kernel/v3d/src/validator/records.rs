@@ -2,7 +2,7 @@
 //!
 //! A record is checked once for all states that refer to it, since memory does not change during validation.
 
-use super::shader::{Facts, Kind, Programs};
+use super::shader::{Facts, ProgramKind, Programs};
 use super::{Checker, Reason};
 use crate::jobs::user_program::VPM_RESERVATION;
 use crate::platform::GpuMemory;
@@ -116,8 +116,8 @@ impl RecordBytes {
     }
 }
 
-const fn fragment_kind(threading: Threading) -> Kind {
-    Kind::Fragment { threaded: matches!(threading, Threading::Dual) }
+const fn fragment_kind(threading: Threading) -> ProgramKind {
+    ProgramKind::Fragment { threaded: matches!(threading, Threading::Dual) }
 }
 
 /// Whether a batch of vertices fits into the VPM.
@@ -185,7 +185,7 @@ impl Records {
         too_many: &'static str,
     ) -> Result<(), Reason> {
         let inputs = u32::from(program.attributes_bytes).div_ceil(4);
-        let facts = self.programs.check(checker, Kind::Vertex, program.code, program.uniforms)?;
+        let facts = self.programs.check(checker, ProgramKind::Vertex, program.code, program.uniforms)?;
         if facts.input_rows > inputs {
             return Err(Reason::Value("a vertex or coordinate shader reads more rows than its attributes have"));
         }

@@ -34,7 +34,7 @@ use v3d_hw::BusAddr;
 
 /// The kind of program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum ProgramKind {
     Fragment {
         /// Two threads share a QPU.
         threaded: bool,
@@ -110,8 +110,8 @@ struct Program {
 /// The validated programs of a job.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
-    followed: BTreeMap<(Kind, BusAddr), Program>,
-    with_uniforms: BTreeSet<(Kind, BusAddr, BusAddr)>,
+    followed: BTreeMap<(ProgramKind, BusAddr), Program>,
+    with_uniforms: BTreeSet<(ProgramKind, BusAddr, BusAddr)>,
 }
 
 impl Programs {
@@ -119,19 +119,19 @@ impl Programs {
     pub(super) fn check<M: GpuMemory>(
         &mut self,
         checker: &Checker<'_, M>,
-        kind: Kind,
+        kind: ProgramKind,
         code: BusAddr,
         uniforms: BusAddr,
     ) -> Result<Facts, Reason> {
         let program = match self.followed.entry((kind, code)) {
             alloc::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
             alloc::collections::btree_map::Entry::Vacant(new) => {
-                checker.keep::<((Kind, BusAddr), Program)>(1)?;
+                checker.keep::<((ProgramKind, BusAddr), Program)>(1)?;
                 new.insert(walk::walk(checker, kind, code)?)
             }
         };
         if self.with_uniforms.insert((kind, code, uniforms)) {
-            checker.keep::<(Kind, BusAddr, BusAddr)>(1)?;
+            checker.keep::<(ProgramKind, BusAddr, BusAddr)>(1)?;
             uniforms::check(checker, program, uniforms)?;
         }
         Ok(program.facts)

@@ -1,7 +1,7 @@
 //! Random programs of nested control flow, compared with a simple interpreter that executes each element separately.
 
 use crate::case::Case;
-use crate::samples::{Kind, Random};
+use crate::samples::{OperandKind, Random};
 use crate::table::{Answer, Document};
 use std::fmt::Write;
 
@@ -308,7 +308,7 @@ fn no_element_is_lost_in_random_nested_control_flow() {
         kinds.count(&program.body, 0, 0);
         program.functions.iter().for_each(|body| kinds.count(body, 0, 0));
         let [before, behind] = Text::of(&program);
-        let case = Case::new(Document::Instructions, name, super::FILE, "").input("r0", Kind::Word);
+        let case = Case::new(Document::Instructions, name, super::FILE, "").input("r0", OperandKind::Word);
         if let Answer::Wrong(why) = case.between(&before, &behind).exact(|x| vec![program.result(x[0])]).answer {
             wrong.push(format!("program {number}: {why}\n{}", before.replace("; ", "\n")));
         }

@@ -70,7 +70,7 @@ impl Mode {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Source {
+enum VertexSource {
     Indices { address: BusAddr, bytes: u32, maximum: u32 },
     Range { first: u32 },
     Coordinates { address: BusAddr },
@@ -90,7 +90,7 @@ pub struct Fan {
 #[derive(Clone, Debug)]
 pub struct Assembly {
     mode: Mode,
-    source: Source,
+    source: VertexSource,
     /// Number of vertices; in an inline list those before its end.
     vertices: u64,
     /// Vertices taken so far.
@@ -107,7 +107,7 @@ pub struct Assembly {
 }
 
 impl Assembly {
-    const fn new(mode: Mode, source: Source, vertices: u64) -> Self {
+    const fn new(mode: Mode, source: VertexSource, vertices: u64) -> Self {
         let continued = Fan { first: None, second: None };
         Self { mode, source, vertices, taken: 0, held: [0; 2], count: 0, first: 0, odd: false, continued }
     }
@@ -119,26 +119,26 @@ impl Assembly {
             IndexType::Bits16 => 2,
             IndexType::Reserved(code) => return Err(AssemblyFault::IndexType(code)),
         };
-        let source = Source::Indices { address: record.address, bytes, maximum: record.maximum_index };
+        let source = VertexSource::Indices { address: record.address, bytes, maximum: record.maximum_index };
         Ok(Self::new(Mode::gl(record.mode)?, source, u64::from(record.length)))
     }
 
     /// Vertex Array Primitives.
     pub fn array(record: &VertexArrayPrimitives) -> Result<Self, AssemblyFault> {
-        let source = Source::Range { first: record.first_vertex };
+        let source = VertexSource::Range { first: record.first_vertex };
         Ok(Self::new(Mode::gl(record.mode)?, source, u64::from(record.length)))
     }
 
     /// VG Coordinate Array Primitives, which may continue `fan`.
     pub fn coordinates(record: &VgCoordinateArray, fan: Fan) -> Result<Self, AssemblyFault> {
         let mode = Mode::vg(record.primitive)?;
-        let source = Source::Coordinates { address: record.address };
+        let source = VertexSource::Coordinates { address: record.address };
         Self::new(mode, source, u64::from(record.length)).continue_fan(record.continuation, fan)
     }
 
     /// VG Inline Primitives, whose coordinates begin at `address`.
     pub fn inline(record: &VgInline, address: BusAddr, fan: Fan) -> Result<Self, AssemblyFault> {
-        let source = Source::Coordinates { address };
+        let source = VertexSource::Coordinates { address };
         Self::new(Mode::vg(record.primitive)?, source, u64::MAX).continue_fan(record.continuation, fan)
     }
 
@@ -159,7 +159,7 @@ impl Assembly {
 
     /// Whether vertices are coordinates.
     pub const fn is_coordinates(&self) -> bool {
-        matches!(self.source, Source::Coordinates { .. })
+        matches!(self.source, VertexSource::Coordinates { .. })
     }
 
     /// Whether all vertices are taken.
@@ -188,7 +188,7 @@ impl Assembly {
     /// The address behind an inline list whose end is found.
     pub fn end_of_inline(&self) -> BusAddr {
         match self.source {
-            Source::Coordinates { address } => address + 4 * self.taken as u32,
+            VertexSource::Coordinates { address } => address + 4 * self.taken as u32,
             _ => BusAddr(0),
         }
     }
@@ -259,7 +259,7 @@ impl Assembly {
     }
 
     fn emit(&self, primitive: [u32; 3], primitives: &mut Vec<[u32; 3]>, report: &mut impl FnMut(AssemblyFault)) {
-        if let Source::Indices { maximum, .. } = self.source
+        if let VertexSource::Indices { maximum, .. } = self.source
             && let Some(&index) = primitive.iter().find(|&&index| index > maximum)
         {
             report(AssemblyFault::MaximumIndex { index, maximum });
@@ -271,14 +271,14 @@ impl Assembly {
     fn vertex(&self, memory: Memory<'_>) -> Result<u32, OutOfMemory> {
         let n = self.taken as u32;
         match self.source {
-            Source::Indices { address, bytes: 1, .. } => Ok(u32::from(memory.byte(address + n)?)),
-            Source::Indices { address, .. } => {
+            VertexSource::Indices { address, bytes: 1, .. } => Ok(u32::from(memory.byte(address + n)?)),
+            VertexSource::Indices { address, .. } => {
                 let at = address + n.wrapping_mul(2);
                 // Indices need not be aligned.
                 Ok(u32::from(memory.byte(at)?) | u32::from(memory.byte(at + 1)?) << 8)
             }
-            Source::Range { first } => Ok(first.wrapping_add(n)),
-            Source::Coordinates { address } => {
+            VertexSource::Range { first } => Ok(first.wrapping_add(n)),
+            VertexSource::Coordinates { address } => {
                 let mut bytes = [0; 4];
                 memory.read(address + n.wrapping_mul(4), &mut bytes)?;
                 Ok(u32::from_le_bytes(bytes))

@@ -40,7 +40,7 @@ pub const MAX_ROWS: usize = v3d_hw::vpm::WINDOW_ROWS as usize;
 
 /// Which of a shader record's two vertex programs is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stage {
+pub enum VertexStage {
     /// The coordinate shader, for binning.
     Coordinate,
     /// The vertex shader, for rendering.
@@ -69,26 +69,26 @@ impl ShadedBatch {
 ///
 /// A coordinate shader's vertices have clip coordinates only if the record enables clipping: without, boards raise VPMEWR for programs that write them, and
 /// draw nothing [bm docs/DRIVERS.md]. That the rows granted are those of a vertex without clip header follows from that; it was not measured.
-pub fn gl_format(shader: &GlShader, stage: Stage) -> (Format, u32) {
-    let clip_header = stage == Stage::Coordinate && shader.fragment.clipping;
+pub fn gl_format(shader: &GlShader, stage: VertexStage) -> (Format, u32) {
+    let clip_header = stage == VertexStage::Coordinate && shader.fragment.clipping;
     let format = Format { clip_header, point_size: shader.fragment.point_size };
-    let varyings = if stage == Stage::Vertex { u32::from(shader.fragment.varyings) } else { 0 };
+    let varyings = if stage == VertexStage::Vertex { u32::from(shader.fragment.varyings) } else { 0 };
     (format, format.varyings() + varyings)
 }
 
 /// Rows of the VPM that a batch needs, for its attributes and for its shaded vertices. In NV mode the VCD fetches vertices to where shaded ones go.
-pub fn rows_needed(shader: VertexShader<'_>, stage: Stage) -> u32 {
+pub fn rows_needed(shader: VertexShader<'_>, stage: VertexStage) -> u32 {
     match shader {
         VertexShader::Gl(shader) => {
             let program = match stage {
-                Stage::Coordinate => &shader.coordinate,
-                Stage::Vertex => &shader.vertex,
+                VertexStage::Coordinate => &shader.coordinate,
+                VertexStage::Vertex => &shader.vertex,
             };
             u32::from(program.attributes_bytes).div_ceil(4) + gl_format(shader, stage).1
         }
         VertexShader::Nv(shader) => match stage {
-            Stage::Coordinate => shader.format().varyings(),
-            Stage::Vertex => shader.format().varyings() + u32::from(shader.record.varyings),
+            VertexStage::Coordinate => shader.format().varyings(),
+            VertexStage::Vertex => shader.format().varyings() + u32::from(shader.record.varyings),
         },
     }
 }
@@ -134,7 +134,7 @@ impl Shading<'_> {
     pub fn shade_all(
         &self,
         shader: VertexShader<'_>,
-        stage: Stage,
+        stage: VertexStage,
         indices: &[u32],
         reports: &mut Reports<'_>,
     ) -> Vec<ShadedBatch> {
@@ -164,7 +164,7 @@ impl Shading<'_> {
         &self,
         worker: &mut VertexWorker,
         shader: VertexShader<'_>,
-        stage: Stage,
+        stage: VertexStage,
         indices: &[u32],
         reports: &mut Reports<'_>,
     ) -> ShadedBatch {
@@ -175,8 +175,8 @@ impl Shading<'_> {
         };
         let VertexWorker { qpu, io } = worker;
         let program = match stage {
-            Stage::Coordinate => &shader.coordinate,
-            Stage::Vertex => &shader.vertex,
+            VertexStage::Coordinate => &shader.coordinate,
+            VertexStage::Vertex => &shader.vertex,
         };
         let (format, words) = gl_format(shader, stage);
         let mut batch = fetch(self.memory, shader, stage, indices, report);
@@ -196,16 +196,16 @@ impl Shading<'_> {
         let work = || {
             let lines = indices.iter().map(|&index| reuse::lines(VertexShader::Gl(shader), stage, index)).sum();
             match stage {
-                Stage::Coordinate => Invocation::Coordinates { lines },
-                Stage::Vertex => Invocation::Vertices { lines },
+                VertexStage::Coordinate => Invocation::Coordinates { lines },
+                VertexStage::Vertex => Invocation::Vertices { lines },
             }
         };
         let record = self.record.then(work);
         let (pc, uniforms) = (program.code, program.uniforms);
         qpu.start(&Launch { pc, uniforms, undefined_elements, record, ..Launch::default() });
         let thread = match stage {
-            Stage::Coordinate => Thread::Binning,
-            Stage::Vertex => Thread::Rendering,
+            VertexStage::Coordinate => Thread::Binning,
+            VertexStage::Vertex => Thread::Rendering,
         };
         let exit = self.supervision.run(thread, qpu, io, self.memory, self.code, reports.instructions);
         reports.counters.merge(std::mem::take(&mut qpu.counters));

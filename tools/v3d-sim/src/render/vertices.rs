@@ -13,7 +13,7 @@ use super::pse::Vertex;
 use super::{Config, Context, RenderError};
 use crate::binning::primitive_list::{Primitive, vertices_of};
 use crate::binning::vcm::reuse::{self, VertexBatch};
-use crate::binning::vcm::{Reports, ShadedBatch, Shading, Stage, VertexShader};
+use crate::binning::vcm::{Reports, ShadedBatch, Shading, VertexShader, VertexStage};
 use crate::counters::Counters;
 use crate::memory::Memory;
 use crate::qpu::CodeCache;
@@ -226,7 +226,7 @@ impl Vertices {
             set.varyings.resize(set.indices.len() * set.varyings_each, 0.0);
             let mut counters = Counters::default();
             let mut reports = Reports { counters: &mut counters, faults: context.faults, instructions: context.budget };
-            let batches = shading.shade_all(shader, Stage::Vertex, &set.indices, &mut reports);
+            let batches = shading.shade_all(shader, VertexStage::Vertex, &set.indices, &mut reports);
             set.trace = counters.take_traces().into_iter().next();
             context.counters.merge(counters);
             for (first, batch) in (0..set.indices.len()).step_by(LANES).zip(&batches) {
@@ -242,7 +242,10 @@ impl Vertices {
         let count = vertices_of(list.primitive);
         let index = |slot: u32| set.indices.get(slot as usize).copied().unwrap_or(0);
         let corners: Vec<[u32; 3]> = list.corners.iter().map(|corners| corners.map(index)).collect();
-        (reuse::batches(shader, Stage::Vertex, corners.iter().map(|corners| &corners[..count])), set.trace.as_ref())
+        (
+            reuse::batches(shader, VertexStage::Vertex, corners.iter().map(|corners| &corners[..count])),
+            set.trace.as_ref(),
+        )
     }
 
     /// Removes all vertices.

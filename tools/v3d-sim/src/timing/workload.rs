@@ -41,7 +41,7 @@ pub struct Workload {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// What was timed.
-    pub part: Part,
+    pub part: TimedPart,
     /// The shortest and the longest time in microseconds.
     pub us: (f64, f64),
     /// How it relates to the model.
@@ -50,7 +50,7 @@ pub struct Measured {
 
 /// The part of a job that was timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum TimedPart {
     /// From the start of the binning list to its flush.
     Binning,
     /// From the start of the rendering list to the end of the frame.
@@ -70,7 +70,7 @@ pub enum Mark {
     Near,
 }
 
-impl Part {
+impl TimedPart {
     /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
@@ -117,11 +117,11 @@ pub struct Modelled {
 
 impl Modelled {
     /// The cycles of a part.
-    pub const fn cycles(&self, part: Part) -> u64 {
+    pub const fn cycles(&self, part: TimedPart) -> u64 {
         match part {
-            Part::Binning => self.binning,
-            Part::Rendering => self.rendering,
-            Part::Both => self.binning + self.rendering,
+            TimedPart::Binning => self.binning,
+            TimedPart::Rendering => self.rendering,
+            TimedPart::Both => self.binning + self.rendering,
         }
     }
 
@@ -148,7 +148,7 @@ pub enum WorkloadError {
     Fault(Fault),
     /// It does not end.
     #[error("the {} list does not end", .0.name())]
-    Endless(Part),
+    Endless(TimedPart),
     /// User programs do not end.
     #[error("a user program does not end")]
     Programs,
@@ -191,14 +191,14 @@ impl Board<'_> {
             self.write(Register::CT0CA, binning.start);
             self.write(Register::CT0EA, binning.end);
             if self.read(Register::BFC) != 1 {
-                return Err(WorkloadError::Endless(Part::Binning));
+                return Err(WorkloadError::Endless(TimedPart::Binning));
             }
         }
         let binning = self.v3d.counters().elapsed_cycles();
         self.write(Register::CT1CA, lists.rendering.start);
         self.write(Register::CT1EA, lists.rendering.end);
         if self.read(Register::RFC) != 1 {
-            return Err(WorkloadError::Endless(Part::Rendering));
+            return Err(WorkloadError::Endless(TimedPart::Rendering));
         }
         let counters: &Counters = self.v3d.counters();
         let pixels = counters.tiles().map(|(_, tile)| tile.pixels).sum();

@@ -38,7 +38,7 @@ pub(super) fn print(workspace: &Workspace, image: &Path, plugin: &Path) -> Resul
         let [_, _, few_start, few_end, start, end] = marks[..] else {
             bail!("the trace has {} marks instead of six around three frames", marks.len())
         };
-        let [few, many] = [few_start..few_end, start..end].map(|frame| Part::of(&trace, frame));
+        let [few, many] = [few_start..few_end, start..end].map(|frame| TraceSection::of(&trace, frame));
         let each = |many: u64, few: u64| many.saturating_sub(few) / DRAWS;
         let instructions = each(many.instructions, few.instructions);
         println!(
@@ -79,13 +79,13 @@ pub(super) fn trace(
 }
 
 /// The part of a trace between two marks.
-struct Part {
+struct TraceSection {
     instructions: u64,
     /// Bytes of the binning list.
     list_bytes: u64,
 }
 
-impl Part {
+impl TraceSection {
     fn of(trace: &str, marks: std::ops::Range<(usize, u64)>) -> Self {
         let lines = || trace.lines().skip(marks.start.0).take(marks.end.0 - marks.start.0);
         let written = |register: &str| {
@@ -120,7 +120,7 @@ mod tests {
             "5 IDENT0 -> 0x1\n9 CT0CA <- 0xc0000010\n9 CT0EA <- 0xc0000040\n50 IDENT0 -> 0x1\n60 CT0CA <- 0x1\n";
         let marks = marks(trace);
         assert_eq!(marks, [(0, 5), (3, 50)]);
-        let part = Part::of(trace, marks[0]..marks[1]);
+        let part = TraceSection::of(trace, marks[0]..marks[1]);
         assert_eq!((part.instructions, part.list_bytes), (45, 0x30));
     }
 }

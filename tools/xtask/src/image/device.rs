@@ -31,7 +31,7 @@ impl Disk {
         if system.join("partition").exists() {
             bail!("{shown} is a partition; the image is a whole disk with its own partition table: name the disk");
         }
-        let disk = Parts::of(&system, &name)?;
+        let disk = DiskLayout::of(&system, &name)?;
         if let Some(reason) = disk.in_use(&read("/proc/self/mountinfo")?, &read("/proc/swaps")?) {
             bail!("{shown} is in use: {reason}");
         }
@@ -72,12 +72,12 @@ impl Disk {
 
 /// A disk and its partitions, by the names that the operating system's kernel gives them.
 #[derive(Debug)]
-struct Parts {
-    parts: Vec<Part>,
+struct DiskLayout {
+    parts: Vec<BlockDevice>,
 }
 
 #[derive(Debug)]
-struct Part {
+struct BlockDevice {
     name: String,
     /// `major:minor`, as in mount information.
     number: String,
@@ -85,15 +85,15 @@ struct Part {
     holders: Vec<String>,
 }
 
-impl Parts {
+impl DiskLayout {
     fn of(system: &Path, disk: &str) -> Result<Self> {
-        let mut parts = vec![Part::read(system, disk)?];
+        let mut parts = vec![BlockDevice::read(system, disk)?];
         for entry in fs::read_dir(system).with_context(|| format!("cannot look at {disk}"))? {
             let path = entry?.path();
             if let Some(name) = path.file_name().and_then(|name| name.to_str())
                 && path.join("partition").exists()
             {
-                parts.push(Part::read(&path, name)?);
+                parts.push(BlockDevice::read(&path, name)?);
             }
         }
         Ok(Self { parts })
@@ -101,7 +101,7 @@ impl Parts {
 
     /// Why the disk is in use, if it is: `mountinfo` and `swaps` are the contents of these files in /proc.
     fn in_use(&self, mountinfo: &str, swaps: &str) -> Option<String> {
-        for Part { name, number, holders } in &self.parts {
+        for BlockDevice { name, number, holders } in &self.parts {
             for line in mountinfo.lines() {
                 let mut fields = line.split(' ');
                 if fields.nth(2) == Some(number) {
@@ -120,7 +120,7 @@ impl Parts {
     }
 }
 
-impl Part {
+impl BlockDevice {
     fn read(system: &Path, name: &str) -> Result<Self> {
         let number = read(system.join("dev"))?.trim().to_owned();
         let holders = fs::read_dir(system.join("holders")).into_iter().flatten();
@@ -138,13 +138,13 @@ fn read(path: impl AsRef<Path>) -> Result<String> {
 mod tests {
     use super::*;
 
-    fn disk(holders: &[&str]) -> Parts {
-        let part = |name: &str, number: &str, holders: &[&str]| Part {
+    fn disk(holders: &[&str]) -> DiskLayout {
+        let part = |name: &str, number: &str, holders: &[&str]| BlockDevice {
             name: name.to_owned(),
             number: number.to_owned(),
             holders: holders.iter().map(|&holder| holder.to_owned()).collect(),
         };
-        Parts { parts: vec![part("sdb", "8:16", &[]), part("sdb1", "8:17", holders)] }
+        DiskLayout { parts: vec![part("sdb", "8:16", &[]), part("sdb1", "8:17", holders)] }
     }
 
     #[test]

@@ -66,14 +66,14 @@ pub(super) struct Guest<'a> {
 
 /// A named part of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct JobStep {
     pub(super) name: String,
     pub(super) lines: Vec<String>,
     /// `None` if it has not ended.
     pub(super) status: Option<i32>,
 }
 
-impl Part {
+impl JobStep {
     pub(super) fn status_text(&self) -> String {
         self.status.map_or_else(|| "none".to_owned(), |status| status.to_string())
     }
@@ -82,7 +82,7 @@ impl Part {
 /// What a guest has left.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outcome {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<JobStep>,
     /// Files by their names in /out.
     pub(super) files: Vec<(String, Vec<u8>)>,
     /// The console without files.
@@ -118,7 +118,7 @@ impl Outcome {
     }
 
     /// A part by its name.
-    pub(super) fn part(&self, name: &str) -> Result<&Part> {
+    pub(super) fn part(&self, name: &str) -> Result<&JobStep> {
         self.parts.iter().find(|part| part.name == name).with_context(|| format!("the guest has not come to {name}"))
     }
 }
@@ -318,7 +318,7 @@ impl Transcript {
                 if self.outcome.parts.is_empty() {
                     self.outcome.boot = self.start.elapsed();
                 }
-                self.outcome.parts.push(Part { name: name.to_owned(), ..Part::default() });
+                self.outcome.parts.push(JobStep { name: name.to_owned(), ..JobStep::default() });
             }
             ["status", number] => {
                 if let Some(part) = self.outcome.parts.last_mut() {
@@ -373,7 +373,7 @@ mod tests {
         let mut transcript = Transcript::new();
         let ends: Vec<bool> = text.iter().chain(&file).map(|line| transcript.take(line).unwrap()).collect();
         assert_eq!(ends.iter().filter(|&&end| end).count(), 1);
-        let part = Part { name: "draw".to_owned(), lines: vec!["renderer VC4".to_owned()], status: Some(3) };
+        let part = JobStep { name: "draw".to_owned(), lines: vec!["renderer VC4".to_owned()], status: Some(3) };
         assert_eq!(transcript.outcome.parts, [part]);
         assert_eq!(transcript.outcome.files, [("x/hello.txt".to_owned(), b"hello\n".to_vec())]);
         assert!(transcript.take("### file y 00000000").is_ok());

@@ -138,7 +138,7 @@ fn long_lines(path: &str, text: &str) -> Vec<usize> {
         let mut line = 0;
         for (kind, piece) in pieces(text) {
             let ends = piece.matches('\n').count();
-            if kind == Kind::RawString && ends > 0 {
+            if kind == PieceKind::RawString && ends > 0 {
                 exempt[line..=line + ends].fill(true);
             }
             line += ends;
@@ -153,7 +153,7 @@ fn long_lines(path: &str, text: &str) -> Vec<usize> {
 
 /// The kind of a piece of a Rust file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum PieceKind {
     Code,
     /// A comment, a string or a character literal.
     Other,
@@ -161,27 +161,27 @@ enum Kind {
 }
 
 /// A Rust file split into pieces; each character of code is a piece.
-fn pieces(text: &str) -> Vec<(Kind, &str)> {
+fn pieces(text: &str) -> Vec<(PieceKind, &str)> {
     let mut pieces = Vec::new();
     let mut rest = text;
     let mut last = ' ';
     while let Some(first) = rest.chars().next() {
         let (kind, length) = match first {
-            '/' if rest.starts_with("//") => (Kind::Other, rest.find('\n').unwrap_or(rest.len())),
-            '/' if rest.starts_with("/*") => (Kind::Other, end_of(rest, 2, "*/")),
-            '"' => (Kind::Other, end_of_string(rest)),
+            '/' if rest.starts_with("//") => (PieceKind::Other, rest.find('\n').unwrap_or(rest.len())),
+            '/' if rest.starts_with("/*") => (PieceKind::Other, end_of(rest, 2, "*/")),
+            '"' => (PieceKind::Other, end_of_string(rest)),
             'r' if is_raw_string(rest) && !is_word(last) => {
                 let hashes = rest[1..].find('"').unwrap_or(0);
                 let close = format!("\"{}", "#".repeat(hashes));
-                (Kind::RawString, end_of(rest, 2 + hashes, &close))
+                (PieceKind::RawString, end_of(rest, 2 + hashes, &close))
             }
             '\'' => match char_literal(rest) {
-                Some(length) => (Kind::Other, length),
-                None => (Kind::Code, 1),
+                Some(length) => (PieceKind::Other, length),
+                None => (PieceKind::Code, 1),
             },
-            _ => (Kind::Code, first.len_utf8()),
+            _ => (PieceKind::Code, first.len_utf8()),
         };
-        last = if kind == Kind::Code { first } else { ' ' };
+        last = if kind == PieceKind::Code { first } else { ' ' };
         let (piece, after) = rest.split_at(length);
         pieces.push((kind, piece));
         rest = after;
@@ -193,7 +193,7 @@ fn pieces(text: &str) -> Vec<(Kind, &str)> {
 fn code_only(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     for (kind, piece) in pieces(text) {
-        if kind == Kind::Code {
+        if kind == PieceKind::Code {
             code.push_str(piece);
         } else {
             code.push(' ');

@@ -31,7 +31,7 @@ fn primitives(mode: PrimitiveMode, elements: &[usize]) -> Vec<[usize; 3]> {
 }
 
 /// The value of each vertex that a part draws, read back from the layout's bytes.
-fn drawn(layout: &Layout<'_>, part: &Part) -> Vec<usize> {
+fn drawn(layout: &Layout<'_>, part: &MeshPart) -> Vec<usize> {
     let vertex = |index: usize| {
         let at = part.vertices as usize + 4 * index;
         let bytes = layout.vertices[at..at + 4].try_into().unwrap();

@@ -26,7 +26,7 @@ pub struct TextureLayout {
 
 /// A rectangle of a level of a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct LevelPart {
     /// The level.
     pub image: ImageLayout,
     /// Its first byte, from the start of the texture.
@@ -35,7 +35,7 @@ pub struct Part {
     pub rectangle: Rectangle,
 }
 
-impl Part {
+impl LevelPart {
     /// Bytes of a row of the rectangle.
     pub const fn row_bytes(&self) -> usize {
         self.image.row_bytes(self.rectangle.width_px)
@@ -216,7 +216,7 @@ impl TextureLayout {
     ///
     /// # Errors
     /// When there is no such level or face.
-    pub fn level(&self, face: u32, level: u32) -> Result<Part, TextureError> {
+    pub fn level(&self, face: u32, level: u32) -> Result<LevelPart, TextureError> {
         let (width_px, height_px) = self.level_size(level)?;
         self.part(face, level, Rectangle::whole(width_px, height_px))
     }
@@ -225,7 +225,7 @@ impl TextureLayout {
     ///
     /// # Errors
     /// When there is no such level or face, or the rectangle exceeds it or cuts through compressed blocks.
-    pub fn part(&self, face: u32, level: u32, rectangle: Rectangle) -> Result<Part, TextureError> {
+    pub fn part(&self, face: u32, level: u32, rectangle: Rectangle) -> Result<LevelPart, TextureError> {
         let (width_px, height_px) = self.level_size(level)?;
         if face >= self.faces() {
             return Err(TextureError::NoFace { face, faces: self.faces() });
@@ -237,7 +237,7 @@ impl TextureLayout {
         let (image, offset) = self.levels[level as usize];
         let offset = face * self.face_stride + offset;
         if self.texture_type != TextureType::Etc1 {
-            return Ok(Part { image, offset, rectangle });
+            return Ok(LevelPart { image, offset, rectangle });
         }
         let is_edge = |at: u32, size: u32| at.is_multiple_of(BLOCK_PX) || at == size;
         let (x_px, y_px) = (rectangle.x_px, rectangle.y_px);
@@ -250,7 +250,7 @@ impl TextureLayout {
         }
         let (x_px, y_px) = (x_px / BLOCK_PX, y_px / BLOCK_PX);
         let (width_px, height_px) = (right.div_ceil(BLOCK_PX) - x_px, top.div_ceil(BLOCK_PX) - y_px);
-        Ok(Part { image, offset, rectangle: Rectangle { x_px, y_px, width_px, height_px } })
+        Ok(LevelPart { image, offset, rectangle: Rectangle { x_px, y_px, width_px, height_px } })
     }
 }
 

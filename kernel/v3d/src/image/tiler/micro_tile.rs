@@ -18,7 +18,7 @@ pub(super) struct Shape {
 }
 
 /// The part of a micro-tile that is in a rectangle.
-pub(super) struct Part {
+pub(super) struct MicroTilePart {
     /// The first row in the micro-tile, and how many there are.
     first_row: usize,
     rows: usize,
@@ -32,7 +32,7 @@ pub(super) struct Part {
     stride: usize,
 }
 
-impl Part {
+impl MicroTilePart {
     /// Row of the micro-tile, bit in that row, bit in the rows of pixels.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, usize, usize)> {
         (0..self.rows).map(|row| (self.first_row + row, self.inside, self.linear + row * self.stride))
@@ -60,7 +60,7 @@ impl Shape {
     }
 
     /// The part of a micro-tile that is in the rectangle; `None` if there is none.
-    pub(super) fn part(&self, tile: MicroTile, rectangle: Rectangle, stride: usize) -> Option<Part> {
+    pub(super) fn part(&self, tile: MicroTile, rectangle: Rectangle, stride: usize) -> Option<MicroTilePart> {
         let (x, y) = (tile.micro_x << self.log2_width, tile.micro_y << self.log2_height);
         let (left, bottom) = (x.max(rectangle.x_px), y.max(rectangle.y_px));
         let right = (x + (1 << self.log2_width)).min(rectangle.x_px + rectangle.width_px);
@@ -68,7 +68,7 @@ impl Shape {
         if left >= right || bottom >= top {
             return None;
         }
-        Some(Part {
+        Some(MicroTilePart {
             first_row: (bottom - y) as usize,
             rows: (top - bottom) as usize,
             inside: (left - x) as usize * self.bits,

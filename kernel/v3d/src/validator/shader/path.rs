@@ -6,7 +6,7 @@ use super::lookups::{Parameters, Results};
 use super::registers::{Known, Registers};
 use super::rules::Recent;
 use super::vpm::Vpm;
-use super::{Event, Facts, Kind, rules};
+use super::{Event, Facts, ProgramKind, rules};
 use alloc::vec::Vec;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::access::Peripheral;
@@ -49,7 +49,7 @@ pub(super) struct Carried {
 
 /// The part of a block that has been followed.
 pub(super) struct Path {
-    kind: Kind,
+    kind: ProgramKind,
     carried: Carried,
     registers: Registers,
     /// Number of instructions in which no uniform may be read.
@@ -64,7 +64,7 @@ pub(super) struct Path {
 
 impl Path {
     /// A block that starts with the state that another has passed on.
-    pub(super) fn new(kind: Kind, carried: Carried) -> Self {
+    pub(super) fn new(kind: ProgramKind, carried: Carried) -> Self {
         Self {
             kind,
             carried,
@@ -94,7 +94,7 @@ impl Path {
 
     /// Whether the program shares its QPU; if so, whether it has switched threads.
     pub(super) fn thread_use(&self) -> Option<bool> {
-        (self.kind == Kind::Fragment { threaded: true }).then_some(self.carried.switched)
+        (self.kind == ProgramKind::Fragment { threaded: true }).then_some(self.carried.switched)
     }
 
     /// Whether a thread switch is pending.
@@ -171,7 +171,7 @@ impl Path {
     /// The rules that depend on earlier instructions.
     fn situation(&self, accesses: &Accesses) -> Result<(), &'static str> {
         const UPPER_REGISTERS: u64 = 0xffff_0000_ffff_0000;
-        let threaded = self.kind == Kind::Fragment { threaded: true };
+        let threaded = self.kind == ProgramKind::Fragment { threaded: true };
         if threaded && (accesses.registers_read() | accesses.registers_written()) & UPPER_REGISTERS != 0 {
             return Err("uses registers 16 to 31, which are the other thread's");
         }
@@ -279,7 +279,7 @@ impl Path {
         mixed: bool,
     ) -> Result<(), &'static str> {
         self.carried.used_tmus = true;
-        let threaded = self.kind == Kind::Fragment { threaded: true };
+        let threaded = self.kind == ProgramKind::Fragment { threaded: true };
         if coordinate == TmuCoordinate::S && self.pending[unit].is_empty() {
             let Sum::Within { base, limit } = sum else {
                 return Err("looks memory up by its address, which may be any");

@@ -2,7 +2,7 @@
 //!
 //! Violations have undefined results [AG p.37], so nothing could be proved about the program.
 
-use super::Kind;
+use super::ProgramKind;
 use v3d_hw::qpu::access::Conditional;
 use v3d_hw::qpu::accesses::{Accesses, Write, accumulators};
 use v3d_hw::qpu::{
@@ -11,7 +11,7 @@ use v3d_hw::qpu::{
 };
 
 /// The rules of one instruction.
-pub(super) fn alone(kind: Kind, instruction: &Instruction, accesses: &Accesses) -> Result<(), &'static str> {
+pub(super) fn alone(kind: ProgramKind, instruction: &Instruction, accesses: &Accesses) -> Result<(), &'static str> {
     codes(instruction)?;
     for write in &accesses.writes {
         destination(kind, write)?;
@@ -56,8 +56,8 @@ fn codes(instruction: &Instruction) -> Result<(), &'static str> {
 }
 
 /// Destinations of results.
-fn destination(kind: Kind, result: &Write) -> Result<(), &'static str> {
-    let fragment = matches!(kind, Kind::Fragment { .. });
+fn destination(kind: ProgramKind, result: &Write) -> Result<(), &'static str> {
+    let fragment = matches!(kind, ProgramKind::Fragment { .. });
     match result.target {
         WriteTarget::Register(_) | WriteTarget::Accumulator(_) | WriteTarget::Nop => return Ok(()),
         WriteTarget::VpmLdAddr | WriteTarget::VpmStAddr => return Err("starts a DMA of the VPM"),
@@ -101,8 +101,8 @@ fn destination(kind: Kind, result: &Write) -> Result<(), &'static str> {
 }
 
 /// Operands.
-fn operands(kind: Kind, alu: &Alu, accesses: &Accesses) -> Result<(), &'static str> {
-    let fragment = matches!(kind, Kind::Fragment { .. });
+fn operands(kind: ProgramKind, alu: &Alu, accesses: &Accesses) -> Result<(), &'static str> {
+    let fragment = matches!(kind, ProgramKind::Fragment { .. });
     for read in accesses.read() {
         match read.source {
             ReadSource::VpmRead if fragment => return Err("reads the VPM in a fragment shader"),
@@ -133,15 +133,15 @@ fn operands(kind: Kind, alu: &Alu, accesses: &Accesses) -> Result<(), &'static s
 }
 
 /// Signals.
-fn signal(kind: Kind, signal: Signal) -> Result<(), &'static str> {
-    let fragment = matches!(kind, Kind::Fragment { .. });
+fn signal(kind: ProgramKind, signal: Signal) -> Result<(), &'static str> {
+    let fragment = matches!(kind, ProgramKind::Fragment { .. });
     match signal {
         Signal::Breakpoint => Err("is a breakpoint"),
         Signal::LoadAlpha => Err("reads the alpha mask, which is OpenVG's"),
         Signal::LoadCoverage | Signal::LoadColor | Signal::LoadColorEnd | Signal::ScoreboardWait if !fragment => {
             Err("uses the tile buffer in a vertex or coordinate shader")
         }
-        signal if signal.switches_threads() && kind != (Kind::Fragment { threaded: true }) => {
+        signal if signal.switches_threads() && kind != (ProgramKind::Fragment { threaded: true }) => {
             Err("switches threads in a program that runs as the only thread")
         }
         _ => Ok(()),

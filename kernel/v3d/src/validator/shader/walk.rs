@@ -4,7 +4,7 @@
 
 use super::super::{Checker, Reason};
 use super::path::{Carried, Path};
-use super::{Block, Event, Facts, Kind, Program};
+use super::{Block, Event, Facts, Program, ProgramKind};
 use crate::platform::GpuMemory;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -17,7 +17,11 @@ use v3d_hw::qpu::{
 const MAX_STEPS: u32 = 1 << 16;
 
 /// Follows a program.
-pub(super) fn walk<M: GpuMemory>(checker: &Checker<'_, M>, kind: Kind, code: BusAddr) -> Result<Program, Reason> {
+pub(super) fn walk<M: GpuMemory>(
+    checker: &Checker<'_, M>,
+    kind: ProgramKind,
+    code: BusAddr,
+) -> Result<Program, Reason> {
     if !code.is_aligned(INSTRUCTION_BYTES) {
         return Err(Reason::Value("a program is 8-byte aligned"));
     }

@@ -67,11 +67,7 @@ pub(super) const OPERATORS: &[Entry] = &[
         "Sum. A register plus a number is the register whose address is higher by it: ra3 + 1 is ra4.",
         "mov ra3 + 1, r0",
     ),
-    operator(
-        &["-"],
-        "Difference, or the negative number; alone as a target: no result is written.",
-        "mov r0, 7 - 3",
-    ),
+    operator(&["-"], "Difference, or the negative number; alone as a target: no result is written.", "mov r0, 7 - 3"),
     operator(&["<<"], "Shift left; of a register: elements rotated upwards by a constant or r5.", "mov r0, r1 << 4"),
     operator(&[">>"], "Shift right with the sign; of a register: elements rotated downwards.", "mov r0, r1 >> 4"),
     operator(&["<<<"], "Shift left, without sign.", "mov r0, 1 <<< 4"),

@@ -105,11 +105,7 @@ pub(super) const TABLE: &[Entry] = &[
         "Writes only elements whose flag C is clear; what sets C depends on the operation: `qpu explain sub` tells [AG p.28].",
         "mov.ifcc r0, r1",
     ),
-    condition(
-        &["never"],
-        "Writes no element; the flags may still be set [AG p.28].",
-        "add.never r0, r1, r2",
-    ),
+    condition(&["never"], "Writes no element; the flags may still be set [AG p.28].", "add.never r0, r1, r2"),
     Entry {
         names: &["always"],
         form: "MNEMONIC.always, TARGET.always; brr.always",

@@ -6,7 +6,7 @@ use super::reach::Reach;
 use super::{Context, PtbError, PtbFault};
 use crate::binning::primitive_assembly::Assembly;
 use crate::binning::primitive_list::vertices_of;
-use crate::binning::vcm::{Reports, Shading, Stage, VcdFault, VertexShader, reuse};
+use crate::binning::vcm::{Reports, Shading, VcdFault, VertexShader, VertexStage, reuse};
 use crate::counters::Counters;
 use crate::state::{PipelineState, point_size_px};
 use crate::timing::trace::{Binned, Trace, Work};
@@ -115,13 +115,13 @@ impl Draw {
         let shading = Shading { memory, code, parallel, undefined, record, supervision };
         let mut counters = Counters::default();
         let report = &mut Reports { counters: &mut counters, faults, instructions: context.instructions };
-        let batches = shading.shade_all(shader, Stage::Coordinate, &new, report);
+        let batches = shading.shade_all(shader, VertexStage::Coordinate, &new, report);
         let trace = counters.take_traces().into_iter().next();
         context.counters.merge(counters);
         if record {
             self.trace = trace.or(self.trace.take());
             let primitives = self.primitives.iter().map(|vertices| &vertices[..corners]);
-            for batch in reuse::batches(shader, Stage::Coordinate, primitives) {
+            for batch in reuse::batches(shader, VertexStage::Coordinate, primitives) {
                 context.counters.add_work(match &self.trace {
                     Some(trace) => Work::Program(trace.for_vertices(batch.lines)),
                     None => Work::Binned(Binned { lines: batch.lines, entries: 0 }),

@@ -3,7 +3,7 @@
 //! The VCM collects the vertices of a primitive list into batches of 16. Vertices that it still has are not collected again; that these are the last 16 is a
 //! guess. It begins anew with each list.
 
-use super::{Stage, VertexShader};
+use super::{VertexShader, VertexStage};
 use crate::state::{GlShader, NvShader};
 use crate::timing::costs::{LINE_BYTES, VCM_VERTICES};
 use std::collections::VecDeque;
@@ -24,7 +24,7 @@ pub struct VertexBatch {
 /// The batches for a list of primitives, each given as the indices of its vertices.
 pub fn batches<'p>(
     shader: VertexShader<'_>,
-    stage: Stage,
+    stage: VertexStage,
     primitives: impl Iterator<Item = &'p [u32]>,
 ) -> Vec<VertexBatch> {
     let mut held: VecDeque<u32> = VecDeque::with_capacity(VCM_VERTICES);
@@ -51,7 +51,7 @@ pub fn batches<'p>(
 }
 
 /// Lines of memory that the VCD fetches for a vertex.
-pub fn lines(shader: VertexShader<'_>, stage: Stage, index: u32) -> u32 {
+pub fn lines(shader: VertexShader<'_>, stage: VertexStage, index: u32) -> u32 {
     match shader {
         VertexShader::Nv(shader) => shaded_lines(shader, stage, index),
         VertexShader::Gl(shader) => attribute_lines(shader, stage, index),
@@ -63,12 +63,12 @@ fn span(from: u32, bytes: u32) -> (u32, u32) {
     (from / LINE_BYTES, from.wrapping_add(bytes.saturating_sub(1)) / LINE_BYTES)
 }
 
-fn shaded_lines(shader: &NvShader, stage: Stage, index: u32) -> u32 {
+fn shaded_lines(shader: &NvShader, stage: VertexStage, index: u32) -> u32 {
     let record = &shader.record;
     let stored = shader.format();
     let (first, words) = match stage {
-        Stage::Coordinate => (0, stored.varyings()),
-        Stage::Vertex => {
+        VertexStage::Coordinate => (0, stored.varyings()),
+        VertexStage::Vertex => {
             let format = Format { clip_header: false, ..stored };
             (stored.screen_xy(), format.varyings() + u32::from(record.varyings))
         }
@@ -79,10 +79,10 @@ fn shaded_lines(shader: &NvShader, stage: Stage, index: u32) -> u32 {
 }
 
 /// Lines that several arrays share, as those of interleaved attributes do, count once.
-fn attribute_lines(shader: &GlShader, stage: Stage, index: u32) -> u32 {
+fn attribute_lines(shader: &GlShader, stage: VertexStage, index: u32) -> u32 {
     let program = match stage {
-        Stage::Coordinate => &shader.coordinate,
-        Stage::Vertex => &shader.vertex,
+        VertexStage::Coordinate => &shader.coordinate,
+        VertexStage::Vertex => &shader.vertex,
     };
     let selected = (0..).zip(&shader.attributes).filter(|(array, _)| program.attribute_select >> array & 1 == 1);
     let mut seen: Vec<u32> = Vec::with_capacity(8);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     /// Lines of the first eight vertices.
-    fn check(shader: VertexShader<'_>, stage: Stage, expected: [u32; 8]) {
+    fn check(shader: VertexShader<'_>, stage: VertexStage, expected: [u32; 8]) {
         let found: [u32; 8] = std::array::from_fn(|index| lines(shader, stage, index as u32));
         assert_eq!(found, expected, "{stage:?}");
     }
@@ -125,10 +125,10 @@ mod tests {
     /// 24 bytes a vertex from a line's start on, of which binning needs 12: those at 48 and 56 of a line, or only those at 56, continue in the next.
     #[test]
     fn a_shaded_vertex_lies_in_one_line_or_two() {
-        check(VertexShader::Nv(&nv(24, false)), Stage::Vertex, [1, 1, 2, 1, 1, 2, 1, 1]);
-        check(VertexShader::Nv(&nv(24, false)), Stage::Coordinate, [1, 1, 1, 1, 1, 2, 1, 1]);
-        check(VertexShader::Nv(&nv(40, true)), Stage::Vertex, [1, 2, 1, 1, 2, 1, 1, 1]);
-        check(VertexShader::Nv(&nv(40, true)), Stage::Coordinate, [1, 2, 1, 2, 1, 1, 2, 1]);
+        check(VertexShader::Nv(&nv(24, false)), VertexStage::Vertex, [1, 1, 2, 1, 1, 2, 1, 1]);
+        check(VertexShader::Nv(&nv(24, false)), VertexStage::Coordinate, [1, 1, 1, 1, 1, 2, 1, 1]);
+        check(VertexShader::Nv(&nv(40, true)), VertexStage::Vertex, [1, 2, 1, 1, 2, 1, 1, 1]);
+        check(VertexShader::Nv(&nv(40, true)), VertexStage::Coordinate, [1, 2, 1, 2, 1, 1, 2, 1]);
     }
 
     /// A position of 12 bytes and a colour of 4 behind it in the same 16; a third array elsewhere, which only the vertex shader reads.
@@ -149,8 +149,8 @@ mod tests {
             coordinate: program(0b001),
             attributes: vec![attribute(0x1000, 12, 16), attribute(0x100c, 4, 16), attribute(0x2000, 4, 4)],
         };
-        check(VertexShader::Gl(&shader), Stage::Coordinate, [1; 8]);
-        check(VertexShader::Gl(&shader), Stage::Vertex, [2; 8]);
+        check(VertexShader::Gl(&shader), VertexStage::Coordinate, [1; 8]);
+        check(VertexShader::Gl(&shader), VertexStage::Vertex, [2; 8]);
     }
 
     /// Triangles of a strip share two of three vertices; 17 vertices are one too many for a batch.
@@ -158,7 +158,8 @@ mod tests {
     fn vertices_are_collected_once_while_they_are_held() {
         let shader = nv(64, false);
         let found = |primitives: &[[u32; 3]]| {
-            let batches = batches(VertexShader::Nv(&shader), Stage::Vertex, primitives.iter().map(|p| p.as_slice()));
+            let batches =
+                batches(VertexShader::Nv(&shader), VertexStage::Vertex, primitives.iter().map(|p| p.as_slice()));
             batches.iter().map(|batch| (batch.first_primitive, batch.vertices, batch.lines)).collect::<Vec<_>>()
         };
         let strip: Vec<[u32; 3]> = (0..15).map(|i| [i, i + 1, i + 2]).collect();

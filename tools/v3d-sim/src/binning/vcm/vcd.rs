@@ -3,7 +3,7 @@
 //! # Sources
 //! [AG p.60-61], [AG p.79-81]. That attributes of stride 0 are the same for all vertices: [linux vc4_validate.c].
 
-use super::{MAX_ROWS, ShadedBatch, Stage, VcdFault};
+use super::{MAX_ROWS, ShadedBatch, VcdFault, VertexStage};
 use crate::memory::{Memory, OutOfMemory};
 use crate::qpu::lanes::Lanes;
 use crate::random::Random;
@@ -52,13 +52,13 @@ const NOISE: u64 = 0x6e6f_6973;
 pub fn fetch(
     memory: Memory<'_>,
     shader: &GlShader,
-    stage: Stage,
+    stage: VertexStage,
     indices: &[u32],
     mut report: impl FnMut(VcdFault),
 ) -> Batch {
     let program = match stage {
-        Stage::Coordinate => &shader.coordinate,
-        Stage::Vertex => &shader.vertex,
+        VertexStage::Coordinate => &shader.coordinate,
+        VertexStage::Vertex => &shader.vertex,
     };
     let total = u32::from(program.attributes_bytes);
     let mut rows = vec![Lanes::default(); total.div_ceil(4).min(MAX_ROWS as u32) as usize];
@@ -67,8 +67,8 @@ pub fn fetch(
             continue;
         }
         let offset = u32::from(match stage {
-            Stage::Coordinate => attribute.coordinate_vpm_offset,
-            Stage::Vertex => attribute.vertex_vpm_offset,
+            VertexStage::Coordinate => attribute.coordinate_vpm_offset,
+            VertexStage::Vertex => attribute.vertex_vpm_offset,
         });
         for (lane, &index) in indices.iter().enumerate().take(LANES) {
             let from = attribute.address + index.wrapping_mul(attribute.stride);
@@ -109,7 +109,7 @@ fn fetch_column(
 pub fn fetch_shaded(
     memory: Memory<'_>,
     shader: &NvShader,
-    stage: Stage,
+    stage: VertexStage,
     indices: &[u32],
     mut report: impl FnMut(VcdFault),
 ) -> ShadedBatch {
@@ -119,8 +119,8 @@ pub fn fetch_shaded(
     }
     let stored = shader.format();
     let (format, first, words) = match stage {
-        Stage::Coordinate => (stored, 0, stored.varyings()),
-        Stage::Vertex => {
+        VertexStage::Coordinate => (stored, 0, stored.varyings()),
+        VertexStage::Vertex => {
             let format = Format { clip_header: false, ..stored };
             (format, stored.screen_xy(), format.varyings() + u32::from(record.varyings))
         }
@@ -187,7 +187,7 @@ mod tests {
             for (address, stride, offset) in [(0x100, 0, 0), (0x101, 20, 4), (0x7f, 64, 8), (0x200, 12, 3)] {
                 let shader = shader(100, 1, vec![attribute(address, bytes, stride, offset)]);
                 let indices = [5, 0, 9];
-                let batch = fetch(owned.view(), &shader, Stage::Vertex, &indices, |fault| panic!("{fault}"));
+                let batch = fetch(owned.view(), &shader, VertexStage::Vertex, &indices, |fault| panic!("{fault}"));
                 assert_eq!(batch.rows.len(), 25);
                 for lane in 0..16 {
                     let column: Vec<u8> = batch.rows.iter().flat_map(|row| row.0[lane].to_le_bytes()).collect();
@@ -214,8 +214,8 @@ mod tests {
             batch.rows.iter().map(|row| row.0[0] as u8).collect()
         };
         // Byte 8 of each page holds 9.
-        assert_eq!(first_column(Stage::Vertex), [9, 9, 9, 9, 9, 9, 9, 9, 0]);
-        assert_eq!(first_column(Stage::Coordinate), [0, 9, 0, 0, 0, 0, 0, 0, 9]);
+        assert_eq!(first_column(VertexStage::Vertex), [9, 9, 9, 9, 9, 9, 9, 9, 0]);
+        assert_eq!(first_column(VertexStage::Coordinate), [0, 9, 0, 0, 0, 0, 0, 0, 9]);
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
         let owned = counting(0x100);
         let shader = shader(8, 1, vec![attribute(0xf8, 12, 4, 0)]);
         let mut faults = Vec::new();
-        let batch = fetch(owned.view(), &shader, Stage::Vertex, &[0, 2], |fault| faults.push(fault));
+        let batch = fetch(owned.view(), &shader, VertexStage::Vertex, &[0, 2], |fault| faults.push(fault));
         assert_eq!(batch.rows.len(), 2);
         assert_eq!(batch.rows[1].0[0], 0x00ff_fefd);
         assert!(matches!(faults[0], VcdFault::Attribute { array: 0, index: 2, .. }));
@@ -246,14 +246,14 @@ mod tests {
         };
         let shader = NvShader { address: BusAddr(0), record };
         let view = owned.view();
-        let coordinates = fetch_shaded(view, &shader, Stage::Coordinate, &[0, 3], |fault| panic!("{fault}"));
+        let coordinates = fetch_shaded(view, &shader, VertexStage::Coordinate, &[0, 3], |fault| panic!("{fault}"));
         assert_eq!(coordinates.rows.len(), 8);
         assert_eq!([coordinates.word(0, 0), coordinates.word(1, 0), coordinates.word(1, 7)], [16, 46, 53]);
-        let vertices = fetch_shaded(view, &shader, Stage::Vertex, &[0, 3], |fault| panic!("{fault}"));
+        let vertices = fetch_shaded(view, &shader, VertexStage::Vertex, &[0, 3], |fault| panic!("{fault}"));
         assert_eq!(vertices.rows.len(), 6);
         assert_eq!([vertices.word(0, 0), vertices.word(1, 5), vertices.word(1, 6)], [20, 55, 0]);
         let mut faults = 0;
-        fetch_shaded(view, &shader, Stage::Vertex, &[1000], |_| faults += 1);
+        fetch_shaded(view, &shader, VertexStage::Vertex, &[1000], |_| faults += 1);
         assert_eq!(faults, 1);
     }
 }

@@ -14,7 +14,7 @@
 
 use super::geometry::{fan, floor, grids, nothing, one_quad, quads, screens, small, triangle};
 use super::scene::{Depth, Scene, Target, Texture};
-use super::{Mark, Measured, Part, Workload, words};
+use super::{Mark, Measured, TimedPart, Workload, words};
 use v3d_hw::control_list::{CompareFunction, FrameBufferFormat, Threading};
 use v3d_hw::texture::TextureType;
 
@@ -32,8 +32,8 @@ pub const ROWS: &[Workload] = &[
         name: "20,000 triangles of 63 pixels",
         scene: Scene { vertices: small, depth: NEARER_OR_EQUAL, ..ONE },
         measured: &[
-            Measured { part: Part::Binning, us: (2_640.0, 2_669.0), mark: Mark::Calibrated },
-            Measured { part: Part::Rendering, us: (4_043.0, 4_073.0), mark: Mark::Unseen },
+            Measured { part: TimedPart::Binning, us: (2_640.0, 2_669.0), mark: Mark::Calibrated },
+            Measured { part: TimedPart::Rendering, us: (4_043.0, 4_073.0), mark: Mark::Unseen },
         ],
     },
     Workload {
@@ -151,10 +151,10 @@ const TEXTURED_QUADS: Scene = Scene {
 
 /// A time of rendering in microseconds.
 const fn rendering(from: f64, to: f64, mark: Mark) -> [Measured; 1] {
-    [Measured { part: Part::Rendering, us: (from, to), mark }]
+    [Measured { part: TimedPart::Rendering, us: (from, to), mark }]
 }
 
 /// A sum in milliseconds, of which one decimal is known.
 const fn both(ms: f64, mark: Mark) -> [Measured; 1] {
-    [Measured { part: Part::Both, us: (1000.0 * ms - 50.0, 1000.0 * ms + 50.0), mark }]
+    [Measured { part: TimedPart::Both, us: (1000.0 * ms - 50.0, 1000.0 * ms + 50.0), mark }]
 }
