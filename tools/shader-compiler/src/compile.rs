@@ -241,8 +241,8 @@ fn never_longer(
     }
 }
 
-/// Compiles a source; if it needs more registers than there are, in a frugal mode. Both modes are tried if the scheduler succeeded only with copies between
-/// banks, and the shorter programs are returned.
+/// Compiles a source; if it needs more registers than there are, in frugal mode. If only heuristics that save registers found a schedule, both modes are
+/// tried, and the shorter programs are returned.
 fn with_enough_registers(
     source: &SourceModule<'_>,
     mut make: impl FnMut(&SourceModule<'_>) -> Result<Vec<Unit>>,
