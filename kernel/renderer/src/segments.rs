@@ -1,7 +1,7 @@
 //! The order of a retained list: runs of elements that are drawn by one pipeline with one texture.
 //!
-//! The elements themselves are in batches, one for each pipeline. A segment is a range of one batch; since elements are only appended, it is enough to keep where
-//! each segment starts: it ends where the next segment of the same batch starts.
+//! The elements themselves are in batches, one for each pipeline. A segment is a range of one batch; since elements are only appended, it is enough to keep the
+//! start of each segment: it ends where the next segment of the same batch starts.
 
 use alloc::vec::Vec;
 use core::ops::Range;

@@ -288,12 +288,14 @@ diagnostic_codes! {
         "The scoreboard wait, by sbwait or by the first access of the tile buffer, must not occur in the first two \
         instructions of a fragment shader [AG p.37] (HW-2796). For sbwait in the second, see E0269."
     210 BranchInDelaySlots { Hazard::BranchAfterBranch.sentence() }
-        "Three instructions after a branch are executed before it takes effect. If one of the first two is a branch, execution continues at a wrong address [vc4asm]."
+        "Three instructions after a branch are executed before it takes effect. If one of the first two is a branch, execution continues at a wrong \
+        address [vc4asm]."
     211 BothAlusWriteSame "both ALUs write to the same register"
         "The contents of an accumulator or I/O register that both ALUs write are undefined [AG p.17]; two writes with \
         opposite conditions are possible, and so are two moves of the same value."
     212 VpmConflict "VPM accesses that do not work in one instruction"
-        "Set-up words and data of the VPM use the same port: of two set-ups, a set-up and a read, or a set-up and a write in one instruction, only one has an effect [vc4asm]."
+        "Set-up words and data of the VPM use the same port: of two set-ups, a set-up and a read, or a set-up and a write in one instruction, only \
+        one has an effect [vc4asm]."
     213 TwoPeripherals "two accesses to peripherals in one instruction"
         "An instruction can do one of: TMU write, TMU read, TLB write, TLB read, SFU write, mutex read, semaphore access [AG p.37]."
     214 ConditionalPeripheralWrite "a conditional write to a peripheral"

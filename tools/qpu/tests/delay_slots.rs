@@ -35,7 +35,7 @@ fn the_end_in_the_slots_of_a_loop() {
         7 | thrend
           | ------ the program ends here
           |
-          = help: Three instructions after a branch are executed before it takes effect, whether it is taken or not [AG p.34]. A program that ends in them never gets to where the branch goes; what they do to the counter of a loop is done in each iteration, not after the last; and a branch into its own delay slots executes the same instructions again. Put three nops behind the branch, or say `.slots` between the branch and the instructions if they are meant to stand there.
+          = help: Three instructions after a branch are executed before it takes effect, whether it is taken or not [AG p.34]. A program that ends in them never reaches the target of the branch; a write to a loop counter is executed in each iteration, not after the last; and a branch into its own delay slots executes the same instructions again. Put three nops after the branch, or write `.slots` between the branch and the instructions if they are intended for the delay slots.
     "#]]
     .assert_eq(&found.to_string());
 }

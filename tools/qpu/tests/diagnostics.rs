@@ -293,21 +293,21 @@ fn a_write_to_r4() {
         1 | add r4, r0, r1
           | ^^^^^^^^^^^^^^
           |
-          = help: On no path is the register written before. It has whatever the program before left in it.
+          = help: The register is not written on any path to this instruction. It contains what an earlier program left in it.
         warning[E0223]: r1 is read, but nothing has written it
          --> case.qasm:1:1
           |
         1 | add r4, r0, r1
           | ^^^^^^^^^^^^^^
           |
-          = help: On no path is the register written before. It has whatever the program before left in it.
+          = help: The register is not written on any path to this instruction. It contains what an earlier program left in it.
         error[E0216]: execution runs off the end of the program
          --> case.qasm:2:1
           |
         2 | mov tmurs, 1
           | ^^^^^^^^^^^^
           |
-          = help: A program ends with thrend and two more instructions; what stands behind the code in memory would be executed.
+          = help: A program ends with thrend and two more instructions; without them, the words that follow in memory would be executed.
     "#]],
     );
 }
@@ -340,7 +340,7 @@ fn a_hazard_along_a_branch() {
             8 | mov r1, ra0
               | ^^^^^^^^^^^
               |
-              = help: A value written to register file A or B arrives one instruction late: the next instruction must not read it [AG p.37]. Put another instruction between, or pass the value in an accumulator, which has no such delay. Where a branch lies between the two, in whose last delay slot the write stands, it is a warning: the guide makes no exception for branches, but tuned versions of GPU_FFT that run on boards have it, with a value that does not matter there.
+              = help: A value written to register file A or B arrives one instruction late: the next instruction must not read it [AG p.37]. Put another instruction between, or pass the value in an accumulator, which has no such delay. If the write is in the last delay slot of a branch, and the read at its target, it is a warning: the guide makes no exception for branches, but optimized versions of GPU_FFT do this on boards, with a value that is not used there.
         "#]],
     );
 }

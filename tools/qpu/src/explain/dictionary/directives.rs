@@ -240,8 +240,8 @@ pub(super) const TABLE: &[Entry] = &[
     Entry {
         names: &["include"],
         form: ".include \"FILE\"    or    .include <FILE>",
-        meaning: "Inserts the lines of another file. Names in quotes are searched in the directory of the including file, names in angle brackets in the directories \
-            of -I; \
+        meaning: "Inserts the lines of another file. Names in quotes are searched in the directory of the including file, names in angle brackets in the \
+            directories of -I; \
             <vc4.qinc> is built in and has the set-up words of VPM and DMA.",
         example: ".include <vc4.qinc>",
         codes: &[Code::IncludeFailed, Code::NestedTooDeep, Code::TooManySteps],
