@@ -5,11 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use lexopt::prelude::*;
-#[cfg(feature = "renderer")]
 use renderer::{Device, Format, Target, TargetDescriptor};
-#[cfg(feature = "renderer")]
 use v3d::Platform;
-#[cfg(feature = "renderer")]
 use v3d::hw::tiling::Tiling;
 use v3d_sim::job::capture::refuse_existing;
 
@@ -75,7 +72,6 @@ pub fn begin(machine: &Model) -> Result<(), ExampleError> {
 ///
 /// # Errors
 /// As [`Target::new`].
-#[cfg(feature = "renderer")]
 pub fn screen<P: Platform>(device: &Device<'_, P>, size_px: [u32; 2]) -> Result<Target, renderer::Error> {
     let [width_px, height_px] = size_px;
     let (format, tiling) = (Format::Rgba8888, Tiling::Raster);
@@ -86,7 +82,6 @@ pub fn screen<P: Platform>(device: &Device<'_, P>, size_px: [u32; 2]) -> Result<
 ///
 /// # Errors
 /// As [`show_picture`], and when the target cannot be read.
-#[cfg(feature = "renderer")]
 pub fn show(machine: &Model, device: &Device<'_, Model>, screen: &Target, name: &str) -> Result<(), ExampleError> {
     show_picture(machine, &Picture::of_target(device, screen)?, name)
 }

@@ -1,7 +1,7 @@
 //! The model as a platform of the driver, so that programs for it run on the host.
 //!
 //! A [`Model`] has registers, memory, a clock and a reset line, as a board has; `v3d-sim` implements the registers. It executes the same bytes that a Pi's V3D
-//! would execute, and [`Model::dump`] prints them, decoded. [`Model::capture`] saves them as a job folder for `v3d`.
+//! would execute, and [`Model::dump`] prints them in words. [`Model::capture`] saves them as a job folder for `v3d`.
 //!
 //! ```
 //! use v3d::{Driver, Limits};
@@ -14,28 +14,7 @@
 //! # Ok::<(), v3d::Error>(())
 //! ```
 //!
-//! With the feature `renderer` there are devices and targets of the renderer, and a window that shows them:
-#![cfg_attr(
-    feature = "renderer",
-    doc = r#"
-```
-use renderer::{Format, PassDescriptor, Target, TargetDescriptor, unorm};
-use v3d::hw::tiling::Tiling;
-use v3d_host::{Config, Model, Picture};
-
-let model = Model::new(4 << 20, Config::default());
-let device = model.device()?;
-let (format, tiling) = (Format::Rgba8888, Tiling::Raster);
-let target = Target::new(&device, &TargetDescriptor { label: "picture", width_px: 2, height_px: 1, format, tiling })?;
-let mut frame = device.frame()?;
-frame.pass(&PassDescriptor::to(&target).clear(unorm([1, 2, 3, 255])))?;
-let fence = frame.submit()?;
-device.wait(fence)?;
-assert_eq!(Picture::of_target(&device, &target)?.pixels, [[1, 2, 3, 255]; 2]);
-# Ok::<(), Box<dyn std::error::Error>>(())
-```
-"#
-)]
+//! With the feature `renderer`, which is a default, the model also has devices of the renderer, and targets are read as pictures.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "programs")]
