@@ -1,4 +1,6 @@
-//! The test of an operation: a program with a loop around its macro, which processes many sets of operands, 16 at a time.
+//! The test of an operation: a program with a loop around its macro.
+//!
+//! The loop processes many sets of operands, 16 at a time.
 
 use crate::effects::Effects;
 use crate::machine::{self, DATA, Run};

@@ -1,4 +1,4 @@
-//! Images: operations of a description of image instructions, and texture operations of a shader core's instruction set.
+//! Images: operations of image instructions, and texture operations of a shader core.
 //!
 //! Each row is a composition of macros in `operations/image*.qinc`, executed at random positions of random texels.
 

@@ -1,4 +1,4 @@
-//! Convex polygons: clipped to a guard band, and snapped to sixteenths of a pixel, with varyings evaluated at their corners.
+//! Convex polygons: clipped to a guard band, snapped to sixteenths of a pixel, with varyings at their corners.
 
 use alloc::vec::Vec;
 use glam::Vec2;

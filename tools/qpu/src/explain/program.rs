@@ -1,4 +1,4 @@
-//! Explanations of whole programs: a listing, and for each instruction its fields and its position in each stream that it reads or writes.
+//! Explanations of whole programs: a listing, and each instruction with its positions in the streams.
 
 use alloc::borrow::ToOwned;
 use alloc::format;

@@ -1,4 +1,6 @@
-//! The phases of a block for two threads: the code between two thread switches, numbered by the number of preceding switches.
+//! The phases of a block for two threads: the code between two thread switches.
+//!
+//! A phase has the number of the switches before it.
 
 use alloc::vec;
 use alloc::vec::Vec;

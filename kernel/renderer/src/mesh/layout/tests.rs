@@ -1,4 +1,6 @@
-//! Splitting of long meshes: the parts draw the primitives of the whole mesh, which are enumerated by the definition of each primitive type.
+//! Splitting of long meshes: the parts draw the primitives of the whole mesh.
+//!
+//! The primitives are enumerated by the definition of each primitive type.
 
 use super::*;
 
