@@ -29,8 +29,8 @@ const MAX_INVOCATIONS: u32 = 1024;
 const MAX_PARTS_TOGETHER: u32 = 12;
 /// Bytes that are cleared at a time: a row of the VPM.
 const LINE_BYTES: u32 = 64;
-/// Programs with workgroups of their own that the VPM must have room for. DMA is one unit for all QPUs, so that a few programs with their memory in the VPM are
-/// faster than all QPUs with it in main memory.
+/// Programs with workgroups of their own that the VPM must have room for. With their memory in main memory more of them would run at a time, but they would
+/// wait for each other at each access: there is one DMA unit for all QPUs.
 const MIN_PROGRAMS: u32 = 3;
 /// Memory of a workgroup in bytes.
 const MAX_WORKGROUP_BYTES: u32 = 1 << 20;

@@ -1,5 +1,6 @@
-//! How an integer differs between the elements of a QPU: a part that is the same in all of them, and a number for each that is known at compile time.
+//! How an integer differs between the elements of a QPU.
 //!
+//! It is the sum of a part that is the same in all of them, and of a number for each that is known at compile time.
 //! The invocation's number in its workgroup is 16 times that of the program, and 0 to 15 on top; the column of a tile of 8 is the lowest three bits of that,
 //! and is known altogether.
 

@@ -1,5 +1,6 @@
-//! Accesses of workgroup memory in the VPM of which it is known at compile time which words of which rows the elements access.
+//! Accesses of workgroup memory in the VPM by whole rows.
 //!
+//! They are those of which it is known at compile time which words of which rows the elements access.
 //! A row is read once, whatever the elements want of it, and each of them gets its word by rotations of the row, by its copies in all elements or in those of a
 //! quad, and by selects. So an access of `tile[y * 8 + k]` or `tile[k * 8 + x]` with a constant k is one row. Accesses of other shapes are calls.
 //!

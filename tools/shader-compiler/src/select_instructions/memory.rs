@@ -86,8 +86,8 @@ impl Selector<'_> {
         }
     }
 
-    /// Stores some words of a row: the row is read, changed and written again. Other programs of the workgroup may be changing other words of it, so they do that
-    /// under the mutex, which is released when a read says that all has been written.
+    /// Stores some words of a row: the row is read, changed and written again. Other programs of the workgroup may be changing other words of it, so they do
+    /// that under the mutex, which is released when a read says that all has been written.
     fn store_part_of_row(&mut self, setup: Value, word: Value, mask: Value) {
         let has_others = self.streams.parts > 1;
         if has_others {

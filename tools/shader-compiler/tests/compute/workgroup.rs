@@ -134,8 +134,8 @@ fn invocations_have_prefix_sums_of_their_own() {
     assert_eq!(found.buffers[1], expected);
 }
 
-/// A tiled and a plain product of the same matrices: equal, and the instructions that each executes, printed by
-/// `cargo test -p shader-compiler --test compute products -- --nocapture`.
+/// Products of the same matrices by tiles, in the VPM and, with an array too long for it, in main memory, and without tiles: equal, and the instructions that
+/// each executes, printed by `cargo test -p shader-compiler --test compute products -- --nocapture`.
 #[test]
 fn products_of_matrices_by_tiles_are_those_by_elements() {
     const SIDE: usize = 64;
@@ -143,11 +143,15 @@ fn products_of_matrices_by_tiles_are_those_by_elements() {
     let right: Vec<f32> = (0..SIDE * SIDE).map(|at| (at * 5 % 11) as f32 - 5.0).collect();
     let element = |at: usize| (0..SIDE).map(|k| left[at / SIDE * SIDE + k] * right[k * SIDE + at % SIDE]).sum();
     let expected = floats((0..SIDE * SIDE).map(element));
-    for (name, source) in [
-        ("tiled", include_str!("workgroup/tiled_product.wgsl")),
-        ("plain", include_str!("workgroup/plain_product.wgsl")),
+    let tiled = include_str!("workgroup/tiled_product.wgsl");
+    let in_memory = tiled.replace("right_tile: array<f32, 64>", "right_tile: array<f32, 1024>");
+    for (name, source, in_vpm) in [
+        ("tiled", tiled, true),
+        ("tiled, in main memory,", &in_memory, false),
+        ("plain", include_str!("workgroup/plain_product.wgsl"), false),
     ] {
         let program = program(source);
+        assert_eq!(program.interface.workgroups.vpm_rows > 0, in_vpm, "{name}");
         let buffers = [floats(left.clone()), floats(right.clone()), vec![0; SIDE * SIDE]];
         let found = run(&program, [8, 8, 1], &[vec![8]], &buffers);
         assert_eq!(found.buffers[2], expected, "{name}");
