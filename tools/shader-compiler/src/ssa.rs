@@ -190,7 +190,7 @@ pub enum Op {
         /// The value.
         from: Value,
     },
-    /// A row of the VPM, by the word that sets the read up. It is what it was at the same time before: times are counted by [`Program::vpm_time`].
+    /// A row of the VPM, by the word that sets the read up, as it is at one time: the time goes on with all that may change the VPM.
     VpmRow(Value, u32),
     /// A value that a loop carries from one iteration to the next.
     Carried(u32, u32),
