@@ -316,6 +316,10 @@ fn operation(suite: Suite, registers: u8, random: &mut Random) -> Alu {
                 (alu.op_mul, alu.raddr_b) = (MulOp::V8subs, NOP);
                 (alu.mul_a, alu.mul_b) = (Mux::B, Mux::B);
             }
+            if random.one_in(8) {
+                (alu.raddr_a, alu.raddr_b) = (NOP, NOP);
+                (alu.add_b, alu.mul_b) = (Mux::A, Mux::B);
+            }
             if random.one_in(4) {
                 alu.pm = true;
                 alu.pack = random.below(8) as u8;

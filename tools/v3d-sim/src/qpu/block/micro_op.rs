@@ -219,7 +219,8 @@ fn decompose(micro_ops: &mut Vec<MicroOp>, instruction: &DecodedInstruction, at:
     let mut coefficients = false;
     for (source, to) in [(instruction.port_a, registers::PORT_A), (instruction.port_b, registers::PORT_B)] {
         // Both ports together take one element from a stream.
-        if to == registers::PORT_B && source.is_some() && source == instruction.port_a {
+        let is_stream = matches!(source, Some(ReadSource::Uniform | ReadSource::Varying | ReadSource::VpmRead));
+        if to == registers::PORT_B && is_stream && source == instruction.port_a {
             let (a, b) = (registers::PORT_A, registers::PORT_A);
             micro_ops.push(MicroOp::Operate { operation: Operation::Move, a, b, to });
             continue;
@@ -479,6 +480,9 @@ mod tests {
         check(0x1002_0c27_1582_7d80, &["port a = uniform", "result = Move port a, port a", to_vpm]);
         // mmov r2.8csf, r1
         check(0x1160_49e2_809e_7009, &["result = Move r1, r1", "r2 & 0xff0000 = result"]);
+        // and -, -, r3; mul24 rb21, r3, -: what the two ports last showed may differ.
+        let shown = ["Read { source: Nop, to: 72, at: 0 }", "Read { source: Nop, to: 73, at: 0 }"];
+        check(0x1002_49d5_4c9e_7cdf, &[shown[0], shown[1], "rb21 = Mul24 r3, constant 73"]);
         // mov recipsqrt, rb6
         check(0x1002_0d67_159c_6fc0, &["result = Move rb6, rb6", "r4 = RecipSqrt result"]);
     }
