@@ -13,6 +13,8 @@ use qpu::{Assembly, Diagnostics, Options, Source, assemble};
 
 mod asm;
 mod check;
+#[cfg(feature = "model")]
+mod debug;
 mod dis;
 mod explain;
 #[cfg(feature = "model")]
@@ -34,6 +36,10 @@ Examples:
                                                 a user program in the model, step by step
   qpu run program.qasm --memory input.bin@0x2000 --uniforms 0x2000,0x3000 --dump 0x3000+64
                                                 the same with memory that holds a file
+  qpu debug program.qasm --uniforms 1.0,0x1000
+                                                through it by keys, instruction by instruction, forward and back
+  qpu debug program.qasm --commands steps.txt
+                                                the same by the commands of a file, one a line
 
 Exit status: 0 if all is well; 1 if there is an error, if `check` finds anything, if `asm --strict` finds an error, or if a program that
 `run` runs has a fault or does not end; 2 if the command line is wrong.";
@@ -57,6 +63,9 @@ enum What {
     /// Runs a user program in the model
     #[cfg(feature = "model")]
     Run(run::Run),
+    /// Steps through a user program in the model, forward and back
+    #[cfg(feature = "model")]
+    Debug(debug::Debug),
     /// Explains an instruction word, each instruction of a file, or the code of a diagnostic
     Explain(explain::Explain),
 }
@@ -199,6 +208,8 @@ pub(crate) fn run() -> Result<ExitCode> {
         What::Check(check) => check.run(),
         #[cfg(feature = "model")]
         What::Run(run) => run.run(),
+        #[cfg(feature = "model")]
+        What::Debug(debug) => debug.run(),
         What::Explain(explain) => explain.run(),
     }
 }

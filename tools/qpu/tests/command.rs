@@ -174,6 +174,36 @@ fn runs() {
 const STORES: &str = ".include <vc4.qinc>\nldi vw_setup, vpm_setup(1, 1, h32(0))\nmov vpm, unif\n\
                       ldi vw_setup, vdw_setup_0(1, 16, dma_h32(0, 0))\nmov vw_addr, unif\nread vw_wait\nthrend\nnop\nnop\n";
 
+/// Forward to a change, back to before it, and on with another value.
+#[cfg(feature = "model")]
+#[test]
+fn debug_goes_forward_and_back() {
+    let source = file("steps.qasm", STORES);
+    let commands = "step 2\nwatch 0x8000\nrun\nx 0x8000 1\nback\nx 0x8000 1\nset vpm0 1\nset r1[2] 5\nstep\n\
+                    p r1\nbreak 6 # vw_wait\nrun\nback 5\nx 0x8000 1\nvpm\nx 0xfffffffc\nfrob";
+    let script = file("steps.txt", commands);
+    let arguments = ["--uniforms", "1.0,0x8000", "--commands", &script.display().to_string()];
+    let output = qpu(&[&["debug", &source.display().to_string()], &arguments[..]].concat());
+    let shown = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "one of them is no command\n{shown}");
+    let answers: Vec<&str> = shown.split("> ").skip(1).collect();
+    let answer = |command: &str, time: usize| {
+        let mut found = answers.iter().filter(|answer| answer.lines().next() == Some(command));
+        found.nth(time).unwrap_or_else(|| panic!("{command} has no answer in\n{shown}")).split_once('\n').unwrap().1
+    };
+    assert!(answer("step 2", 0).contains("vpm0   all 3f800000 = 1065353216 = 1.0\n     2  0x0010  "), "{shown}");
+    assert!(answer("run", 0).starts_with("0x8000 has changed\n"), "{shown}");
+    assert_eq!(answer("x 0x8000 1", 0), "00008000  3f800000\n");
+    assert_eq!(answer("x 0x8000 1", 1), "00008000  00000000\n");
+    assert_eq!(answer("set vpm0 1", 0), "rows of the VPM are set by programs only\n");
+    assert!(answer("p r1", 0).contains("\n  [ 2]  00000005            5  7e-45\n  [ 3]  00000000 "), "{shown}");
+    assert_eq!(answer("break 6", 0), "0x0020: breakpoint\n");
+    assert_eq!(answer("x 0x8000 1", 2), "00008000  00000000\n");
+    assert_eq!(answer("vpm", 0), "vpm0   all 3f800000 = 1065353216 = 1.0\n");
+    assert_eq!(answer("x 0xfffffffc", 0), "0xfffffffc: there is no memory at this address\n");
+    assert_eq!(answer("frob", 0), "there is no command \"frob\"; help lists them\n");
+}
+
 /// The examples at the end of `--help` work.
 #[cfg(feature = "model")]
 #[test]
@@ -183,6 +213,7 @@ fn examples_of_the_help_run() {
     std::fs::write(folder.join("program.qasm"), STORES).expect("a program");
     std::fs::write(folder.join("shader.qasm"), "mov r0, unif\nmov r1, r0\nthrend\nnop\nnop\n").expect("a shader");
     std::fs::write(folder.join("input.bin"), [7; 256]).expect("an input");
+    std::fs::write(folder.join("steps.txt"), "step 2\nback\n").expect("commands");
     let help = qpu(&["--help"]);
     let examples: Vec<&str> = text(&help.stdout).lines().filter_map(|line| line.strip_prefix("  qpu ")).collect();
     assert!(examples.len() >= 9, "{examples:?}");

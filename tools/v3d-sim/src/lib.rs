@@ -12,6 +12,7 @@
 //! | [`dump`] | jobs in words |
 //! | [`job`] | job folders: files, execution, pictures |
 //! | [`timing::workload`] | workloads that boards were timed with, and their times |
+//! | [`stepper`] | programs instruction by instruction, forward and back |
 //! | [`lists`] | control lists, run through the registers as by a driver |
 //! | [`device`] | the register block, interrupts |
 //! | [`cle`] | control list executor (CLE), both threads |
@@ -60,6 +61,7 @@ pub mod random;
 pub mod render;
 pub(crate) mod simd;
 pub mod state;
+pub mod stepper;
 mod threads;
 pub mod timing;
 pub mod tmu;

@@ -18,6 +18,7 @@ Examples:
   v3d dump job | less                           every list, record, shader and uniform, with addresses to follow
   v3d stats job --heat-map tiles.png            what each shader, unit and tile costs
   v3d debug job --pixel 120,80                  what made this pixel what it is
+  v3d debug job --pixel 120,80 --step           through its program by keys, instruction by instruction, forward and back
   v3d explain-registers v3d_regs                what the registers of a board that hangs mean, from Linux' text
   v3d bench                                     frames and QPU instructions a second
   v3d conform --suite branches                  random programs, in every engine

@@ -57,6 +57,7 @@ pub mod isa;
 pub mod lanes;
 pub mod qps;
 mod sequencer;
+pub mod steps;
 #[cfg(test)]
 mod test_words;
 #[cfg(target_arch = "x86_64")]
@@ -358,6 +359,30 @@ impl Qpu {
     /// Whether there are faults to be taken.
     pub fn has_faults(&self) -> bool {
         self.faults.total() != 0
+    }
+
+    /// Address of the next uniform.
+    pub fn uniforms(&self) -> BusAddr {
+        BusAddr(self.uniforms)
+    }
+
+    /// The queues between it and one of its TMUs, as the program numbers them.
+    pub fn tmu(&self, unit: usize) -> &Tmu {
+        &self.tmu[unit & 1]
+    }
+
+    /// Changes elements of a register between two instructions, as a debugger does.
+    pub fn change_register(&mut self, register: RegisterIndex, value: Lanes, mask: Mask) {
+        let place = self.registers.at_mut(register);
+        *place = place.select(value, mask);
+        if register < registers::ACCUMULATORS {
+            self.written |= 1 << register;
+        }
+    }
+
+    /// The faults that have been reported and not been taken.
+    pub fn faults(&self) -> &FaultLog {
+        &self.faults
     }
 
     /// Takes the faults that have been reported since the last call.

@@ -139,6 +139,18 @@ impl Tmu {
         self.fifos.count as usize
     }
 
+    /// The results that can be loaded, the next one first.
+    pub fn results(&self) -> impl Iterator<Item = Lanes> + '_ {
+        let Fifos { received, first, count, .. } = &self.fifos;
+        (*first..*first + *count).map(|place| received[place as usize % KEPT_RESULTS].value)
+    }
+
+    /// The coordinates of the next lookup that have been written, of s, t, r, b.
+    pub fn coordinates(&self) -> [Option<Lanes>; 4] {
+        let Fifos { coordinates, written, .. } = &self.fifos;
+        std::array::from_fn(|place| (written >> place & 1 == 1).then_some(coordinates[place]))
+    }
+
     /// Quads looked up so far, for the performance counter.
     pub fn take_quads(&mut self) -> u64 {
         std::mem::take(&mut self.quads)

@@ -209,6 +209,24 @@ fn debug_follows_a_pixel_to_its_colour() {
 }
 
 #[test]
+fn debug_steps_through_the_program_of_a_pixel() {
+    let script = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pixel-steps.txt");
+    std::fs::write(&script, "step\nrun\nback\ntmu back\n").unwrap();
+    let folder = capture("lit_textured");
+    let arguments = ["debug", path(&folder), "--pixel", "128,100", "--step", "--commands", path(&script)];
+    let out = succeed(&arguments);
+    let traced = succeed(&["debug", path(&folder), "--pixel", "128,100"]);
+    let instructions = traced.lines().filter(|line| line.starts_with("        0x")).count();
+    assert!(out.contains(&format!("> run\nthe program has ended\n{instructions:>6}  the end\n")), "{out}");
+    assert!(out.contains(&format!("> back\n{:>6}  ", instructions - 1)), "{out}");
+    // The signal stands in the instruction before, whose result has arrived.
+    assert!(out.contains("> tmu back\n"), "{out}");
+    let output = v3d(&[&arguments[..], &["--run", "1"]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output).is_empty(), "{}", text(&output));
+}
+
+#[test]
 fn names_in_a_description_are_printed_beside_addresses() {
     let folder = changed("names", "tri_rgb", |json| {
         json["jobs"][0]["names"] = serde_json::json!([

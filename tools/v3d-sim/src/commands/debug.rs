@@ -1,7 +1,8 @@
-//! `v3d debug`: the trace of one pixel.
+//! `v3d debug`: the trace of one pixel, or its program step by step.
 
 use super::limits::{Limits, run_jobs};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,8 +10,11 @@ use v3d_hw::BusAddr;
 use v3d_sim::Config;
 use v3d_sim::job::JobFolder;
 use v3d_sim::job::names::Names;
-use v3d_sim::job::run::End;
+use v3d_sim::job::run::{End, FolderOutcome};
+use v3d_sim::qpu::steps::{Run, Step};
 use v3d_sim::render::pixel_trace::Event;
+use v3d_sim::stepper::session::{Line, Session};
+use v3d_sim::stepper::{Stepper, terminal};
 
 /// Options of the command.
 #[derive(clap::Args)]
@@ -23,6 +27,15 @@ pub(crate) struct Arguments {
     /// Leave out the programs' instructions
     #[arg(long)]
     brief: bool,
+    /// Step through a program that shades the pixel, forward and back, by keys
+    #[arg(long, conflicts_with = "brief")]
+    step: bool,
+    /// Which of the programs that shade it, in their order from 0 on; without it the last
+    #[arg(long, value_name = "N", requires = "step")]
+    run: Option<usize>,
+    /// Take the stepper's commands from a file, one a line, instead of keys; - is standard input
+    #[arg(long, value_name = "FILE", requires = "step")]
+    commands: Option<PathBuf>,
     #[command(flatten)]
     limits: Limits,
 }
@@ -42,6 +55,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let config = super::config(&folder, arguments.limits, false, &mut out)?;
     let outcome = run_jobs(&folder, Config { watched_pixel: Some(arguments.pixel), ..config })?;
     let (x, y) = arguments.pixel;
+    if arguments.step {
+        drop(out);
+        return step(arguments, &folder, &outcome);
+    }
     for (number, (described, job)) in folder.jobs().iter().zip(&outcome.jobs).enumerate() {
         let names = Names::new(&described.names);
         let pass = names.pass(BusAddr(described.render_ct1ca)).map(|name| format!(" ({name})")).unwrap_or_default();
@@ -87,4 +104,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let shown = outcome.jobs.iter().any(|job| !job.pixel_trace.entries().is_empty());
     ensure!(shown, "pixel {x}, {y} is in no tile that the folder's jobs render");
     Ok(super::exit_code(&folder, &outcome))
+}
+
+/// Steps through one of the programs that shade the pixel.
+fn step(arguments: &Arguments, folder: &JobFolder, outcome: &FolderOutcome) -> Result<ExitCode> {
+    let (x, y) = arguments.pixel;
+    let jobs = folder.jobs().iter().zip(&outcome.jobs);
+    let runs: Vec<(&Run, Names<'_>)> = jobs
+        .flat_map(|(job, outcome)| outcome.pixel_trace.runs().iter().map(|run| (run, Names::new(&job.names))))
+        .collect();
+    let Some(last) = runs.len().checked_sub(1) else { bail!("pixel {x}, {y}: no program shades it") };
+    let number = arguments.run.unwrap_or(last);
+    let (run, names) = runs.get(number).with_context(|| {
+        format!("pixel {x}, {y}: {} programs shade it, numbered from 0, and there is no {number}", runs.len())
+    })?;
+    let name = names.program(run.program).map(|name| format!(", {name:?}")).unwrap_or_default();
+    eprintln!("run {number} of {} that shade pixel {x}, {y}: the program at {}{name}", runs.len(), run.program);
+    let session = Session::new(Stepper::of_run((*run).clone()), listing(run, names));
+    let is_well = terminal::run(session, arguments.commands.as_deref())?;
+    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The instructions that a run has executed, with the lines of their source as far as the job names them.
+fn listing(run: &Run, names: &Names<'_>) -> BTreeMap<u32, Line> {
+    let line = |step: &Step| {
+        let place = names.line(step.pc).and_then(|place| place.rsplit_once(':'));
+        let (file, number) = place.unwrap_or_default();
+        let number = number.parse().unwrap_or(0);
+        (step.pc.0, Line { word: step.word, number, file: file.to_owned(), text: String::new() })
+    };
+    run.steps.iter().map(line).collect()
 }

@@ -11,6 +11,7 @@ use crate::qpu::datapath::{Datapath, Results};
 use crate::qpu::isa::instruction::{DecodedInstruction, Destination, FlagSource, Kind};
 use crate::qpu::isa::registers::{self, Flags, RegisterIndex, Registers};
 use crate::qpu::lanes::{Lanes, Mask};
+use crate::qpu::steps::{self, State};
 use crate::qpu::{Exit, Io, Qpu};
 use qpu_text::Text;
 use std::fmt;
@@ -181,6 +182,8 @@ pub struct PixelTrace {
     entries: Vec<Entry>,
     /// Instructions among them.
     instructions: usize,
+    /// The runs of programs that have shaded the pixel, in the order of [`Event::Program`].
+    runs: Vec<steps::Run>,
 }
 
 impl PixelTrace {
@@ -214,6 +217,12 @@ impl PixelTrace {
     /// Appends another part's events.
     pub fn append(&mut self, mut other: Self) {
         self.entries.append(&mut other.entries);
+        self.runs.append(&mut other.runs);
+    }
+
+    /// The runs of programs that have shaded the pixel, in the order of [`Event::Program`].
+    pub fn runs(&self) -> &[steps::Run] {
+        &self.runs
     }
 
     /// The events.
@@ -232,12 +241,16 @@ impl PixelTrace {
         budget: &mut u64,
     ) -> Exit {
         let WaveJob { memory, code, .. } = *job;
+        let mut state = State::of(qpu, &[], None);
+        self.runs.push(steps::Run::new(state.clone()));
         loop {
             if *budget == 0 {
                 return Exit::OutOfBudget;
             }
             let pc = qpu.pc();
             let before = (!self.is_full()).then(|| (qpu.registers().clone(), *qpu.flags()));
+            let is_kept = before.is_some();
+            let step = steps::Before::new(&state, qpu, memory);
             let (exit, is_executed) = qpu.run_one(io, memory, code);
             if is_executed {
                 *budget -= 1;
@@ -249,6 +262,11 @@ impl PixelTrace {
                 } else {
                     self.leave_out(at);
                 }
+            }
+            let step = step.step(qpu, &[], None);
+            state.advance(&step);
+            if let Some(run) = self.runs.last_mut().filter(|_| is_executed) {
+                if is_kept { run.steps.push(step) } else { run.left_out += 1 }
             }
             if exit != Exit::OutOfBudget {
                 return exit;
