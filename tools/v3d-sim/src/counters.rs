@@ -6,7 +6,7 @@
 
 use crate::timing::memory::Traffic;
 use crate::timing::trace::{Trace, Work};
-use crate::timing::{Estimate, Machine, Stall, Stalls, TimingModel, UnitCycles};
+use crate::timing::{Estimate, InstructionCost, Machine, Stall, Stalls, TimingModel, UnitCycles};
 use std::collections::BTreeMap;
 use v3d_hw::BusAddr;
 use v3d_hw::registers::performance::CounterSource;
@@ -50,6 +50,7 @@ pub struct Counters {
     sources: [u64; SOURCES],
     programs: BTreeMap<u32, ProgramEvents>,
     tiles: BTreeMap<(u8, u8), TileEvents>,
+    instructions: BTreeMap<u32, InstructionCost>,
     /// Work for the timing model of the counters that these will be merged with.
     work: Vec<Work>,
     timing: Option<Box<TimingModel>>,
@@ -87,6 +88,11 @@ impl Counters {
     /// Programs that were started, by the address of their code.
     pub fn programs(&self) -> impl Iterator<Item = (BusAddr, &ProgramEvents)> {
         self.programs.iter().map(|(&code, events)| (BusAddr(code), events))
+    }
+
+    /// Estimated costs of instructions, by their addresses, if `estimate_instructions` of [`Config`](crate::Config) is set.
+    pub fn instructions(&self) -> impl Iterator<Item = (BusAddr, &InstructionCost)> {
+        self.instructions.iter().map(|(&at, cost)| (BusAddr(at), cost))
     }
 
     /// Counts events of a tile, given as column and row.
@@ -202,7 +208,11 @@ impl Counters {
             vdw_stalls,
             vcd_stalls,
             programs,
+            instructions,
         } = timing.take_estimate();
+        for (at, cost) in instructions {
+            self.instructions.entry(at).or_default().merge(&cost);
+        }
         self.elapsed += elapsed;
         self.units.merge(&units);
         self.traffic.merge(&traffic);
@@ -247,6 +257,9 @@ impl Counters {
         }
         for (tile, events) in other.tiles {
             self.add_tile(tile, events);
+        }
+        for (at, cost) in other.instructions {
+            self.instructions.entry(at).or_default().merge(&cost);
         }
     }
 }

@@ -83,6 +83,8 @@ pub struct Config {
     pub watched_pixel: Option<(u32, u32)>,
     /// Estimates cycles, stalls and cache hits even while no performance counter asks for them.
     pub estimate: bool,
+    /// With [`Config::estimate`], counts executions and stalls for each instruction.
+    pub estimate_instructions: bool,
     /// Reports reads of data that a cache may hold in an older state, and accesses to what the CPU caches, see [`coherence`]. The
     /// model then executes several times more slowly.
     pub check_coherence: bool,
@@ -106,6 +108,7 @@ impl Default for Config {
             sample_positions: SamplePositions::Silicon,
             watched_pixel: None,
             estimate: false,
+            estimate_instructions: false,
             check_coherence: false,
             undefined_elements: UndefinedElements::default(),
             clock_mhz: Machine::default().clock_mhz,
@@ -378,6 +381,11 @@ impl V3d {
         if needed && !self.units.counters.has_timing() {
             let Config { slices, qpus_per_slice, clock_mhz, .. } = self.config;
             self.units.counters.start_timing(Machine { slices, qpus_per_slice, clock_mhz });
+            if self.config.estimate_instructions
+                && let Some(timing) = self.units.counters.timing_mut()
+            {
+                timing.count_instructions();
+            }
             self.with_caches(|caches, enabled| caches.l2_enabled = enabled);
         } else if !needed {
             self.units.counters.stop_timing();

@@ -35,7 +35,7 @@ pub mod trace;
 #[cfg(feature = "jobs")]
 pub mod workload;
 
-pub use estimate::{Estimate, Machine, Stall, Stalls, UnitCycles};
+pub use estimate::{Estimate, InstructionCost, Machine, Stall, Stalls, UnitCycles};
 
 use caches::Caches;
 use dma::{Burst, Channel, Job, Owner};
@@ -91,6 +91,8 @@ pub struct TimingModel {
     /// Start of the present phase.
     start: u64,
     orders: u64,
+    /// Costs are counted for each instruction.
+    counts_instructions: bool,
     estimate: Estimate,
 }
 
@@ -119,8 +121,14 @@ impl TimingModel {
             phase: None,
             start: 0,
             orders: 0,
+            counts_instructions: false,
             estimate: Estimate::default(),
         }
+    }
+
+    /// From now on costs are counted for each instruction as well.
+    pub fn count_instructions(&mut self) {
+        self.counts_instructions = true;
     }
 
     /// The caches, for the registers that clear them.

@@ -156,4 +156,23 @@ pub struct Estimate {
     pub vcd_stalls: u64,
     /// For each program, by its address: the cycles in which it occupied QPUs, and the stalls among them.
     pub programs: BTreeMap<u32, (u64, Stalls)>,
+    /// For each instruction, by its address, if they are counted.
+    pub instructions: BTreeMap<u32, InstructionCost>,
+}
+
+/// What an instruction costs, beside its own cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InstructionCost {
+    /// How often it was executed, each time for 16 elements.
+    pub executed: u64,
+    /// Cycles of waiting for what it reads, starts or needs before it.
+    pub stalls: Stalls,
+}
+
+impl InstructionCost {
+    /// Adds another's counts.
+    pub fn merge(&mut self, other: &Self) {
+        self.executed += other.executed;
+        self.stalls.merge(&other.stalls);
+    }
 }

@@ -161,6 +161,10 @@ impl TimingModel {
         qpu.threads[active] = Some(thread);
         qpu.wait_until(until, stall);
         qpu.spend(instructions * costs::INSTRUCTION, None);
+        if self.counts_instructions {
+            self.charge(number, active, event);
+        }
+        let qpu = &mut self.qpus[number];
         match event {
             Event::ThreadSwitch => {
                 let ready = qpu.threads[active ^ 1].as_ref().is_some_and(|other| other.ready <= qpu.time);
@@ -185,6 +189,25 @@ impl TimingModel {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Charges an instruction with what was waited for: those that follow for what they read, and the last one for what it starts.
+    fn charge(&mut self, number: usize, active: usize, event: Event) {
+        let Some(thread) = &mut self.qpus[number].threads[active] else { return };
+        let charged = match event {
+            Event::Instructions { at, count } => {
+                let addresses = (at..).step_by(INSTRUCTION_BYTES as usize).take(count as usize);
+                for address in addresses {
+                    self.estimate.instructions.entry(address).or_default().executed += 1;
+                    thread.last_instruction = address;
+                }
+                at
+            }
+            Event::TmuRequest { .. } | Event::VpmWrite | Event::Dma(_) => thread.last_instruction,
+            _ => return,
+        };
+        let stalls = std::mem::take(&mut thread.uncharged);
+        self.estimate.instructions.entry(charged).or_default().stalls.merge(&stalls);
     }
 
     fn access_vpm(&mut self, time: u64) {

@@ -32,6 +32,10 @@ pub(super) struct Thread {
     pub(super) tile: TileSlot,
     pub(super) cycles: u64,
     pub(super) stalls: Stalls,
+    /// Of these, what no instruction has been charged with.
+    pub(super) uncharged: Stalls,
+    /// Address of the last instruction.
+    pub(super) last_instruction: u32,
 }
 
 impl Thread {
@@ -54,6 +58,8 @@ impl Thread {
             tile,
             cycles: 0,
             stalls: Stalls::default(),
+            uncharged: Stalls::default(),
+            last_instruction: 0,
             trace,
         }
     }
@@ -137,6 +143,7 @@ impl Qpu {
             thread.cycles += cycles;
             if let Some(stall) = stall {
                 thread.stalls.add(stall, cycles);
+                thread.uncharged.add(stall, cycles);
             }
         }
     }
