@@ -11,7 +11,7 @@ use std::path::Path;
 use v3d::hw::BusAddr;
 use v3d::platform::Names;
 use v3d_sim::Memory;
-use v3d_sim::job::capture::{CapturedJob, MemoryImage, job_of_lists, waits_for_binner, write_folder};
+use v3d_sim::job::capture::{CapturedJob, MemoryImage, folder_files, job_of_lists, waits_for_binner, write_folder};
 use v3d_sim::job::{Job, JobError, Region, UserProgram};
 use v3d_sim::lists::Lists;
 
@@ -114,10 +114,24 @@ impl Recorder {
         if self.jobs.is_empty() {
             return Err(CaptureError::Nothing);
         }
+        let text = self.description();
+        Ok(write_folder(folder, name, &text, self.jobs.make_contiguous())?)
+    }
+
+    /// The files of the folder, with their names.
+    pub(crate) fn files(&mut self, name: &str) -> Result<Vec<(String, Vec<u8>)>, CaptureError> {
+        if self.jobs.is_empty() {
+            return Err(CaptureError::Nothing);
+        }
+        let text = self.description();
+        Ok(folder_files(name, &text, self.jobs.make_contiguous()))
+    }
+
+    fn description(&self) -> String {
         let mut text = "captured by v3d-host while the model ran it".to_owned();
         if self.dropped > 0 {
             text += &format!("; the first {} jobs are left out", self.dropped);
         }
-        Ok(write_folder(folder, name, &text, self.jobs.make_contiguous())?)
+        text
     }
 }

@@ -14,9 +14,12 @@ use v3d::hw::registers::Register;
 use v3d::platform::{GpuMemory, Named, Power, PowerError, RegisterAccess, Time};
 #[cfg(feature = "renderer")]
 use v3d::{Driver, Limits};
+use v3d_sim::counters::Counters;
+use v3d_sim::dump::{self, Survey};
 use v3d_sim::job::{Job, RenderConfig};
 use v3d_sim::memory::Limits as MemoryLimits;
-use v3d_sim::{Config, Fault, Memory, V3d, dump};
+use v3d_sim::render::pixel_trace::PixelTrace;
+use v3d_sim::{Config, Fault, Memory, V3d};
 
 use crate::capture::{CaptureError, Recorder};
 
@@ -106,8 +109,18 @@ impl Model {
     /// A frame has a job for each pass. The dump shows the present contents of memory: call it when the frame is done, and before memory is used for anything
     /// else.
     pub fn dump(&self) -> String {
+        dump::job(&self.last_job(), self.memory())
+    }
+
+    /// What the lists of the last job contain, in numbers.
+    pub fn survey(&self) -> Survey {
+        dump::survey(&self.last_job(), self.memory())
+    }
+
+    /// The last job that was started.
+    fn last_job(&self) -> Job {
         let Started { binning, rendering, .. } = self.started.get();
-        let job = Job {
+        Job {
             mem: String::new(),
             mem_bytes: None,
             has_bin: binning.0 != binning.1,
@@ -125,8 +138,17 @@ impl Model {
             names: Vec::new(),
             user_programs: Vec::new(),
             host_interrupts: None,
-        };
-        dump::job(&job, self.memory())
+        }
+    }
+
+    /// The counts of the model so far, as `read` takes them.
+    pub fn counted<R>(&self, read: impl FnOnce(&Counters) -> R) -> R {
+        read(self.v3d.borrow_mut().counters())
+    }
+
+    /// Takes the trace of the watched pixel, if `watched_pixel` of [`Config`] names one.
+    pub fn take_pixel_trace(&self) -> PixelTrace {
+        self.v3d.borrow_mut().take_pixel_trace()
     }
 
     /// From now on keeps all jobs, with the memory that they find, for [`Model::capture`].
@@ -140,6 +162,14 @@ impl Model {
     /// When the folder exists or cannot be written, or no job was recorded. Then there is no new folder.
     pub fn capture(&self, name: &str, folder: &Path) -> Result<(), CaptureError> {
         self.recorder.borrow_mut().as_mut().ok_or(CaptureError::Nothing)?.write(name, folder)
+    }
+
+    /// The files of the job folder that [`Model::capture`] would write, with their names.
+    ///
+    /// # Errors
+    /// When no job was recorded.
+    pub fn captured(&self, name: &str) -> Result<Vec<(String, Vec<u8>)>, CaptureError> {
+        self.recorder.borrow_mut().as_mut().ok_or(CaptureError::Nothing)?.files(name)
     }
 
     /// Tells the recorder, if there is one, that the CPU has written to memory.

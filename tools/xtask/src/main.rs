@@ -21,6 +21,7 @@ mod live;
 mod mesa;
 mod new;
 mod picture;
+mod playground;
 mod plugin;
 mod replay;
 mod run;
@@ -52,6 +53,7 @@ cargo xtask TASK [ARGUMENTS]        (cargo xtask TASK --help describes a task)
   setup     install what the other tasks need: the bare-metal Rust target and QEMU (each task also does this itself)
   build     build kernel8.img and the QEMU plugin, and print their paths
   plugin    write the QEMU plugin and a README of its own into a folder
+  playground  build the page in which one writes shaders and steps through them, as a folder for any web server
   capture   save a job of a running kernel as a folder that `v3d replay` runs
   replay    run a job folder on a kernel, in QEMU or on a board, and compare the result with the model's
   selftest  compare the V3D, in the model or on a board, with recorded results
@@ -73,7 +75,7 @@ To start:
 type Task = fn(lexopt::Parser) -> Result<()>;
 
 /// All tasks by name.
-const TASKS: [(&str, Task); 21] = [
+const TASKS: [(&str, Task); 22] = [
     ("run", run::task),
     ("test", test::task),
     ("live", live::task),
@@ -88,6 +90,7 @@ const TASKS: [(&str, Task); 21] = [
     ("build", build::task),
     ("capture", capture::task),
     ("plugin", plugin::task),
+    ("playground", playground::task),
     ("replay", replay::task),
     ("selftest", selftest::task),
     ("bench", bench::task),

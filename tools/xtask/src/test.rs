@@ -20,6 +20,7 @@ mod triangle;
 use crate::build;
 use crate::documentation;
 use crate::interrupt;
+use crate::playground;
 use crate::setup;
 use crate::target_board;
 use crate::tidy;
@@ -60,6 +61,7 @@ const HOST_STEPS: &[(&str, HostStep)] = &[
     ("documentation", documentation::build),
     ("host tests", host_tests),
     ("packages build alone", packages::build_alone),
+    ("playground in a browser", playground::check::in_browser),
 ];
 
 /// Builds for QEMU and checks of the kernel, by name.

@@ -201,15 +201,19 @@ pub fn refuse_existing(folder: &Path) -> Result<(), JobError> {
 }
 
 fn write_files(folder: &Path, name: &str, description: &str, jobs: &[CapturedJob]) -> Result<(), JobError> {
-    let write = |name: &str, contents: &[u8]| {
+    std::fs::create_dir_all(folder).map_err(|error| JobError::File { path: folder.to_owned(), error })?;
+    folder_files(name, description, jobs).iter().try_for_each(|(name, contents)| {
         let path = folder.join(name);
         std::fs::write(&path, contents).map_err(|error| JobError::File { path, error })
-    };
-    std::fs::create_dir_all(folder).map_err(|error| JobError::File { path: folder.to_owned(), error })?;
-    let mut list = Vec::new();
+    })
+}
+
+/// The files of a folder with these jobs, with their names.
+pub fn folder_files(name: &str, description: &str, jobs: &[CapturedJob]) -> Vec<(String, Vec<u8>)> {
+    let (mut files, mut list) = (Vec::new(), Vec::new());
     for (number, CapturedJob { job, image }) in jobs.iter().enumerate() {
         let mem = format!("mem{number}.bin.zst");
-        write(&mem, image)?;
+        files.push((mem.clone(), image.clone()));
         list.push(json!(Job { mem, ..job.clone() }));
     }
     let mut all = json!({ "name": name, "description": description, "jobs": list });
@@ -218,7 +222,8 @@ fn write_files(folder: &Path, name: &str, description: &str, jobs: &[CapturedJob
     {
         all.insert("result".to_owned(), json!({ "job": job }));
     }
-    write(DESCRIPTION, format!("{all:#}\n").as_bytes())
+    files.push((DESCRIPTION.to_owned(), format!("{all:#}\n").into_bytes()));
+    files
 }
 
 #[cfg(test)]

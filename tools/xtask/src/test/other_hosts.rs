@@ -1,5 +1,6 @@
-//! Type checks for other hosts: of the tools, examples and templates for Windows and macOS, and of what a web page can use for WebAssembly. Nothing is linked or
-//! run.
+//! Type checks for other hosts. Nothing is linked or run.
+//!
+//! Tools, examples and templates are checked for Windows and macOS, and what a web page can use for WebAssembly.
 
 use super::run_cargo;
 use crate::setup::{self, WEB_TARGET};

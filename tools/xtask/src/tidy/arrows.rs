@@ -102,6 +102,24 @@ const ARROWS: &[Arrows] = &[
     Arrows { from: "whole-file", normal: &[], optional: &[], build: &[], dev: &[] },
     // The model behind the driver's registers, for tests on the host; for examples also devices and pictures of the renderer.
     Arrows { from: "v3d-host", normal: &["v3d", "v3d-sim"], optional: &["renderer"], build: &[], dev: &[] },
+    // The page in which people write shaders: the compiler, the assembler, the renderer and the model, as a program of the renderer uses them.
+    Arrows {
+        from: "playground",
+        normal: &[
+            "qpu",
+            "qpu-text",
+            "renderer",
+            "shader-compiler",
+            "shader-interface",
+            "v3d",
+            "v3d-host",
+            "v3d-hw",
+            "v3d-sim",
+        ],
+        optional: &[],
+        build: &[],
+        dev: &[],
+    },
     // The library behind the seam for a simulator in Mesa's vc4 driver.
     Arrows { from: "simpenrose", normal: &["v3d-hw", "v3d-sim"], optional: &[], build: &[], dev: &[] },
     Arrows { from: "qemu-v3d", normal: &["v3d-sim"], optional: &[], build: &[], dev: &[] },

@@ -1,0 +1,71 @@
+//! The test of the page in a browser: what people do with it, in Debian's Chromium without a window.
+
+use super::{SITE, build, node};
+use crate::setup;
+use crate::workspace::{Workspace, cargo};
+use anyhow::{Context, Result, bail, ensure};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// Debian's package with the browser, and its program.
+const BROWSER: &str = "chromium";
+/// The environment variable that names another browser.
+const BROWSER_VARIABLE: &str = "CHROMIUM";
+
+/// The browser; it is installed if it is missing.
+fn browser() -> Result<PathBuf> {
+    if let Some(program) = std::env::var_os(BROWSER_VARIABLE).filter(|program| !program.is_empty()) {
+        return Ok(program.into());
+    }
+    let find = || {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).map(|folder| folder.join(BROWSER)).find(|program| program.is_file())
+    };
+    if let Some(program) = find() {
+        return Ok(program);
+    }
+    let hint = format!("the browser {BROWSER} is missing; {BROWSER_VARIABLE}=PROGRAM names another one");
+    setup::apt_install(&[BROWSER]).context(hint.clone())?;
+    find().context(hint)
+}
+
+/// Builds the page and drives it.
+pub(crate) fn in_browser(workspace: &Workspace) -> Result<String> {
+    let browser = browser()?;
+    let folder = workspace.root.join("target/playground/tested");
+    build(workspace, &folder)?;
+    let expected = workspace.root.join("target/playground/expected");
+    pictures(workspace, &expected)?;
+    let shots = workspace.root.join("target/playground/screenshots");
+    let output = node(workspace)
+        .arg(workspace.root.join(SITE).join("test/drive.mjs"))
+        .args([&folder, &expected, &shots, &browser])
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .context("node cannot be started")?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let (failed, passed): (Vec<&str>, Vec<&str>) = said.lines().partition(|line| line.starts_with("FAILED"));
+    failed.iter().for_each(|line| println!("{line}"));
+    ensure!(output.status.success() && failed.is_empty(), "{} checks failed", failed.len().max(1));
+    let checks = passed.iter().filter(|line| line.starts_with("ok")).count();
+    if checks == 0 {
+        bail!("no check was made");
+    }
+    let measured = passed.iter().filter_map(|line| line.strip_prefix("measured: ")).collect::<Vec<_>>().join("; ");
+    Ok(format!("{checks} checks; {measured}"))
+}
+
+/// Has the host draw the pictures that the page is to draw.
+fn pictures(workspace: &Workspace, folder: &std::path::Path) -> Result<()> {
+    let status = Command::new(cargo())
+        .args(["run", "--quiet", "--package", "playground", "--example", "pictures", "--"])
+        .arg(workspace.root.join(SITE).join("examples"))
+        .arg(folder)
+        .current_dir(&workspace.root)
+        .stdin(Stdio::null())
+        .status()
+        .context("cargo cannot be started")?;
+    ensure!(status.success(), "the host's pictures could not be drawn");
+    Ok(())
+}
