@@ -86,8 +86,7 @@ struct View {
 
 fn by_keys(mut session: Session) -> io::Result<()> {
     let _screen = Screen::new()?;
-    let mut view = View::default();
-    view.answer = session.command("where").text;
+    let mut view = View { answer: session.command("where").text, ..View::default() };
     loop {
         draw(&mut session, &view)?;
         let Event::Key(KeyEvent { code, modifiers, kind, .. }) = read()? else { continue };
