@@ -144,8 +144,8 @@ mod tests {
     /// Register A 15 of the launch.
     const OPERAND: u8 = 15;
 
-    /// The result of an instruction in r1 for an operand in A 15: interpreted by the host's best engine and in the vectors of every host, and translated if the host
-    /// supports that.
+    /// The result of an instruction in r1 for an operand in A 15: interpreted by the host's best engine and in the vectors of every host, and translated if the
+    /// host supports that.
     fn check(instruction: Alu, operands: impl Iterator<Item = u32>, expected: impl Fn(u32) -> u32) {
         crate::simd::report_missing_levels();
         let owned = memory_of(4096, &[instruction.to_bits().unwrap() as u64, NOP, END, NOP, NOP]);
