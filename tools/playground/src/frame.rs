@@ -118,8 +118,19 @@ pub struct ProgramCost {
     pub cycles: u64,
     /// Cycles of waiting, by what was waited for.
     pub stalls: Vec<(&'static str, u64)>,
-    /// The same for each instruction that was executed: its number, how often, stalls.
-    pub code: Vec<(u32, u64, Vec<(&'static str, u64)>)>,
+    /// The same for each instruction that was executed.
+    pub code: Vec<InstructionCost>,
+}
+
+/// Counts of an instruction.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct InstructionCost {
+    /// Its number in the program.
+    pub number: u32,
+    /// How often it was executed.
+    pub executed: u64,
+    /// Cycles of waiting, by what was waited for.
+    pub stalls: Vec<(&'static str, u64)>,
 }
 
 /// What a frame costs.
@@ -387,7 +398,11 @@ fn costs(model: &Model) -> Costs {
                 before == Some(address)
             });
             let code = instructions
-                .map(|(at, cost)| ((at.0 - address.0) / INSTRUCTION_BYTES, cost.executed, named(&cost.stalls)))
+                .map(|(at, cost)| InstructionCost {
+                    number: (at.0 - address.0) / INSTRUCTION_BYTES,
+                    executed: cost.executed,
+                    stalls: named(&cost.stalls),
+                })
                 .collect();
             ProgramCost {
                 kind: kinds,

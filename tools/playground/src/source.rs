@@ -209,7 +209,7 @@ fn compiled_program(compiled: &Compiled, units: &Units<'_>) -> Program {
     });
     Program {
         stage: compiled.stage.name().to_owned(),
-        threads: compiled.interface.threads() as u8,
+        threads: compiled.interface.threads(),
         code: code.collect(),
         at_least: compiled.lower_bound,
         uniforms: whole.interface.stream.iter().map(|word| word_name(&whole.interface, *word)).collect(),

@@ -93,11 +93,11 @@ fn costs_are_those_of_the_instructions() {
     assert_eq!(fragment["instructions"], length * starts);
     let code = fragment["code"].as_array().expect("instructions");
     assert_eq!(code.len() as u64, length);
-    assert!(code.iter().all(|instruction| instruction[1] == starts), "{code:?}");
+    assert!(code.iter().all(|instruction| instruction["executed"] == starts), "{code:?}");
     let stalls =
         |list: &Json| list.as_array().expect("stalls").iter().map(|stall| stall[1].as_u64().unwrap()).sum::<u64>();
     let (of_all, of_each) =
-        (stalls(&fragment["stalls"]), code.iter().map(|instruction| stalls(&instruction[2])).sum::<u64>());
+        (stalls(&fragment["stalls"]), code.iter().map(|instruction| stalls(&instruction["stalls"])).sum::<u64>());
     assert_eq!(of_all, of_each);
     assert_eq!(fragment["cycles"].as_u64(), Some(4 * length * starts + of_all));
     assert!(costs["lists"].as_str().is_some_and(|lists| lists.contains("Tile Binning Mode")), "{}", costs["lists"]);

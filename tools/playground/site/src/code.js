@@ -19,9 +19,9 @@ export function showPrograms(now, earlier) {
 // The stalls of an instruction: cycles of waiting, in the mean, each time it is executed.
 function waits(number) {
   const program = costs?.programs.find(({ kind }) => kind.includes(stage));
-  const cost = program?.code.find(([at]) => at === number);
+  const cost = program?.code.find((instruction) => instruction.number === number);
   if (!cost) return element("td", { class: "cost" });
-  const [, executed, stalls] = cost;
+  const { executed, stalls } = cost;
   const mean = stalls.map(([name, cycles]) => [name, cycles / Math.max(executed, 1)]).filter(([, cycles]) => cycles >= 0.05);
   const sum = mean.reduce((total, [, cycles]) => total + cycles, 0);
   const why = mean.toSorted((a, b) => b[1] - a[1]).map(([name, cycles]) => `${cycles.toFixed(1)} for ${name}`);
