@@ -1,4 +1,4 @@
-//! The assembled programs, one module each, for running them by other means; generated from `shaders`.
+//! The assembled programs, one module each, for running them by other means; made of `shaders`.
 
 /// `reverse_blocks`, see its source for what it does.
 pub mod reverse_blocks {
