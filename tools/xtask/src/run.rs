@@ -361,7 +361,7 @@ fn finite(console: &Console, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Draws frames of every scene in turn by `draw`, and checks that memory use is the same afterwards. `patience` is the time limit of everything else. Returns
+/// Draws frames of every scene in turn by `draw`, and checks that no more memory is in use afterwards. `patience` is the time limit of everything else. Returns
 /// what `draw` has returned, and a line about memory.
 pub(crate) fn every_scene<T>(
     console: &Console,
@@ -380,10 +380,11 @@ pub(crate) fn every_scene<T>(
         drawn.push(draw(name).with_context(|| format!("scene {name}"))?);
     }
     let after = memory_in_use(console, Instant::now() + patience)?;
-    if before != after {
+    // Less is no loss: buffers that the driver keeps are as large as the last frames needed them.
+    if before.iter().zip(&after).any(|(before, after)| after > before) {
         bail!("memory is lost: {before:?} bytes of heap and GPU pool were in use before the scenes, {after:?} after");
     }
-    Ok((drawn, format!("heap and GPU pool are as full as before: {after:?} bytes in use")))
+    Ok((drawn, format!("heap and GPU pool are no fuller than before: {after:?} bytes in use")))
 }
 
 /// Draws frames of a scene within the time limit `patience`; returns a line about them.

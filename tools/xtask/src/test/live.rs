@@ -170,10 +170,10 @@ fn hostile() -> Vec<Hostile> {
     let calls = format!("fn f0(x: f32) -> f32 {{ return x; }}\n{calls}");
     let of_many = |head: String, value: &str| [head.into_bytes(), body(&format!("return vec4({value});"))].concat();
     vec![
-        ("brackets", body(&format!("return vec4({open}1.0{close});")), "within each other"),
-        ("blocks", body(&format!("{}{}", "{".repeat(20_000), "}".repeat(20_000))), "within each other"),
-        ("operators", body(&format!("return vec4(1.0{});", " + 1.0".repeat(5_000))), "within each other"),
-        ("constants", of_many(format!("const c0 = array(1.0, 2.0);\n{constants}"), "c23[0]"), "parts"),
+        ("brackets", body(&format!("return vec4({open}1.0{close});")), "nested"),
+        ("blocks", body(&format!("{}{}", "{".repeat(20_000), "}".repeat(20_000))), "nested"),
+        ("operators", body(&format!("return vec4(1.0{});", " + 1.0".repeat(5_000))), "nested"),
+        ("constants", of_many(format!("const c0 = array(1.0, 2.0);\n{constants}"), "c23[0]"), "components"),
         ("calls", of_many(calls, "f19(1.0)"), ""),
         ("endless", body("loop { } return vec4(1.0);"), ""),
         ("array", body("var a: array<f32, 1000000>; return vec4(a[0]);"), ""),
