@@ -89,7 +89,7 @@ fn costs_are_those_of_the_instructions() {
     let length = program["code"].as_array().expect("code").len() as u64;
     let starts = fragment["starts"].as_u64().expect("starts");
     // A run is 16 pixels; the two triangles share quads along their diagonal.
-    assert!(starts >= 64 * 36 / 16 && starts < 64 * 36 / 16 + 40, "{starts}");
+    assert!((64 * 36 / 16..64 * 36 / 16 + 40).contains(&starts), "{starts}");
     assert_eq!(fragment["instructions"], length * starts);
     let code = fragment["code"].as_array().expect("instructions");
     assert_eq!(code.len() as u64, length);
