@@ -23,8 +23,9 @@ use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::INSTRUCTION_BYTES;
 use v3d_hw::shaded_vertex::ScreenXy;
 use v3d_hw::texture::TextureType;
+use v3d_hw::tile_buffer::tile_size_px;
 use v3d_hw::tiling::Tiling;
-use v3d_sim::counters::Counters;
+use v3d_sim::counters::{BusyCycles, Counters};
 use v3d_sim::render::pixel_trace::PixelTrace;
 use v3d_sim::timing::{Stall, Stalls};
 
@@ -388,16 +389,12 @@ fn costs(model: &Model) -> Costs {
         let program = |(address, events): (v3d_hw::BusAddr, &v3d_sim::counters::ProgramEvents)| {
             let kinds = survey.program_kinds.get(&address.0);
             let kinds = kinds.map(|kinds| kinds.iter().copied().collect::<Vec<_>>().join(", ")).unwrap_or_default();
-            let instructions = counters.instructions().filter(|(at, _)| {
-                // The nearest program before it is the one that it belongs to.
-                let before = counters
-                    .programs()
-                    .map(|(start, _)| start)
-                    .filter(|start| start.0 <= at.0)
-                    .max_by_key(|start| start.0);
-                before == Some(address)
-            });
-            let code = instructions
+            // Its instructions are those before the next program.
+            let next = counters.programs().map(|(start, _)| start.0).find(|&start| start > address.0);
+            let own = address.0..next.unwrap_or(u32::MAX);
+            let code = counters
+                .instructions()
+                .filter(|(at, _)| own.contains(&at.0))
                 .map(|(at, cost)| InstructionCost {
                     number: (at.0 - address.0) / INSTRUCTION_BYTES,
                     executed: cost.executed,
@@ -415,20 +412,23 @@ fn costs(model: &Model) -> Costs {
             }
         };
         let cycles = counters.elapsed_cycles();
-        let units = counters.unit_cycles();
-        let executing: u64 = counters.programs().map(|(_, events)| events.instructions * 4).sum::<u64>() / 12;
+        let BusyCycles { qpus, ptb, pse, fep, tlb, tmus, vpm, loads, stores, memory } = counters.busy_cycles();
         let mut units = vec![
-            ("QPUs", executing),
-            ("TMUs", units.tmus / 6),
-            ("VPM", units.vpm),
-            ("VCD", units.loads),
-            ("VDW", units.stores),
-            ("PTB", units.ptb),
-            ("PSE", units.pse),
-            ("TLB", units.tlb),
-            ("memory", counters.memory_traffic().busy),
+            ("QPUs", qpus),
+            ("TMUs", tmus),
+            ("VPM", vpm),
+            ("VCD", loads),
+            ("VDW", stores),
+            ("PTB", ptb),
+            ("PSE", pse),
+            ("FEP", fep),
+            ("TLB", tlb),
+            ("memory", memory),
         ];
         units.sort_by_key(|&(_, cycles)| std::cmp::Reverse(cycles));
+        let tile_px = survey
+            .rendering_mode
+            .map_or([64; 2], |mode| tile_size_px(mode.multisample, mode.color_64_bit, mode.double_buffer).into());
         let tiles = counters.tiles().map(|((column, row), events)| {
             [u64::from(column), u64::from(row), events.primitives, events.pixels, events.instructions]
         });
@@ -438,7 +438,7 @@ fn costs(model: &Model) -> Costs {
             milliseconds: CLOCKS_MHZ.map(|mhz| cycles as f64 / f64::from(mhz) / 1000.0),
             units,
             tiles: tiles.collect(),
-            tile_px: [64, 64],
+            tile_px,
             lists: model.dump(),
         }
     })

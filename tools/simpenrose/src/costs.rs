@@ -23,11 +23,10 @@ use serde_json::{Map, Value as Json, json};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::{INSTRUCTION_BYTES, Instruction, THREAD_DELAY_SLOTS};
-use v3d_hw::registers::performance::CounterSource;
-use v3d_sim::counters::Counters;
+use v3d_sim::counters::{BusyCycles, Counters};
 use v3d_sim::job::Job;
-use v3d_sim::timing::{Stall, UnitCycles, costs};
-use v3d_sim::{Config, Memory, dump};
+use v3d_sim::timing::Stall;
+use v3d_sim::{Memory, dump};
 
 /// Most instructions of a program that are hashed.
 const MOST_WORDS: u32 = 8192;
@@ -84,18 +83,16 @@ fn identity(memory: Memory<'_>, code: BusAddr) -> (String, u32) {
 
 /// Cycles in which each unit is busy.
 fn units(counters: &Counters) -> [(&'static str, u64); 9] {
-    let Config { slices, qpus_per_slice, .. } = Config::default();
-    let (slices, qpus) = (u64::from(slices), u64::from(slices) * u64::from(qpus_per_slice));
-    let UnitCycles { tmus, vpm, loads, stores, ptb, pse, tlb } = counters.unit_cycles();
+    let BusyCycles { qpus, ptb, pse, fep, tlb, tmus, vpm, loads, stores, memory } = counters.busy_cycles();
     [
-        ("QPUs", counters.get(CounterSource::QpuInstructionCycles) / qpus),
+        ("QPUs", qpus),
         ("PTB", ptb),
         ("PSE", pse),
-        ("FEP", counters.get(CounterSource::FepQuads) * costs::FEP_QUAD),
+        ("FEP", fep),
         ("TLB", tlb),
-        ("TMUs", tmus / (2 * slices)),
+        ("TMUs", tmus),
         ("VPM", vpm),
         ("VPM DMA", loads + stores),
-        ("memory", counters.memory_traffic().busy),
+        ("memory", memory),
     ]
 }

@@ -4,9 +4,10 @@
 //! [`TimingModel`]; without one they are 0. The cycles of a program without stalls are always counted. Counts for programs and tiles serve people:
 //! the hardware has nothing of the kind.
 
+use crate::Config;
 use crate::timing::memory::Traffic;
 use crate::timing::trace::{Trace, Work};
-use crate::timing::{Estimate, InstructionCost, Machine, Stall, Stalls, TimingModel, UnitCycles};
+use crate::timing::{Estimate, InstructionCost, Machine, Stall, Stalls, TimingModel, UnitCycles, costs};
 use std::collections::BTreeMap;
 use v3d_hw::BusAddr;
 use v3d_hw::registers::performance::CounterSource;
@@ -42,6 +43,31 @@ pub struct TileEvents {
     pub pixels: u64,
     /// Instructions of fragment shaders.
     pub instructions: u64,
+}
+
+/// Estimated cycles in which units were busy. Of QPUs and TMUs, the mean of one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BusyCycles {
+    /// QPUs: executing instructions.
+    pub qpus: u64,
+    /// PTB: writing primitives to tile lists.
+    pub ptb: u64,
+    /// PSE: setting up primitives.
+    pub pse: u64,
+    /// FEP: rasterising.
+    pub fep: u64,
+    /// TLB: loading and storing tiles.
+    pub tlb: u64,
+    /// TMUs.
+    pub tmus: u64,
+    /// The VPM's port.
+    pub vpm: u64,
+    /// VCD and VDR: from memory to the VPM.
+    pub loads: u64,
+    /// VDW: from the VPM to memory.
+    pub stores: u64,
+    /// The memory, for caches and DMA.
+    pub memory: u64,
 }
 
 /// All counts so far.
@@ -152,9 +178,24 @@ impl Counters {
         self.elapsed
     }
 
-    /// Estimated busy cycles of other units, as far as settled.
-    pub const fn unit_cycles(&self) -> UnitCycles {
-        self.units
+    /// Estimated busy cycles of all units, as far as settled.
+    pub fn busy_cycles(&self) -> BusyCycles {
+        let Config { slices, qpus_per_slice, .. } = Config::default();
+        let (slices, qpus) = (u64::from(slices), u64::from(slices) * u64::from(qpus_per_slice));
+        let UnitCycles { tmus, vpm, loads, stores, ptb, pse, tlb } = self.units;
+        BusyCycles {
+            qpus: self.get(CounterSource::QpuInstructionCycles) / qpus,
+            ptb,
+            pse,
+            fep: self.get(CounterSource::FepQuads) * costs::FEP_QUAD,
+            tlb,
+            // Each slice has two.
+            tmus: tmus / (2 * slices),
+            vpm,
+            loads,
+            stores,
+            memory: self.traffic.busy,
+        }
     }
 
     /// Estimated memory traffic of the caches and of DMA by programs, as far as settled.

@@ -10,14 +10,14 @@ use v3d_hw::BusAddr;
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::tile_buffer::tile_size_px;
 use v3d_sim::Config;
-use v3d_sim::counters::{Counters, TileEvents};
+use v3d_sim::counters::{BusyCycles, Counters, TileEvents};
 use v3d_sim::dump::{self, Survey};
 use v3d_sim::job::names::Names;
 use v3d_sim::job::picture::Picture;
 use v3d_sim::job::run::{FolderOutcome, Outcome};
 use v3d_sim::job::{Job, JobFolder};
 use v3d_sim::timing::memory::Traffic;
-use v3d_sim::timing::{Stall, Stalls, UnitCycles, costs};
+use v3d_sim::timing::{Stall, Stalls, costs};
 
 /// What the colours of a heat map show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -220,7 +220,7 @@ fn units(counters: &Counters, out: &mut String) -> Result<()> {
     let Config { slices, qpus_per_slice, .. } = Config::default();
     let (slices, each) = (u64::from(slices), u64::from(qpus_per_slice));
     let elapsed = counters.elapsed_cycles();
-    let UnitCycles { tmus, vpm, loads, stores, ptb, pse, tlb } = counters.unit_cycles();
+    let BusyCycles { qpus, ptb, pse, fep, tlb, tmus, vpm, loads, stores, memory } = counters.busy_cycles();
     let idle = counters.get(CounterSource::QpuIdleCycles);
     writeln!(out, "\n{:>14} {:>6}  of the estimated time", "cycles", "share")?;
     let mut line = |cycles: u64, unit: &str, what: String| {
@@ -229,17 +229,15 @@ fn units(counters: &Counters, out: &mut String) -> Result<()> {
     line(elapsed, "all", ": from the start to the end of all work".to_owned())?;
     let busy = (elapsed * slices * each).saturating_sub(idle) / (slices * each);
     line(busy, "QPUs", format!(": each of the {} on average, waiting included", slices * each))?;
-    let executing = counters.get(CounterSource::QpuInstructionCycles) / (slices * each);
-    let Traffic { busy: memory, bytes, row_changes } = counters.memory_traffic();
+    let Traffic { bytes, row_changes, .. } = counters.memory_traffic();
     let stored = counters.tile_bytes_stored();
-    let fep = counters.get(CounterSource::FepQuads) * costs::FEP_QUAD;
     let units = [
-        (executing, "QPUs", ": executing instructions".to_owned()),
+        (qpus, "QPUs", ": executing instructions".to_owned()),
         (ptb, "PTB", ": writing primitives to tile lists".to_owned()),
         (pse, "PSE", ": setting up primitives".to_owned()),
         (fep, "FEP", ": a quad each cycle".to_owned()),
         (tlb, "TLB", format!(": loading and storing tiles, {stored} bytes stored")),
-        (tmus / (2 * slices), "TMUs", format!(": each of the {} on average", 2 * slices)),
+        (tmus, "TMUs", format!(": each of the {} on average", 2 * slices)),
         (vpm, "VPM", ": a vector at a time".to_owned()),
         (loads, "VCD, VDR", ": vertices and DMA into the VPM".to_owned()),
         (stores, "VDW", ": DMA out of the VPM".to_owned()),
