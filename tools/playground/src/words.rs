@@ -1,6 +1,6 @@
 //! What words mean, and which there are: for hover and completion.
 
-use qpu::explain::{explain_word, list_words};
+use qpu::explain::{explain_word, vocabulary};
 use serde::Serialize;
 
 /// A word that can be completed.
@@ -20,14 +20,9 @@ pub fn explain(word: &str) -> Option<String> {
 /// All words of the assembly language.
 pub fn qasm() -> Vec<Word> {
     let mut words = Vec::new();
-    for paragraph in list_words().split("\n\n") {
-        let Some((kind, names)) = paragraph.split_once("s:") else { continue };
-        if kind.contains(' ') || kind == "operator" {
-            continue;
-        }
+    for (kind, name) in vocabulary().filter(|(kind, _)| *kind != "operator") {
         let dot = if matches!(kind, "suffix" | "directive") { "." } else { "" };
-        words
-            .extend(names.split_whitespace().map(|name| Word { label: format!("{dot}{name}"), kind: kind.to_owned() }));
+        words.push(Word { label: format!("{dot}{name}"), kind: kind.to_owned() });
     }
     let numbered = [("ra", 32), ("rb", 32), ("r", 6)];
     for (name, count) in numbered {

@@ -23,7 +23,7 @@ use v3d_hw::vpm::{
     WriteSetupWord,
 };
 
-pub use dictionary::{explain_word, list_words, nearest_word};
+pub use dictionary::{explain_word, list_words, nearest_word, vocabulary};
 pub use program::explain_program;
 
 /// Two tables for an instruction word: its bits under the names of their fields, and a row for each field with bits, name, value and meaning. The word and

@@ -153,6 +153,14 @@ fn print(text: &mut String, kind: WordKind, word: &str, entry: &Entry, facts: Op
     }
 }
 
+/// All words that have entries of their own, with the names of their kinds; the dot before suffixes and directives is left out.
+pub fn vocabulary() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let of_kind = |kind: WordKind| {
+        table(kind).iter().flat_map(move |entry| entry.names.iter().map(move |name| (kind.name(), *name)))
+    };
+    WordKind::ALL.into_iter().flat_map(of_kind)
+}
+
 /// All words, one paragraph for each kind.
 pub fn list_words() -> String {
     let mut text = String::new();
@@ -176,9 +184,7 @@ pub fn list_words() -> String {
 
 /// The word of the language with the smallest edit distance to an unknown one.
 pub fn nearest_word(word: &str) -> Option<&'static str> {
-    let names =
-        WordKind::ALL.into_iter().flat_map(|kind| table(kind).iter().flat_map(|entry| entry.names.iter().copied()));
-    similar::nearest(word, names)
+    similar::nearest(word, vocabulary().map(|(_, name)| name))
 }
 
 #[cfg(test)]
