@@ -111,9 +111,6 @@ impl Session {
 
     fn steps(&mut self, words: &[&str], forward: bool) -> Result<String, String> {
         let steps = words.get(1).map_or(Ok(1), |word| count(word))?;
-        if steps == 1 {
-            return Ok(self.moved(Target::Steps(1), forward));
-        }
         Ok(self.moved(Target::Steps(steps), forward))
     }
 
