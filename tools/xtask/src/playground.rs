@@ -8,13 +8,13 @@ mod bundle;
 pub(crate) mod check;
 
 use crate::setup::{self, WEB_TARGET};
-use crate::workspace::{Workspace, cargo};
-use anyhow::{Context, Result, ensure};
+use crate::workspace::{Workspace, cargo, run};
+use anyhow::{Context, Result};
 use lexopt::prelude::*;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use bundle::node;
 
@@ -57,7 +57,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     let workspace = Workspace::find()?;
     let folder = match (folder, port) {
         (Some(folder), _) => folder,
-        (None, Some(_)) => workspace.root.join("target/playground/served"),
+        (None, Some(_)) => workspace.target.join("playground/served"),
         (None, None) => anyhow::bail!("-o DIR is missing, see `cargo xtask playground --help`"),
     };
     build(&workspace, &folder)?;
@@ -91,28 +91,20 @@ pub(crate) fn build(workspace: &Workspace, folder: &Path) -> Result<()> {
 
 /// The folder with what wasm-bindgen generates.
 fn generated(workspace: &Workspace) -> PathBuf {
-    workspace.root.join("target/playground/generated")
+    workspace.target.join("playground/generated")
 }
 
 /// Builds the module, and generates the JavaScript around it.
 fn module(workspace: &Workspace) -> Result<()> {
     setup::rust_target(WEB_TARGET)?;
-    let module = workspace.root.join(format!("target/{WEB_TARGET}/web/playground.wasm"));
+    let module = workspace.target.join(WEB_TARGET).join("web/playground.wasm");
     let mut build = Command::new(cargo());
     build.args(["build", "--profile", "web", "--target", WEB_TARGET, "--package", "playground", "--lib"]);
-    run(build.env("RUSTFLAGS", RUST_FLAGS).current_dir(&workspace.root), "the module")?;
+    run(build.env("RUSTFLAGS", RUST_FLAGS).current_dir(&workspace.root), "the module could not be built")?;
     let mut generate = Command::new(cargo());
     let manifest = workspace.root.join("tools/playground/bindings/Cargo.toml");
     generate.args(["run", "--quiet", "--release", "--locked", "--manifest-path"]).arg(manifest);
-    generate.arg("--target-dir").arg(workspace.root.join("target/playground/bindings"));
+    generate.arg("--target-dir").arg(workspace.target.join("playground/bindings"));
     generate.arg("--").args([&module, &generated(workspace)]);
-    run(&mut generate, "wasm-bindgen's generator")
-}
-
-/// Runs a program that must succeed.
-fn run(command: &mut Command, what: &str) -> Result<()> {
-    let status = command.stdin(Stdio::null()).status();
-    let status = status.with_context(|| format!("{what}: {} cannot be started", command.get_program().display()))?;
-    ensure!(status.success(), "{what} could not be built: {} failed", command.get_program().display());
-    Ok(())
+    run(&mut generate, "wasm-bindgen's generator could not be built or failed")
 }

@@ -31,9 +31,11 @@ const QEMU_PACKAGE: &str = "qemu-system-arm";
 /// Debian's package with QEMU's window support.
 const WINDOW_PACKAGE: &str = "qemu-system-gui";
 
-/// The program that checks FAT file systems, and the folders in which to look for it besides the PATH: users other than root often lack these.
+/// Folders in which to look for programs besides the PATH: users other than root often lack these.
+const ROOT_FOLDERS: [&str; 2] = ["/usr/sbin", "/sbin"];
+
+/// The program that checks FAT file systems.
 const FSCK: &str = "fsck.vfat";
-const FSCK_FOLDERS: [&str; 2] = ["/usr/sbin", "/sbin"];
 
 /// Debian's package with that program.
 const FSCK_PACKAGE: &str = "dosfstools";
@@ -187,17 +189,21 @@ pub(crate) fn window() -> Result<()> {
 
 /// The program that checks FAT file systems; it is installed if it is missing.
 pub(crate) fn fsck() -> Result<PathBuf> {
-    if let Some(program) = installed_fsck() {
-        return Ok(program);
-    }
-    apt_install(&[FSCK_PACKAGE]).with_context(|| format!("{FSCK} is missing"))?;
-    installed_fsck().with_context(|| format!("{FSCK_PACKAGE} was installed, but there is no {FSCK}"))
+    program(FSCK, FSCK_PACKAGE)
 }
 
-fn installed_fsck() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(FSCK_FOLDERS.map(PathBuf::from));
-    folders.map(|folder| folder.join(FSCK)).find(|program| program.is_file())
+/// A program of one of Debian's packages, which is installed if it is missing.
+pub(crate) fn program(name: &str, package: &str) -> Result<PathBuf> {
+    let find = || {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::env::split_paths(&path).chain(ROOT_FOLDERS.map(PathBuf::from));
+        folders.map(|folder| folder.join(name)).find(|program| program.is_file())
+    };
+    if let Some(program) = find() {
+        return Ok(program);
+    }
+    apt_install(&[package]).with_context(|| format!("{name} is missing"))?;
+    find().with_context(|| format!("{package} was installed, but there is no {name}"))
 }
 
 /// Whether QEMU has a display type that is a window.

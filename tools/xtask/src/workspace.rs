@@ -1,9 +1,10 @@
 //! The workspace: its root and its target folder.
 
-use anyhow::{Context, Result};
+use crate::interrupt;
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The bare-metal target of the kernel.
 pub(crate) const KERNEL_TARGET: &str = "aarch64-unknown-none";
@@ -68,6 +69,15 @@ pub(crate) fn metadata(arguments: &[&str]) -> Result<Value> {
         anyhow::bail!("`cargo metadata` fails: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
     serde_json::from_slice(&output.stdout).context("`cargo metadata` did not answer with JSON")
+}
+
+/// Runs a program that must succeed, without input; `failure` says what is not possible otherwise.
+pub(crate) fn run(command: &mut Command, failure: &str) -> Result<()> {
+    let name = command.get_program().display().to_string();
+    let status = command.stdin(Stdio::null()).status().with_context(|| format!("{name} cannot be started"))?;
+    interrupt::check()?;
+    ensure!(status.success(), "{failure}: {name} ended with {status}");
+    Ok(())
 }
 
 /// The cargo that runs this program.

@@ -2,7 +2,7 @@
 
 use crate::build;
 use crate::setup;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, run};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value as Json;
 use std::fs;
@@ -269,14 +269,6 @@ fn tool(name: &str) -> Command {
 
 fn step(what: &str) {
     eprintln!("==> {what}");
-}
-
-fn run(command: &mut Command, failure: &str) -> Result<()> {
-    let name = command.get_program().display().to_string();
-    let status = command.stdin(Stdio::null()).status().with_context(|| format!("{name} cannot be started"))?;
-    crate::interrupt::check()?;
-    ensure!(status.success(), "{failure}: {name} ended with {status}");
-    Ok(())
 }
 
 /// Compiles a C program, if it is older than its source.

@@ -1,7 +1,7 @@
 //! The page's modules as two files, by esbuild, and the packages from npm that they are made of.
 
-use super::{SITE, generated, run};
-use crate::workspace::Workspace;
+use super::{SITE, generated};
+use crate::workspace::{Workspace, run};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ const NODE_MAJOR: u32 = 18;
 
 /// Where the packages are installed: not beside the sources.
 fn packages(workspace: &Workspace) -> PathBuf {
-    workspace.root.join("target/playground/npm")
+    workspace.target.join("playground/npm")
 }
 
 /// A command of Node that finds the packages.
@@ -44,7 +44,7 @@ pub(crate) fn npm_packages(workspace: &Workspace) -> Result<()> {
     }
     let mut npm = Command::new("npm");
     npm.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel", "error"]).current_dir(&folder);
-    run(&mut npm, "the editor")?;
+    run(&mut npm, "the editor's packages could not be installed")?;
     fs::write(folder.join("installed.json"), lock).context("cannot write installed.json")
 }
 
@@ -58,10 +58,10 @@ fn script(workspace: &Workspace, folder: &Path) -> Result<Command> {
 
 /// Bundles the page.
 pub(super) fn bundle(workspace: &Workspace, folder: &Path) -> Result<()> {
-    run(&mut script(workspace, folder)?, "the page")
+    run(&mut script(workspace, folder)?, "the page could not be bundled")
 }
 
 /// Serves the folder, and bundles again what changes; the page reloads by itself.
 pub(super) fn serve(workspace: &Workspace, folder: &Path, port: u16) -> Result<()> {
-    run(script(workspace, folder)?.arg(port.to_string()), "the server")
+    run(script(workspace, folder)?.arg(port.to_string()), "the page could not be served")
 }

@@ -2,9 +2,9 @@
 
 use super::{SITE, build, node};
 use crate::setup;
-use crate::workspace::{Workspace, cargo};
+use crate::workspace::{Workspace, cargo, run};
 use anyhow::{Context, Result, bail, ensure};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Debian's package with the browser, and its program.
@@ -17,26 +17,17 @@ fn browser() -> Result<PathBuf> {
     if let Some(program) = std::env::var_os(BROWSER_VARIABLE).filter(|program| !program.is_empty()) {
         return Ok(program.into());
     }
-    let find = || {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path).map(|folder| folder.join(BROWSER)).find(|program| program.is_file())
-    };
-    if let Some(program) = find() {
-        return Ok(program);
-    }
-    let hint = format!("the browser {BROWSER} is missing; {BROWSER_VARIABLE}=PROGRAM names another one");
-    setup::apt_install(&[BROWSER]).context(hint.clone())?;
-    find().context(hint)
+    setup::program(BROWSER, BROWSER).with_context(|| format!("{BROWSER_VARIABLE}=PROGRAM names another browser"))
 }
 
 /// Builds the page and drives it.
 pub(crate) fn in_browser(workspace: &Workspace) -> Result<String> {
     let browser = browser()?;
-    let folder = workspace.root.join("target/playground/tested");
+    let folder = workspace.target.join("playground/tested");
     build(workspace, &folder)?;
-    let expected = workspace.root.join("target/playground/expected");
+    let expected = workspace.target.join("playground/expected");
     pictures(workspace, &expected)?;
-    let shots = workspace.root.join("target/playground/screenshots");
+    let shots = workspace.target.join("playground/screenshots");
     let output = node(workspace)
         .arg(workspace.root.join(SITE).join("test/drive.mjs"))
         .args([&folder, &expected, &shots, &browser])
@@ -57,15 +48,9 @@ pub(crate) fn in_browser(workspace: &Workspace) -> Result<String> {
 }
 
 /// Has the host draw the pictures that the page is to draw.
-fn pictures(workspace: &Workspace, folder: &std::path::Path) -> Result<()> {
-    let status = Command::new(cargo())
-        .args(["run", "--quiet", "--package", "playground", "--example", "pictures", "--"])
-        .arg(workspace.root.join(SITE).join("examples"))
-        .arg(folder)
-        .current_dir(&workspace.root)
-        .stdin(Stdio::null())
-        .status()
-        .context("cargo cannot be started")?;
-    ensure!(status.success(), "the host's pictures could not be drawn");
-    Ok(())
+fn pictures(workspace: &Workspace, folder: &Path) -> Result<()> {
+    let mut draw = Command::new(cargo());
+    draw.args(["run", "--quiet", "--package", "playground", "--example", "pictures", "--"]);
+    draw.arg(workspace.root.join(SITE).join("examples")).arg(folder).current_dir(&workspace.root);
+    run(&mut draw, "the host's pictures could not be drawn")
 }
