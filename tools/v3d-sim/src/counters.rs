@@ -116,7 +116,7 @@ impl Counters {
         self.programs.iter().map(|(&code, events)| (BusAddr(code), events))
     }
 
-    /// Estimated costs of instructions, by their addresses, if `estimate_instructions` of [`Config`](crate::Config) is set.
+    /// Estimated costs of instructions, by their addresses, if `estimate_instructions` of [`Config`] is set.
     pub fn instructions(&self) -> impl Iterator<Item = (BusAddr, &InstructionCost)> {
         self.instructions.iter().map(|(&at, cost)| (BusAddr(at), cost))
     }
