@@ -34,48 +34,24 @@ pub(in crate::qpu) fn run<V: Vectors>(
     let mut executed = 0;
     let mut last = [None; 2];
     while let Some(run) = block.runs.get(at) {
-        let count = usize::from(run.count);
-        if count > 0 {
-            if !qpu.can_run(run, count as u64, *budget) {
-                break;
-            }
-            qpu.execute_micro_ops::<V>(block, at, count, io, memory);
-            qpu.undefined &= !run.replaces;
-            at += count;
-            last = if count == 1 { [Some(at - 1), last[0]] } else { [Some(at - 1), Some(at - 2)] };
-            qpu.run_length = qpu.run_length.saturating_add(count as u32);
-            *budget -= count as u64;
-            executed += count as u64;
+        let Some(piece) = qpu.begin_piece(block, at, run, executed, *budget, io) else { break };
+        // All micro-ops are executed here: their code, which is large, is compiled into this function once.
+        for micro_op in block.micro_ops_of(piece.micro_ops_from, piece.micro_ops_of) {
+            qpu.execute_micro_op::<V>(micro_op, block, io, memory);
         }
-        let Some(group) = block.runs.get(at).and_then(|run| run.group) else { break };
-        let count = group.instructions();
-        if *budget < count as u64 {
-            break;
-        }
-        let taken = match group {
-            Group::Branch(branch) => match qpu.branch::<V>(block, at, branch, io, memory) {
-                Some(taken) => taken.then_some(usize::from(branch.target)),
-                None => break,
-            },
-            _ => {
-                if !qpu.begin_group(block, at, group, executed, io) {
-                    break;
-                }
-                qpu.execute_micro_ops::<V>(block, at, count, io, memory);
-                None
-            }
-        };
+        qpu.undefined &= !piece.replaces;
+        let count = piece.instructions;
         *budget -= count as u64;
         executed += count as u64;
         last = if count == 1 { [Some(at), last[0]] } else { [Some(at + count - 1), Some(at + count - 2)] };
-        if let Some(target) = taken {
+        if let Some(target) = piece.target {
             at = target;
             qpu.run_length = 0;
         } else {
             at += count;
             qpu.run_length = qpu.run_length.saturating_add(count as u32);
         }
-        if group == Group::End {
+        if piece.ends {
             break;
         }
     }
@@ -87,6 +63,22 @@ pub(in crate::qpu) fn run<V: Vectors>(
     qpu.pc = block.address_of(at);
     qpu.executed += executed;
     at
+}
+
+/// Instructions that are executed without a look at the state between them: a run or a group.
+struct Piece {
+    /// Their number.
+    instructions: usize,
+    /// The first instruction whose micro-ops are executed.
+    micro_ops_from: usize,
+    /// The number of instructions whose micro-ops are executed.
+    micro_ops_of: usize,
+    /// Accumulators that are defined afterwards, in the form of [`Touches`](crate::qpu::isa::touches::Touches).
+    replaces: u8,
+    /// The index at which execution continues after a branch that is taken.
+    target: Option<usize>,
+    /// The program has ended.
+    ends: bool,
 }
 
 /// What must hold before a group begins.
@@ -142,16 +134,55 @@ impl Qpu {
             })
     }
 
-    /// Executes a branch with its delay slots; returns whether it is taken. `None` if the sequencer has to execute it: then nothing has changed.
+    /// Begins what starts at an index of a block: the rest of its run, or a group. `None` if the sequencer has to execute the next instruction, or the budget
+    /// is too small: then nothing has changed. `executed` is the number of instructions of this call.
     #[inline(always)]
-    fn branch<V: Vectors>(
+    fn begin_piece(
         &mut self,
         block: &Block,
         at: usize,
-        branch: PlainBranch,
+        run: &Run,
+        executed: u64,
+        budget: u64,
         io: &mut dyn Io,
-        memory: Memory<'_>,
-    ) -> Option<bool> {
+    ) -> Option<Piece> {
+        let count = usize::from(run.count);
+        if count > 0 {
+            return self.can_run(run, count as u64, budget).then_some(Piece {
+                instructions: count,
+                micro_ops_from: at,
+                micro_ops_of: count,
+                replaces: run.replaces,
+                target: None,
+                ends: false,
+            });
+        }
+        let group = run.group?;
+        let instructions = group.instructions();
+        if budget < instructions as u64 {
+            return None;
+        }
+        let plain = Piece {
+            instructions,
+            micro_ops_from: at,
+            micro_ops_of: instructions,
+            replaces: 0,
+            target: None,
+            ends: group == Group::End,
+        };
+        match group {
+            Group::Branch(branch) => {
+                let taken = self.takes(block, at, branch)?;
+                let target = taken.then_some(usize::from(branch.target));
+                let slots = BRANCH_DELAY_SLOTS as usize;
+                Some(Piece { micro_ops_from: at + 1, micro_ops_of: slots, target, ..plain })
+            }
+            _ => self.begin_group(block, at, group, executed, io).then_some(plain),
+        }
+    }
+
+    /// Whether a branch is taken. `None` if the sequencer has to execute it.
+    fn takes(&self, block: &Block, at: usize, branch: PlainBranch) -> Option<bool> {
         let slots = block.runs.get(at + 1)?;
         // The sequencer reports branches that depend on elements without a vertex.
         if self.undefined_elements != 0
@@ -160,9 +191,7 @@ impl Qpu {
         {
             return None;
         }
-        let taken = self.branch_holds(branch.condition);
-        self.execute_micro_ops::<V>(block, at + 1, BRANCH_DELAY_SLOTS as usize, io, memory);
-        Some(taken)
+        Some(self.branch_holds(branch.condition))
     }
 
     /// Starts a group other than a branch, so that only its micro-ops remain to be executed. `false` if the sequencer has to execute it: then nothing has
@@ -228,21 +257,6 @@ impl Qpu {
         count <= budget
             && self.undefined & run.needs == 0
             && !(run.upper_registers && self.threading == Threading::Threaded)
-    }
-
-    /// Executes the micro-ops of some instructions.
-    #[inline(always)]
-    fn execute_micro_ops<V: Vectors>(
-        &mut self,
-        block: &Block,
-        first: usize,
-        count: usize,
-        io: &mut dyn Io,
-        memory: Memory<'_>,
-    ) {
-        for micro_op in block.micro_ops_of(first, count) {
-            self.execute_micro_op::<V>(micro_op, block, io, memory);
-        }
     }
 
     /// Loads the next varying into a register, and its C coefficients into the registers that hold them for r5.
@@ -340,16 +354,16 @@ impl Qpu {
             MicroOp::Operate { operation, a, b, to } => {
                 vector::operate::<V>(&mut self.registers, operation, a, b, to);
             }
-            MicroOp::Conditional { operation, a, b, to, condition } => {
-                let result = vector::compute::<V>(operation, self.registers.at(a), self.registers.at(b));
-                V::blend(self.registers.at_mut(to), &result, self.flags.holds(condition));
-            }
-            MicroOp::Flags { operation, a, b, to, condition } => {
+            MicroOp::Conditional { operation, a, b, to, condition }
+            | MicroOp::Flags { operation, a, b, to, condition } => {
                 let (a, b) = (self.registers.at(a), self.registers.at(b));
                 let result = vector::compute::<V>(operation, a, b);
-                let carry = vector::carry::<V>(operation, a, b, &result);
+                let sets_flags = matches!(micro_op, MicroOp::Flags { .. });
+                let carry = if sets_flags { vector::carry::<V>(operation, a, b, &result) } else { 0 };
                 V::blend(self.registers.at_mut(to), &result, self.flags.holds(condition));
-                vector::set_flags::<V>(&mut self.flags, &result, carry, condition);
+                if sets_flags {
+                    vector::set_flags::<V>(&mut self.flags, &result, carry, condition);
+                }
             }
             MicroOp::Rotated { operation, a, b, to, by } => {
                 *self.registers.at_mut(to) = vector::rotated::<V>(&self.registers, operation, (a, b), by);
