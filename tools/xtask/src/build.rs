@@ -47,11 +47,17 @@ pub(crate) struct Kernel {
 
 /// Builds both.
 pub(crate) fn kernel_and_plugin(workspace: &Workspace) -> Result<(Kernel, PathBuf)> {
+    let (kernel, plugin) = kernel_beside_plugin(workspace);
+    Ok((kernel?, plugin?))
+}
+
+/// Builds both; one that fails leaves the other.
+pub(crate) fn kernel_beside_plugin(workspace: &Workspace) -> (Result<Kernel>, Result<PathBuf>) {
     std::thread::scope(|scope| {
         let plugin = scope.spawn(|| plugin(workspace));
         let kernel = kernel(workspace);
-        let plugin = plugin.join().map_err(|_| anyhow::anyhow!("the thread that builds the plugin panicked"))?;
-        Ok((kernel?, plugin?))
+        let plugin = plugin.join().map_err(|_| anyhow::anyhow!("the thread that builds the plugin panicked"));
+        (kernel, plugin.flatten())
     })
 }
 
@@ -147,11 +153,17 @@ pub(crate) fn model(workspace: &Workspace) -> Result<PathBuf> {
     Ok(workspace.target.join("debug/v3d"))
 }
 
+/// Builds the program that draws the playground's pictures, with the features that tests use.
+pub(crate) fn playground_pictures(workspace: &Workspace) -> Result<PathBuf> {
+    compile(workspace, Progress::Shown, &["--workspace", "--example", "pictures"])?;
+    Ok(workspace.target.join("debug/examples/pictures"))
+}
+
 /// Builds the command `qpuc`.
 pub(crate) fn compiler(workspace: &Workspace) -> Result<PathBuf> {
     let command = workspace.target.join("debug/qpuc");
     announce("the command `qpuc`", &command);
-    compile(workspace, Progress::Shown, &["--package", "shader-compiler", "--bin", "qpuc"])?;
+    compile(workspace, Progress::Shown, &["--workspace", "--tests", "--bin", "qpuc"])?;
     Ok(command)
 }
 

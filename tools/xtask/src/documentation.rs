@@ -2,7 +2,7 @@
 
 use crate::no_arguments;
 use crate::setup;
-use crate::workspace::{KERNEL_TARGET, Workspace, cargo};
+use crate::workspace::{KERNEL_TARGET, SHARED_FEATURES, Workspace, cargo};
 use anyhow::{Context, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -62,6 +62,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<String> {
 fn rustdoc(workspace: &Workspace) -> Command {
     let mut command = Command::new(cargo());
     command.current_dir(&workspace.root).env("RUSTDOCFLAGS", "-D warnings").args(["doc", "--no-deps", "--quiet"]);
+    command.args(SHARED_FEATURES);
     command
 }
 

@@ -24,7 +24,7 @@ use crate::playground;
 use crate::setup;
 use crate::target_board;
 use crate::tidy;
-use crate::workspace::{KERNEL_TARGET, Workspace, cargo};
+use crate::workspace::{KERNEL_TARGET, SHARED_FEATURES, Workspace, cargo};
 use anyhow::{Context, Result, bail, ensure};
 use lexopt::prelude::*;
 use std::io::Read;
@@ -48,6 +48,9 @@ const KERNEL_LIMIT_BYTES: u64 = 7 << 20;
 /// The crates that run on the Pi.
 const KERNEL_CRATES: [&str; 8] =
     ["kernel", "bcm283x", "v3d-hw", "v3d", "renderer", "compute", "shader-interface", "qpu-shaders"];
+
+/// The workspace's crates that build scripts use, other than the distance fields and pictures of `asset-build`, which would take minutes.
+const UNOPTIMISED_FOR_LINTS: [&str; 3] = ["shader-compiler", "qpu", "v3d-hw"];
 
 /// A step on the host; returns a remark.
 type HostStep = fn(&Workspace) -> Result<String>;
@@ -112,14 +115,22 @@ fn formatting(workspace: &Workspace) -> Result<String> {
     run_cargo(workspace, &["fmt", "--all", "--check"])
 }
 
+/// Clippy compiles the workspace's own crates that build scripts use once more. They run for seconds, so they are not optimised.
 fn host_lints(workspace: &Workspace) -> Result<String> {
-    run_cargo(workspace, &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
+    let plain = UNOPTIMISED_FOR_LINTS.map(|name| format!("profile.dev.package.{name}.opt-level=0"));
+    let mut arguments = vec!["clippy", "--quiet", "--workspace", "--all-targets"];
+    arguments.extend(plain.iter().flat_map(|setting| ["--config", setting]));
+    arguments.extend(["--", "-D", "warnings"]);
+    run_cargo(workspace, &arguments)
 }
 
 fn target_lints(workspace: &Workspace) -> Result<String> {
     setup::kernel_target()?;
+    let plain = UNOPTIMISED_FOR_LINTS.map(|name| format!("profile.dev.package.{name}.opt-level=0"));
     let mut arguments = vec!["clippy", "--quiet", "--target", KERNEL_TARGET, "--lib", "--bins"];
+    arguments.extend(plain.iter().flat_map(|setting| ["--config", setting]));
     arguments.extend(KERNEL_CRATES.iter().flat_map(|name| ["--package", name]));
+    arguments.extend(SHARED_FEATURES);
     arguments.extend(["--", "-D", "warnings"]);
     run_cargo(workspace, &arguments)
 }
@@ -132,9 +143,11 @@ fn in_qemu(steps: &mut Steps, workspace: &Workspace) {
     }
     let mut built = Built::default();
     // All steps in QEMU need these, so they are never left out.
-    let mut code = None;
+    let (mut code, mut plugin) = (None, None);
     steps.run_always(BUILDS[0], || {
-        let kernel = build::kernel(workspace)?;
+        let (kernel, beside) = build::kernel_beside_plugin(workspace);
+        plugin = Some(beside);
+        let kernel = kernel?;
         let bytes = std::fs::metadata(&kernel.image)?.len();
         built.image = Some(kernel.image);
         code = Some((kernel.code, kernel.veneers));
@@ -152,7 +165,7 @@ fn in_qemu(steps: &mut Steps, workspace: &Workspace) {
     steps.run_always(BUILDS[2], || {
         let version = setup::qemu()?;
         version.check_plugin()?;
-        built.plugin = Some(build::plugin(workspace)?);
+        built.plugin = Some(plugin.context("the build was interrupted")??);
         Ok(format!("for QEMU {version}"))
     });
     for &(name, step) in guest::STEPS {

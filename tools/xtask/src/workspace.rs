@@ -9,6 +9,9 @@ use std::process::{Command, Stdio};
 /// The bare-metal target of the kernel.
 pub(crate) const KERNEL_TARGET: &str = "aarch64-unknown-none";
 
+/// The package that is built beside others so that build scripts use crates that have already been compiled for the whole workspace; its manifest says more.
+pub(crate) const SHARED_FEATURES: [&str; 2] = ["--package", "shared-features"];
+
 /// The repository's own folders.
 #[derive(Debug, Clone)]
 pub(crate) struct Workspace {

@@ -1,8 +1,9 @@
 //! The test of the page in a browser: what people do with it, in Debian's Chromium without a window.
 
-use super::{SITE, build, node};
+use super::{SITE, node};
+use crate::build;
 use crate::setup;
-use crate::workspace::{Workspace, cargo, run};
+use crate::workspace::{Workspace, run};
 use anyhow::{Context, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -24,7 +25,7 @@ fn browser() -> Result<PathBuf> {
 pub(crate) fn in_browser(workspace: &Workspace) -> Result<String> {
     let browser = browser()?;
     let folder = workspace.target.join("playground/tested");
-    build(workspace, &folder)?;
+    super::build(workspace, &folder)?;
     let expected = workspace.target.join("playground/expected");
     pictures(workspace, &expected)?;
     let shots = workspace.target.join("playground/screenshots");
@@ -49,8 +50,7 @@ pub(crate) fn in_browser(workspace: &Workspace) -> Result<String> {
 
 /// Has the host draw the pictures that the page is to draw.
 fn pictures(workspace: &Workspace, folder: &Path) -> Result<()> {
-    let mut draw = Command::new(cargo());
-    draw.args(["run", "--quiet", "--package", "playground", "--example", "pictures", "--"]);
+    let mut draw = Command::new(build::playground_pictures(workspace)?);
     draw.arg(workspace.root.join(SITE).join("examples")).arg(folder).current_dir(&workspace.root);
     run(&mut draw, "the host's pictures could not be drawn")
 }

@@ -4,7 +4,7 @@
 
 use super::run_cargo;
 use crate::setup::{self, WEB_TARGET};
-use crate::workspace::{Workspace, cargo};
+use crate::workspace::{SHARED_FEATURES, Workspace, cargo};
 use anyhow::{Context, Result, ensure};
 use std::process::{Command, Stdio};
 
@@ -29,6 +29,7 @@ pub(super) fn check(workspace: &Workspace) -> Result<String> {
         let status = Command::new(cargo())
             .args(["check", "--quiet", "--target", target, "--lib", "--bins", "--examples"])
             .args(PACKAGES.iter().flat_map(|name| ["--package", name]))
+            .args(SHARED_FEATURES)
             .envs(NO_C.map(|(name, program)| (format!("{name}_{suffix}"), program)))
             .current_dir(&workspace.root)
             .stdin(Stdio::null())

@@ -99,6 +99,8 @@ const ARROWS: &[Arrows] = &[
     // The command `qpu run` executes programs in the model; the library, which build scripts use, does not depend on it.
     Arrows { from: "qpu", normal: &["v3d-hw", "qpu-text"], optional: &["v3d-sim", "whole-file"], build: &[], dev: &[] },
     Arrows { from: "v3d-sim", normal: &["v3d-hw", "qpu-text"], optional: &["whole-file"], build: &[], dev: &["qpu"] },
+    // Crates of others only.
+    Arrows { from: "shared-features", normal: &[], optional: &[], build: &[], dev: &[] },
     Arrows { from: "whole-file", normal: &[], optional: &[], build: &[], dev: &[] },
     // The model behind the driver's registers, for tests on the host; for examples also devices and pictures of the renderer.
     Arrows { from: "v3d-host", normal: &["v3d", "v3d-sim"], optional: &["renderer"], build: &[], dev: &[] },
