@@ -6,6 +6,7 @@
 use crate::frame::{self, Drawn, Image, Settings, Wanted};
 use crate::source::{self, Language, Looked};
 use crate::steps::Steps;
+use crate::wgsl_words;
 use crate::words;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -43,7 +44,7 @@ enum Question {
     /// A command of the stepper.
     Step { command: String },
     /// What a word means.
-    Explain { word: String },
+    Explain { language: String, word: String },
     /// All words of the assembly language.
     Words,
     /// The files of a job folder: their names and lengths; their bytes follow each other in [`Playground::bytes`].
@@ -84,8 +85,7 @@ impl Playground {
     fn answer_to(&mut self, question: Question) -> Result<Json, String> {
         match question {
             Question::Look { language, source } => {
-                let language = Language::named(&language).ok_or("there are the languages wgsl and qasm")?;
-                self.looked = source::look(language, &source);
+                self.looked = source::look(language_named(&language)?, &source);
                 self.steps = None;
                 Ok(json!({
                     "diagnostics": self.looked.diagnostics,
@@ -118,7 +118,13 @@ impl Playground {
                 let steps = self.steps.as_mut().ok_or("there is nothing to step through")?;
                 to_json(&steps.command(&command))
             }
-            Question::Explain { word } => Ok(json!({ "text": words::explain(&word) })),
+            Question::Explain { language, word } => {
+                let text = match language_named(&language)? {
+                    Language::Wgsl => wgsl_words::explain(&word),
+                    Language::Qasm => words::explain(&word),
+                };
+                Ok(json!({ "text": text }))
+            }
             Question::Words => Ok(json!({ "words": words::qasm() })),
             Question::Job { settings } => {
                 let drawn = self.draw(&settings, Wanted { job: true, ..Wanted::default() })?;
@@ -137,6 +143,10 @@ impl Playground {
     fn shown(&mut self, steps: Steps) -> Result<Json, String> {
         to_json(&self.steps.insert(steps).view())
     }
+}
+
+fn language_named(name: &str) -> Result<Language, String> {
+    Language::named(name).ok_or_else(|| "there are the languages wgsl and qasm".to_owned())
 }
 
 fn to_json(value: &impl serde::Serialize) -> Result<Json, String> {

@@ -2,7 +2,8 @@
 //!
 //! - [`source`]: a source in WGSL or assembly to diagnostics and programs;
 //! - [`frame`]: a frame, through renderer, driver, control lists, binner and tiles, with what it costs;
-//! - [`words`]: what a word of a language means, and which words there are;
+//! - [`live`]: registers whose values are still read;
+//! - [`words`]: what a word of the assembly language means, and which words there are; [`wgsl_words`]: the same of WGSL;
 //! - [`steps`]: the stepper, for the program of a pixel or a user program;
 //! - [`answer`]: all of these behind one function from a question to an answer, both in JSON: the seam between the page and this crate.
 //!
@@ -11,11 +12,13 @@
 
 pub mod answer;
 pub mod frame;
+pub mod live;
 pub mod mesh;
 pub mod source;
 pub mod steps;
 #[cfg(target_arch = "wasm32")]
 mod web;
+pub mod wgsl_words;
 pub mod words;
 
 /// Makes the examples of the README documentation tests.

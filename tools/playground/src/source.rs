@@ -1,5 +1,6 @@
 //! A source to diagnostics and programs.
 
+use crate::live;
 use qpu::{Assembly, Diagnostics, Options, Severity, Source};
 use qpu_text::Text;
 use renderer::wgsl::Shader;
@@ -64,6 +65,8 @@ pub struct Listed {
     pub place: Option<[usize; 2]>,
     /// Number of the line, from 1 on.
     pub line: Option<usize>,
+    /// Registers whose values are still read, before the instruction; none if that is not known.
+    pub live: Option<Vec<String>>,
 }
 
 /// A program.
@@ -200,12 +203,14 @@ fn whole(source: &str, message: &dyn std::fmt::Display) -> Diagnostic {
 fn compiled_program(compiled: &Compiled, units: &Units<'_>) -> Program {
     let ended = compiled.clone().with_end(&TailState { depth: Depth::LESS, ..TailState::PLAIN });
     let whole = ended.as_ref().unwrap_or(compiled);
+    let mut live = live_before(&whole.words);
     let code = whole.words.iter().zip(&whole.places).map(|(&word, place)| Listed {
         text: Text(word).to_string(),
         word: format!("{word:016x}"),
         unit: unit(word),
         place: place.as_ref().map(|place| [units.of(place.start), units.of(place.end)]),
         line: place.as_ref().map(|place| units.line(place.start)),
+        live: live.next().flatten(),
     });
     Program {
         stage: compiled.stage.name().to_owned(),
@@ -214,6 +219,13 @@ fn compiled_program(compiled: &Compiled, units: &Units<'_>) -> Program {
         at_least: compiled.lower_bound,
         uniforms: whole.interface.stream.iter().map(|word| word_name(&whole.interface, *word)).collect(),
     }
+}
+
+/// The registers that are live before each instruction, one after the other.
+fn live_before(words: &[u64]) -> impl Iterator<Item = Option<Vec<String>>> + use<> {
+    let known = live::live(words);
+    let count = if known.is_some() { 0 } else { words.len() };
+    known.into_iter().flatten().map(Some).chain(std::iter::repeat_n(None, count))
 }
 
 /// The unit that an instruction is most about.
@@ -253,6 +265,7 @@ fn qasm(source: &str) -> Looked {
         numbers: uniform.words() as usize,
         float: !matches!(uniform.ty.name(), "int" | "uint" | "color" | "address" | "setup"),
     });
+    let mut live = live_before(&assembly.words);
     let code = assembly.words.iter().zip(&assembly.info).map(|(&word, info)| {
         let inside = info.span.file == 0;
         let [from, to] = [info.span.start, info.span.end].map(|byte| byte as usize);
@@ -262,6 +275,7 @@ fn qasm(source: &str) -> Looked {
             unit: unit(word),
             place: inside.then(|| [units.of(from), units.of(to)]),
             line: inside.then(|| units.line(from)),
+            live: live.next().flatten(),
         }
     });
     let stage = qpu::interface::Stage::NAMED.iter().find(|(_, stage)| *stage == interface.stage);

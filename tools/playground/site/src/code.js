@@ -33,6 +33,14 @@ function waits(number) {
   );
 }
 
+// How many registers are live before an instruction, as a bar; which ones, when one points at it.
+function pressure(live) {
+  if (!live) return element("td", { class: "live" });
+  const registers = live.filter((name) => name !== "flags");
+  const title = live.length ? `live before it: ${live.join(" ")}` : "no register is live before it";
+  return element("td", { class: "live", title, "data-live": live.join(" ") }, element("i", { style: `width: ${registers.length / 16}rem` }), String(registers.length));
+}
+
 function difference(now, then) {
   if (then === undefined || then === now) return undefined;
   const more = now - then;
@@ -65,7 +73,7 @@ function draw() {
     threads === 2 ? "two threads share a QPU" : "one thread",
     atLeast ? `at least ${atLeast} for these operations` : undefined,
   ];
-  const rows = code.map(({ text, word, unit, place, line }, number) =>
+  const rows = code.map(({ text, word, unit, place, line, live }, number) =>
     element(
       "tr",
       {
@@ -81,13 +89,19 @@ function draw() {
       element("td", { class: "number", text: String(number) }),
       element("td", { class: "text", text, title: `0x${word}` }),
       waits(number),
+      pressure(live),
       element("td", { class: "line", text: line ? `line ${line}` : "—" }),
     ),
   );
   parent.replaceChildren(
     chooser,
     element("p", { class: "facts", text: facts.filter(Boolean).join("; ") }),
-    element("table", { class: "code" }, element("tbody", {}, rows)),
+    element(
+      "table",
+      { class: "code" },
+      element("thead", {}, element("tr", {}, ["", "instruction", "waits", "live", "of"].map((text) => element("th", { text })))),
+      element("tbody", {}, rows),
+    ),
     uniforms.length
       ? element("details", {}, element("summary", { text: `${uniforms.length} uniforms, in the order in which it reads them` }), element("ol", { start: "0" }, uniforms.map((text) => element("li", { text }))))
       : undefined,
@@ -153,21 +167,5 @@ export function showCosts(now, earlier) {
       ),
     ),
     element("p", { class: "note", text: "Estimates of the timing model, which is compared with measurements of boards; a run is 16 pixels or vertices." }),
-  );
-}
-
-export function showLists(lists) {
-  const parent = get("tab-lists");
-  if (!lists) {
-    parent.replaceChildren(element("p", { class: "empty", text: "The control lists of the frame stand here as soon as it is drawn." }));
-    return;
-  }
-  const blocks = lists.split(/\n(?=====)/).map((block) => {
-    const end = block.indexOf("\n");
-    return [block.slice(0, end < 0 ? undefined : end).replaceAll("=", "").trim(), end < 0 ? "" : block.slice(end + 1)];
-  });
-  parent.replaceChildren(
-    element("p", { class: "facts", text: "What the driver has written for this frame, and what the binner made of it: every record with its address and its fields." }),
-    ...blocks.map(([title, text], number) => element("details", { open: number < 2 }, element("summary", { text: title || "the job" }), element("pre", { text }))),
   );
 }

@@ -62,17 +62,24 @@ async function complete(context) {
 
 const TYPES = { instruction: "function", signal: "keyword", register: "variable", suffix: "property", directive: "keyword", function: "method" };
 
-const explained = hoverTooltip(async (view, position) => {
-  if (language !== "qasm") return null;
-  const { from, text } = view.state.doc.lineAt(position);
-  let [start, end] = [position - from, position - from];
-  while (start > 0 && /[\w.]/.test(text[start - 1])) start -= 1;
+// The word at a position of a line, as it is asked for: `@location`, `vec4f`, `.setf`.
+function wordAt(text, at) {
+  const isBefore = language === "qasm" ? /[\w.]/ : /[\w@]/;
+  let [start, end] = [at, at];
+  while (start > 0 && isBefore.test(text[start - 1])) start -= 1;
+  if (language !== "qasm" && text[end] === "@") end += 1;
   while (end < text.length && /\w/.test(text[end])) end += 1;
   const word = text.slice(start, end);
-  if (!word) return null;
+  if (language !== "qasm") return { start, end, word };
   const parts = word.split(".");
-  const asked = position - from - start > parts[0].length && parts.length > 1 ? `.${parts[1]}` : parts[0] || word;
-  const { text: meaning } = await ask({ ask: "explain", word: asked });
+  return { start, end, word: at - start > parts[0].length && parts.length > 1 ? `.${parts[1]}` : parts[0] || word };
+}
+
+const explained = hoverTooltip(async (view, position) => {
+  const { from, text } = view.state.doc.lineAt(position);
+  const { start, end, word } = wordAt(text, position - from);
+  if (!word) return null;
+  const { text: meaning } = await ask({ ask: "explain", language, word });
   if (!meaning) return null;
   return {
     pos: from + start,

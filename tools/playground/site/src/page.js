@@ -1,9 +1,10 @@
 // The page: what is typed is compiled, drawn, and shown with what it costs.
 
-import { markLine, showCosts, showLists, showPrograms } from "./code.js";
+import { markLine, showCosts, showPrograms } from "./code.js";
 import { element, get } from "./dom.js";
 import { createEditor, select, setLanguage, setSource, showDiagnostics, source } from "./editor.js";
 import { EXAMPLES } from "./examples.js";
+import { showLists } from "./lists.js";
 import { ask, setImage, stop } from "./model.js";
 import * as pixel from "./pixel.js";
 import { download, zip } from "./download.js";

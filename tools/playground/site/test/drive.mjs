@@ -117,6 +117,22 @@ await check("a hazard in assembly is marked and explained", async () => {
   holds((await page.locator(".cm-lintRange-error").count()) > 0, "a mark");
 });
 
+await check("a word of WGSL is explained with what it costs", async () => {
+  await write(page, "wgsl", "@fragment fn fs_main(@location(0) p: vec2<f32>) -> @location(0) vec4<f32> { return vec4(sin(p.x)); }");
+  const word = page.locator(".cm-line span", { hasText: /^sin$/ });
+  await word.hover();
+  await page.waitForSelector(".explained");
+  const meaning = await text(page, ".explained");
+  holds(/sine of an angle/.test(meaning) && /has \d+ instructions/.test(meaning), meaning);
+});
+
+await check("each instruction has its live registers", async () => {
+  await write(page, "qasm", ".stage user\nldi ra1, 1\nldi r1, 2\nadd r0, ra1, r1\nmov vpm, r0\nthrend\nnop\nnop\n");
+  await page.click("#open-code");
+  const live = await page.locator("#tab-code td.live").evaluateAll((cells) => cells.map((cell) => cell.dataset.live));
+  equal(live, ["", "ra1", "ra1 r1", "r0", "", "", ""], "the registers");
+});
+
 await check("what an edit costs is shown beside what was", async () => {
   await write(page, "wgsl", "@fragment fn fs_main() -> @location(0) vec4<f32> { return vec4(0.5); }");
   await write(page, "wgsl", "@fragment fn fs_main(@builtin(position) p: vec4<f32>) -> @location(0) vec4<f32> { return vec4(fract(0.01 * p.x)); }");
@@ -162,6 +178,12 @@ await check("the frame's lists are shown in words", async () => {
   await ready(page);
   await page.click("#open-lists");
   holds((await text(page, "#tab-lists")).includes("TileBinningMode") || /tile binning mode/i.test(await page.locator("#tab-lists").textContent()), "the binning list");
+  // Tile Binning Mode Configuration: bits 103:96 behind its code are the width in tiles [AG p.71].
+  const record = page.locator("#tab-lists .record", { hasText: "width_tiles" }).first();
+  await record.locator(".bits", { hasText: "width_tiles" }).hover();
+  equal(await record.locator(".byte.on").evaluateAll((bytes) => bytes.map((byte) => byte.dataset.low)), ["96"], "the byte of the width");
+  await record.locator(".byte").nth(13).hover();
+  holds((await record.locator(".bits.on").innerText()).includes("width_tiles"), "the field of the byte");
 });
 
 await check("a shared link opens to the same source and picture", async () => {
@@ -188,13 +210,15 @@ await check("a broken link is said to be one", async () => {
   await other.context().close();
 });
 
-await check("a puzzle is checked by the page", async () => {
-  await page.selectOption("#example", "Find the hazard");
-  await ready(page);
-  holds(!(await page.locator("#sentence.solved").count()), "not solved yet");
-  const solution = readFileSync(join(import.meta.dirname, "puzzle_hazard_solved.qasm"), "utf8");
-  await write(page, "qasm", solution);
-  holds((await text(page, "#sentence")).startsWith("Solved"), "solved");
+await check("puzzles are checked by the page", async () => {
+  for (const [name, file] of [["Find the hazard", "puzzle_hazard_solved.qasm"], ["Make it shorter", "puzzle_shorter_solved.wgsl"]]) {
+    await page.selectOption("#example", name);
+    await ready(page);
+    holds(!(await page.locator("#sentence.solved").count()), `${name} is not solved yet`);
+    const solution = readFileSync(join(import.meta.dirname, file), "utf8");
+    await write(page, extname(file).slice(1), solution);
+    holds((await text(page, "#sentence")).startsWith("Solved"), `${name} is solved`);
+  }
 });
 
 await check("hostile sources leave the page usable", async () => {
