@@ -68,7 +68,12 @@ impl Program {
 
     /// Whether a value is known to be 0 or all ones.
     pub(crate) fn is_mask(&self, value: Value) -> bool {
-        match self.op(value) {
+        self.values.get(value.index()).is_none_or(|computation| computation.is_mask)
+    }
+
+    /// Whether the result of an operation is known to be 0 or all ones.
+    pub(crate) fn yields_mask(&self, op: &Op) -> bool {
+        match *op {
             Op::Const(bits) => bits == 0 || bits == ALL,
             Op::Compare(..) => true,
             Op::Add(AddOp::And | AddOp::Or | AddOp::Xor | AddOp::Not, a, b) => self.is_mask(a) && self.is_mask(b),

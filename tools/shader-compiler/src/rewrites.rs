@@ -17,7 +17,7 @@ use alloc::vec;
 
 use v3d_hw::qpu::{AddOp, MulOp};
 
-use crate::ssa::{Op, Program, Step, Value};
+use crate::ssa::{Computation, Op, Program, Step, Value};
 
 const ALL: u32 = u32::MAX;
 const ONE: u32 = 0x3f80_0000;
@@ -347,7 +347,8 @@ pub(crate) fn merge_masks(program: &mut Program) {
                     && program.steps.last() == Some(&Step::Compute(made))
                 {
                     program.steps.pop();
-                    program.values[value.index()].op = program.op(made);
+                    let span = program.here;
+                    program.values[value.index()] = Computation { span, ..program.values[made.index()] };
                 }
             }
         }

@@ -37,8 +37,7 @@ impl Program {
                 }
             }
         }
-        let value = Value(self.values.len() as u32);
-        self.values.push(Computation { op, span: self.here });
+        let value = self.push(op);
         if shared {
             let scope = if everywhere { 0 } else { self.open.last().map_or(0, |number| number + 1) };
             self.known.insert((op, scope), value);
@@ -52,9 +51,14 @@ impl Program {
 
     /// A constant that is never shared, so that it is distinguishable from others.
     pub(crate) fn unshared_constant(&mut self, bits: u32) -> Value {
-        let value = Value(self.values.len() as u32);
-        self.values.push(Computation { op: Op::Const(bits), span: self.here });
-        value
+        self.push(Op::Const(bits))
+    }
+
+    /// A new value of an operation.
+    fn push(&mut self, op: Op) -> Value {
+        let is_mask = self.yields_mask(&op);
+        self.values.push(Computation { op, span: self.here, is_mask });
+        Value(self.values.len() as u32 - 1)
     }
 
     /// A snapshot, for backtracking.

@@ -582,6 +582,8 @@ pub struct Computation {
     pub op: Op,
     /// Its source location.
     pub span: Span,
+    /// Whether the result is known to be 0 or all ones.
+    pub(crate) is_mask: bool,
 }
 
 /// A program of one stage.
