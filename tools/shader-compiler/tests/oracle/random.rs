@@ -1,4 +1,6 @@
-//! Random numbers that are the same on every machine.
+//! Random numbers of the programs and operands whose results are recorded in the tables beside this file.
+//!
+//! The records are of these sequences, and the program that makes them does not depend on the model; so this is not `v3d_sim::random`, which other tests use.
 
 /// Marsaglia's xorshift.
 pub(crate) struct Random(u64);

@@ -6,6 +6,7 @@ use v3d_hw::texture::{CubeMapStride, MagFilter, MinFilter, Parameter0, Parameter
 use v3d_hw::tiling;
 use v3d_hw::{Aligned, BusAddr};
 use v3d_sim::memory::Memory;
+use v3d_sim::random::Random;
 
 /// Address of level 0; the smaller levels are below it, and the faces of a cube map have a constant stride.
 const BASE: u32 = 0x1_1000;
@@ -24,16 +25,10 @@ impl Image {
     /// A texture of random texels.
     pub(crate) fn random(width: u32, height: u32, faces: u32) -> Self {
         let levels = width.max(height).ilog2() + 1;
-        let mut state = 0x2545_f491_u32;
-        let mut texel = || {
-            state ^= state << 13;
-            state ^= state >> 17;
-            state ^= state << 5;
-            state
-        };
+        let mut random = Random::named("texels");
         let mut level = |number: u32| {
             let texels = (width >> number).max(1) * (height >> number).max(1);
-            (0..texels).map(|_| texel()).collect::<Vec<u32>>()
+            (0..texels).map(|_| random.next_u64() as u32).collect::<Vec<u32>>()
         };
         let faces = (0..faces).map(|_| (0..levels).map(&mut level).collect()).collect();
         Self { width, height, faces }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use shader_compiler::interface::Stage;
 use v3d_sim::qpu::lanes::Lanes;
+use v3d_sim::random::Random;
 
 use crate::interpret::interpret;
 use crate::machine::{Inputs, run, stage, text};
@@ -11,34 +12,18 @@ use crate::machine::{Inputs, run, stage, text};
 /// Programs of a suite.
 const RANGE: std::ops::Range<u64> = 0..200;
 
-/// Marsaglia's xorshift, so that the numbers never change.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self, below: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % below
-    }
-
-    fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
-        list[self.next(list.len() as u64) as usize]
-    }
-}
-
 const VARIABLES: [&str; 6] = ["x", "y", "z", "w", "p", "q"];
 
 fn float(random: &mut Random, depth: u32) -> String {
     if depth == 0 {
-        return match random.next(4) {
+        return match random.below(4) {
             0 => random.pick(&["1.0", "0.5", "-2.0", "0.3", "17.25", "0.0"]).to_owned(),
             1 => random.pick(&["u.a", "u.b.x", "u.b.y", "u.b.z"]).to_owned(),
             _ => random.pick(&VARIABLES).to_owned(),
         };
     }
     let (a, b) = (float(random, depth - 1), float(random, depth - 1));
-    match random.next(14) {
+    match random.below(14) {
         0..3 => format!("({a} + {b})"),
         3..5 => format!("({a} - {b})"),
         5..8 => format!("({a} * {b})"),
@@ -53,7 +38,7 @@ fn float(random: &mut Random, depth: u32) -> String {
 
 fn condition(random: &mut Random, depth: u32) -> String {
     let (a, b) = (float(random, depth.min(1)), float(random, 0));
-    match random.next(6) {
+    match random.below(6) {
         0 => format!("({a} < {b} || {b} > 0.7)"),
         1 => format!("({a} >= {b} && {a} != 1.0)"),
         _ => format!("{a} {} {b}", random.pick(&["<", "<=", ">", ">="])),
@@ -61,20 +46,20 @@ fn condition(random: &mut Random, depth: u32) -> String {
 }
 
 fn statements(random: &mut Random, text: &mut String, depth: u32, in_loop: bool) {
-    for _ in 0..1 + random.next(3) {
-        match random.next(if depth == 0 { 3 } else { 6 }) {
+    for _ in 0..1 + random.below(3) {
+        match random.below(if depth == 0 { 3 } else { 6 }) {
             0..3 => {
                 let variable = random.pick(&VARIABLES);
-                let levels = 1 + random.next(2) as u32;
+                let levels = 1 + random.below(2);
                 writeln!(text, "{variable} = clamp({}, -50.0, 50.0);", float(random, levels)).unwrap();
             }
             3 | 4 => {
                 writeln!(text, "if {} {{", condition(random, 1)).unwrap();
                 statements(random, text, depth - 1, in_loop);
-                if in_loop && random.next(3) == 0 {
+                if in_loop && random.one_in(3) {
                     text.push_str(random.pick(&["break;\n", "continue;\n"]));
                 }
-                if random.next(2) == 0 {
+                if random.one_in(2) {
                     text.push_str("} else {\n");
                     statements(random, text, depth - 1, in_loop);
                 }
@@ -82,7 +67,7 @@ fn statements(random: &mut Random, text: &mut String, depth: u32, in_loop: bool)
             }
             _ if in_loop => {}
             _ => {
-                let turns = [2, 5, 100][random.next(3) as usize];
+                let turns = random.pick(&[2, 5, 100]);
                 let bound = if turns == 100 { "i32(abs(u.a)) + 2".to_owned() } else { turns.to_string() };
                 writeln!(text, "for (var i = 0; i < {bound}; i++) {{").unwrap();
                 statements(random, text, depth - 1, true);
@@ -96,7 +81,7 @@ fn statements(random: &mut Random, text: &mut String, depth: u32, in_loop: bool)
 fn check(suite: u64, depth: u32) {
     let mut distinct = std::collections::HashSet::new();
     for number in RANGE {
-        let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ ((suite << 32) | (number + 1)));
+        let mut random = Random::new(suite, number);
         let mut body = String::new();
         statements(&mut random, &mut body, depth, false);
         let source = format!(
@@ -110,7 +95,7 @@ fn check(suite: u64, depth: u32) {
             }}"
         );
         let program = stage(&source, Stage::Vertex);
-        let mut lane = |_| (random.next(2000) as f32 / 100.0 - 10.0).to_bits();
+        let mut lane = |_| (random.below(2000) as f32 / 100.0 - 10.0).to_bits();
         let streams = (0..4).map(|_| Lanes(std::array::from_fn(&mut lane))).collect();
         let fields = vec![vec![3.5f32.to_bits()], [0.6f32, -1.25, 8.0].map(f32::to_bits).to_vec()];
         let given = Inputs::new(streams, fields);
