@@ -99,12 +99,8 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
-    /// `range` returns the live range of a register. `None` if a register has none.
-    pub(crate) fn new(
-        operation: &Operation,
-        destination: Destination,
-        range: impl Fn(Register) -> Option<(Bank, RangeId)>,
-    ) -> Option<Self> {
+    /// `range` returns the live range of a register. `None` if a register has none. A register that is written has no destination yet.
+    pub(crate) fn new(operation: &Operation, range: impl Fn(Register) -> Option<(Bank, RangeId)>) -> Option<Self> {
         let mut operands = [PlacedOperand::R5; 2];
         for (slot, &operand) in operands.iter_mut().zip(&operation.operands) {
             *slot = match operand {
@@ -129,7 +125,7 @@ impl Placed {
             work: operation.work,
             operands,
             count: operation.operands.len() as u8,
-            destination,
+            destination: Self::fixed_destination(operation.target),
             condition: operation.condition,
             sets_flags: operation.sets_flags,
             pack: operation.pack,
@@ -137,6 +133,11 @@ impl Placed {
             span: operation.span,
             stream_port: File::A,
         })
+    }
+
+    /// The same operation with another destination.
+    pub(crate) const fn to(self, destination: Destination) -> Self {
+        Self { destination, ..self }
     }
 
     /// The destination of an operation whose result is not in a register.
@@ -191,12 +192,12 @@ impl Placed {
         })
     }
 
-    /// Whether it reads an operand from r4 or file A without unpacking.
-    fn reads_whole(&self, bank: Bank) -> bool {
+    /// Whether it reads an operand from r4 or file A without unpacking, with this port for streams.
+    fn reads_whole(&self, bank: Bank, stream_port: File) -> bool {
         self.operands().iter().any(|operand| match *operand {
             PlacedOperand::Range(of, _, Unpack::None) => of == bank,
             PlacedOperand::Fixed(File::A, _) => bank == Bank::A,
-            PlacedOperand::Either(_) => bank == Bank::A && self.stream_port == File::A,
+            PlacedOperand::Either(_) => bank == Bank::A && stream_port == File::A,
             _ => false,
         })
     }
@@ -304,28 +305,77 @@ impl Bundle {
 
     /// The instruction with one more operation, if that fits. The operations must be independent.
     pub(crate) fn with(&self, new: Placed) -> Option<Self> {
+        self.joined(&self.ways(&new), new)
+    }
+
+    /// The ways in which the units and read ports of the instruction have room for one more operation, whatever its destination is, unless that is a unit.
+    pub(crate) fn ways(&self, new: &Placed) -> Ways {
+        let none = Ways([None; 2]);
         if matches!(new.work, Work::Load(_)) {
-            let writes_b = new.destination.file() == Some(File::B);
-            let alone = Self { immediate: Some(new), swaps_writes: writes_b, ..Self::default() };
-            return (self.is_empty() && self.thread.is_none()).then_some(alone);
+            return Ways([(self.is_empty() && self.thread.is_none()).then_some(Way::Alone), None]);
         }
-        if self.immediate.is_some() || !self.may_join(&new) {
-            return None;
+        if self.immediate.is_some() || !self.may_join(new) {
+            return none;
         }
         if new.work == Work::LoadTexture {
-            return (!self.has_signal()).then(|| Self { load: Some(new), ..self.clone() });
+            return Ways([(!self.has_signal()).then_some(Way::Signal), None]);
         }
-        let fixed = Self { load: self.load, thread: self.thread, ..Self::default() };
-        match (self.add, self.mul) {
-            (None, None) if new.fits_add() => fixed.routed(Some(new), None),
-            (None, None) => fixed.routed(None, Some(new)),
+        let routed = |add: Option<&Placed>, mul: Option<&Placed>| self.routed(add, mul);
+        match (&self.add, &self.mul) {
+            (None, None) if new.fits_add() => Ways([routed(Some(new), None).map(Way::Add), None]),
+            (None, None) => Ways([routed(None, Some(new)).map(Way::Mul), None]),
             (Some(old), None) | (None, Some(old)) => {
-                let ways = [(old, new), (new, old)];
-                let mut ways = ways.into_iter().filter(|(add, mul)| add.fits_add() && mul.fits_mul());
-                ways.find_map(|(add, mul)| fixed.routed(Some(add), Some(mul)))
+                let is_mul = old.fits_add() && new.fits_mul();
+                let is_add = new.fits_add() && old.fits_mul();
+                Ways([
+                    is_mul.then(|| routed(Some(old), Some(new))).flatten().map(Way::Mul),
+                    is_add.then(|| routed(Some(new), Some(old))).flatten().map(Way::Add),
+                ])
             }
-            (Some(_), Some(_)) => None,
+            (Some(_), Some(_)) => none,
         }
+    }
+
+    /// The instruction with one more operation, by the first of these ways in which its destination fits.
+    pub(crate) fn joined(&self, ways: &Ways, new: Placed) -> Option<Self> {
+        let both_write = |old: &Placed| match (old.destination, new.destination) {
+            (Destination::Address(_, a), Destination::Address(_, b)) => {
+                a.is_same(b) && !matches!(a, WriteTarget::Register(_))
+            }
+            (Destination::Range(_, a), Destination::Range(_, b)) => a == b,
+            _ => false,
+        };
+        if self.operations().any(both_write) {
+            return None;
+        }
+        let other = self.add.as_ref().or(self.mul.as_ref());
+        ways.0.iter().flatten().find_map(|way| {
+            let (add, mul, routes) = match way {
+                Way::Alone => {
+                    let swaps_writes = new.destination.file() == Some(File::B);
+                    return Some(Self { immediate: Some(new), swaps_writes, ..Self::default() });
+                }
+                Way::Signal => return Some(Self { load: Some(new), ..self.clone() }),
+                Way::Add(routes) => (Some(&new), other, routes),
+                Way::Mul(routes) => (other, Some(&new), routes),
+            };
+            let swaps_writes = swaps_writes(add, mul)?;
+            if !(packs(add, false, routes.unpack) && packs(mul, true, routes.unpack)) {
+                return None;
+            }
+            let [add_port, mul_port] = routes.stream_ports;
+            Some(Self {
+                add: add.map(|placed| Placed { stream_port: add_port, ..*placed }),
+                mul: mul.map(|placed| Placed { stream_port: mul_port, ..*placed }),
+                load: self.load,
+                immediate: None,
+                port_a: routes.port_a,
+                port_b: routes.port_b,
+                unpack: routes.unpack,
+                swaps_writes,
+                thread: self.thread,
+            })
+        })
     }
 
     /// Whether the units that the operations access allow them to be in one instruction.
@@ -334,92 +384,114 @@ impl Bundle {
             let uniforms = old.uniform.is_some() && new.uniform.is_some();
             // A write of a TMU parameter consumes a uniform.
             let tmu = old.writes_tmu() && new.reads_uniform() || new.writes_tmu() && old.reads_uniform();
-            let both_write = match (old.destination, new.destination) {
-                (Destination::Address(_, a), Destination::Address(_, b)) => {
-                    a.is_same(b) && !matches!(a, WriteTarget::Register(_))
-                }
-                (Destination::Range(_, a), Destination::Range(_, b)) => a == b,
-                _ => false,
-            };
-            !(uniforms || tmu || both_write || old.accesses_unit() && new.accesses_unit())
+            !(uniforms || tmu || old.accesses_unit() && new.accesses_unit())
         })
     }
 
-    /// Assigns read ports to the operands of both operations.
-    fn routed(&self, add: Option<Placed>, mul: Option<Placed>) -> Option<Self> {
+    /// Assigns read ports and unpackers to the operands of both operations.
+    fn routed(&self, add: Option<&Placed>, mul: Option<&Placed>) -> Option<Routes> {
         if add.is_some() && mul.is_some_and(|mul| mul.sets_flags) {
             // Flags come from the add ALU if it has an operation.
             return None;
         }
-        let swaps_writes = swaps_writes(add.as_ref(), mul.as_ref())?;
-        let ways = |placed: Option<Placed>| match placed {
+        let packs = |placed: &&Placed| placed.pack != Pack::None || placed.unpacks().is_some();
+        if add.iter().chain(&mul).filter(|placed| packs(placed)).count() > 1 {
+            return None;
+        }
+        let ways = |placed: Option<&Placed>| match placed {
             Some(placed) if placed.has_stream() => &[File::A, File::B][..],
             _ => &[File::A],
         };
         for &add_port in ways(add) {
             for &mul_port in ways(mul) {
-                let add = add.map(|placed| Placed { stream_port: add_port, ..placed });
-                let mul = mul.map(|placed| Placed { stream_port: mul_port, ..placed });
-                if let Some(bundle) = (Self { add, mul, swaps_writes, ..self.clone() }).with_ports() {
-                    return Some(bundle);
+                let routes = self.with_ports([add, mul], [add_port, mul_port]);
+                if routes.is_some() {
+                    return routes;
                 }
             }
         }
         None
     }
 
-    fn with_ports(mut self) -> Option<Self> {
-        let operations = [self.add, self.mul];
+    fn with_ports(&self, operations: [Option<&Placed>; 2], stream_ports: [File; 2]) -> Option<Routes> {
+        let mut routes = Routes { stream_ports, port_a: None, port_b: None, unpack: None };
+        let Routes { port_a, port_b, .. } = &mut routes;
         for (number, placed) in operations.iter().enumerate() {
             let Some(placed) = placed else { continue };
-            let before = if number == 1 { [self.port_a, self.port_b] } else { [None; 2] };
+            let before = if number == 1 { [*port_a, *port_b] } else { [None; 2] };
             if let Work::Rotate(places) = placed.work {
                 // The rotation's amount is in the field of the small immediate.
                 if !matches!(placed.operands(), [PlacedOperand::Range(Bank::Accumulator, _, Unpack::None)]) {
                     return None;
                 }
-                take(&mut self.port_b, Port::Rotation(places), before[1])?;
+                take(port_b, Port::Rotation(places), before[1])?;
             }
             for &operand in placed.operands() {
                 match operand {
-                    PlacedOperand::Range(Bank::A, range, _) => take(&mut self.port_a, Port::Range(range), before[0])?,
+                    PlacedOperand::Range(Bank::A, range, _) => take(port_a, Port::Range(range), before[0])?,
                     PlacedOperand::Range(Bank::B, range, Unpack::None) => {
-                        take(&mut self.port_b, Port::Range(range), before[1])?;
+                        take(port_b, Port::Range(range), before[1])?;
                     }
                     PlacedOperand::Range(Bank::Accumulator | Bank::R4, _, Unpack::None)
                     | PlacedOperand::Range(Bank::R4, ..) => {}
                     // Accumulators and file B cannot be unpacked.
                     PlacedOperand::Range(Bank::Accumulator | Bank::B, ..) => return None,
-                    PlacedOperand::Small(code) => take(&mut self.port_b, Port::Small(code), before[1])?,
-                    PlacedOperand::Fixed(File::A, address) => {
-                        take(&mut self.port_a, Port::Address(address), before[0])?
-                    }
-                    PlacedOperand::Fixed(File::B, address) => {
-                        take(&mut self.port_b, Port::Address(address), before[1])?
-                    }
-                    PlacedOperand::Either(address) => match placed.stream_port {
-                        File::A => take(&mut self.port_a, Port::Address(address), before[0])?,
-                        File::B => take(&mut self.port_b, Port::Address(address), before[1])?,
+                    PlacedOperand::Small(code) => take(port_b, Port::Small(code), before[1])?,
+                    PlacedOperand::Fixed(File::A, address) => take(port_a, Port::Address(address), before[0])?,
+                    PlacedOperand::Fixed(File::B, address) => take(port_b, Port::Address(address), before[1])?,
+                    PlacedOperand::Either(address) => match stream_ports[number] {
+                        File::A => take(port_a, Port::Address(address), before[0])?,
+                        File::B => take(port_b, Port::Address(address), before[1])?,
                     },
                     PlacedOperand::R5 => {}
                 }
             }
         }
-        let is_in_b = matches!(self.port_b, Some(Port::Small(_) | Port::Rotation(_)));
+        let is_in_b = matches!(routes.port_b, Some(Port::Small(_) | Port::Rotation(_)));
         if is_in_b && (self.load.is_some() || self.thread.is_some()) {
             return None;
         }
-        self.with_packs()
+        routes.with_unpack(operations)
     }
+}
 
-    /// An instruction has one unpacker and one packer, either of file A, or of r4 and the mul ALU [AG p.30-32].
-    fn with_packs(mut self) -> Option<Self> {
-        let operations = [self.add, self.mul];
-        let packs = |placed: &Placed| placed.pack != Pack::None || placed.unpacks().is_some();
-        if operations.iter().flatten().filter(|placed| packs(placed)).count() > 1 {
-            return None;
-        }
-        for placed in operations.iter().flatten() {
+/// The ways in which an operation can be a part of an instruction, best first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ways([Option<Way>; 2]);
+
+impl Ways {
+    /// Whether there is one.
+    pub(crate) const fn is_any(&self) -> bool {
+        self.0[0].is_some() || self.0[1].is_some()
+    }
+}
+
+/// The part of an instruction that an operation takes.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// All of it, for a 32-bit immediate.
+    Alone,
+    /// The signal, for a load of a lookup's result.
+    Signal,
+    Add(Routes),
+    Mul(Routes),
+}
+
+/// The read ports and the unpacker of the operations of both ALUs.
+#[derive(Clone, Copy, Debug)]
+struct Routes {
+    /// The port through which each operation reads [`PlacedOperand::Either`].
+    stream_ports: [File; 2],
+    port_a: Option<Port>,
+    port_b: Option<Port>,
+    unpack: Option<(Bank, Unpack)>,
+}
+
+impl Routes {
+    /// An instruction has one unpacker, of file A or of r4 [AG p.30-32]. At most one of the operations packs or unpacks.
+    fn with_unpack(mut self, operations: [Option<&Placed>; 2]) -> Option<Self> {
+        let both = operations[0].is_some() && operations[1].is_some();
+        for placed in operations.into_iter().flatten() {
             let Some((bank, unpack)) = placed.unpacks() else { continue };
             // All operands that are read there are unpacked in the same way.
             let differs = |operand: &PlacedOperand| matches!(*operand, PlacedOperand::Range(of, _, other) if of == bank && other != unpack);
@@ -427,31 +499,29 @@ impl Bundle {
                 differs(operand)
                     || matches!(*operand, PlacedOperand::Range(of, _, other) if of != bank && other != Unpack::None)
             });
-            if is_mixed || operations.iter().flatten().any(|placed| placed.reads_whole(bank)) {
-                return None;
-            }
-            if bank == Bank::A && self.add.is_some() && self.mul.is_some() {
+            let mut ported = operations.iter().zip(self.stream_ports);
+            let is_read_whole =
+                ported.any(|(placed, port)| placed.is_some_and(|placed| placed.reads_whole(bank, port)));
+            if is_mixed || is_read_whole || bank == Bank::A && both {
                 return None;
             }
             self.unpack = Some((bank, unpack));
         }
-        for (is_mul, placed) in [(false, self.add), (true, self.mul)] {
-            let Some(placed) = placed else { continue };
-            let fits = match placed.pack {
-                Pack::None => true,
-                Pack::Mul(_) => is_mul && !matches!(self.unpack, Some((Bank::A, _))),
-                Pack::A(_) => {
-                    placed.destination.file() == Some(File::A)
-                        && matches!(placed.destination, Destination::Range(..))
-                        && !matches!(self.unpack, Some((Bank::R4, _)))
-                }
-            };
-            if !fits {
-                return None;
-            }
-        }
         Some(self)
     }
+}
+
+/// Whether the packer that an operation needs is there: an instruction has one, of file A or of the mul ALU, whose unpacker is that of r4 [AG p.30-32].
+fn packs(placed: Option<&Placed>, is_mul: bool, unpack: Option<(Bank, Unpack)>) -> bool {
+    placed.is_none_or(|placed| match placed.pack {
+        Pack::None => true,
+        Pack::Mul(_) => is_mul && !matches!(unpack, Some((Bank::A, _))),
+        Pack::A(_) => {
+            placed.destination.file() == Some(File::A)
+                && matches!(placed.destination, Destination::Range(..))
+                && !matches!(unpack, Some((Bank::R4, _)))
+        }
+    })
 }
 
 /// Write swap: whether the add ALU writes file B; `None` if both ALUs would write the same file.

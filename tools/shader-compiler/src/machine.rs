@@ -133,6 +133,12 @@ impl Operation {
         [operand(0), operand(1), self.merges].into_iter().flatten()
     }
 
+    /// How often it reads a register.
+    pub(crate) fn reads_of(&self, register: Register) -> u32 {
+        let operands = self.operands.iter().filter(|operand| operand.register() == Some(register)).count() as u32;
+        operands + u32::from(self.merges == Some(register))
+    }
+
     /// The uniform that it reads.
     pub(crate) fn uniform(&self) -> Option<StreamWord> {
         if let Target::Texture(_, word) = self.target {

@@ -16,16 +16,18 @@ use v3d_hw::qpu::BRANCH_DELAY_SLOTS;
 use crate::machine::{Block, End, Machine, Operation, Register, Target};
 
 mod dependences;
+mod lists;
 mod lower_bound;
 mod thread_phases;
 
 pub(crate) use dependences::{Carrier, Dependence, LOOKUP_LATENCY, dependences};
+pub(crate) use lists::Lists;
 pub(crate) use lower_bound::Slots;
 use lower_bound::lower_bound;
 pub(crate) use thread_phases::ThreadPhases;
 
 /// Depths saturate here: no [`Heuristic`](crate::schedule) looks further ahead than 16 cycles, and each cycle has to update the depths.
-pub(crate) const MAX_DEPTH: usize = 20;
+pub(crate) const MAX_DEPTH: isize = 20;
 
 /// A successor in the dependence graph.
 #[derive(Clone, Copy, Debug)]
@@ -35,16 +37,18 @@ pub(crate) struct Successor {
     pub(crate) cycles: usize,
     /// Distance in cycles at which the successor does not stall.
     pub(crate) latency: usize,
+    /// It is a dependence of the program, and not of the block's order of uniforms.
+    is_natural: bool,
 }
 
 /// Properties of a block that do not depend on the schedule or the heuristic.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockOrder {
-    pub(crate) successors: Vec<Vec<Successor>>,
+    pub(crate) successors: Lists<Successor>,
     /// For each operation its predecessors, with the distance in cycles at which it does not stall.
-    pub(crate) predecessors: Vec<Vec<(usize, usize)>>,
+    pub(crate) predecessors: Lists<(usize, usize)>,
     /// Lower bound of the cycles from the block's start to each operation, up to [`MAX_DEPTH`].
-    pub(crate) depths: Vec<usize>,
+    pub(crate) depths: Vec<isize>,
     /// Rank by the critical path: cycles from each operation to the block's end.
     pub(crate) heights: Vec<usize>,
     /// The same with reads of uniforms as critical as the reads that must follow them.
@@ -58,6 +62,8 @@ pub(crate) struct BlockOrder {
     pub(crate) live_ranks: Vec<usize>,
     /// Operations with the registers that they read, sorted by register.
     pub(crate) users: Vec<(Register, usize)>,
+    /// Slots of instructions that each operation takes.
+    pub(crate) slots: Vec<Slots>,
     /// Lower bound of the block's instructions, including its branch.
     pub(crate) lower_bound: usize,
     /// For two threads: in which phases between switches each operation can be.
@@ -95,23 +101,23 @@ impl BlockOrder {
             Threading::Single => None,
             Threading::Dual => Some(ThreadPhases::new(operations, &graph)?),
         };
-        let mut successors: Vec<Vec<Successor>> = vec![Vec::new(); count];
-        let mut is_natural: Vec<Vec<bool>> = vec![Vec::new(); count];
-        let mut predecessors = Vec::with_capacity(count);
+        let mut edges: Vec<(usize, Successor)> = Vec::new();
+        let mut predecessors = Lists::with_capacity(count);
         let mut depths = vec![0; count];
         let mut users = Vec::new();
         for (at, list) in graph.iter().enumerate() {
             for (number, edge) in list.iter().enumerate() {
                 let latency = edge.latency.max(edge.cycles);
-                successors[edge.on].push(Successor { at, cycles: edge.cycles, latency });
-                is_natural[edge.on].push(number < natural[at]);
-                depths[at] = MAX_DEPTH.min(depths[at].max(depths[edge.on] + latency));
+                let is_natural = number < natural[at];
+                edges.push((edge.on, Successor { at, cycles: edge.cycles, latency, is_natural }));
+                depths[at] = MAX_DEPTH.min(depths[at].max(depths[edge.on] + latency as isize));
             }
-            predecessors.push(list.iter().map(|edge| (edge.on, edge.latency.max(edge.cycles))).collect());
+            predecessors.push(list.iter().map(|edge| (edge.on, edge.latency.max(edge.cycles))));
             users.extend(operations[at].reads().map(|register| (register, at)));
         }
         users.sort_unstable();
         users.dedup();
+        let successors = Lists::of_pairs(count, &edges);
         let mut least = vec![0; count];
         for (at, list) in successors.iter().enumerate().rev() {
             // The final copy to r0 is not needed if the colour is there already.
@@ -122,12 +128,13 @@ impl BlockOrder {
             End::Again(_) => operations.iter().rposition(|operation| operation.sets_flags),
             End::Falls | End::Calls(_) => None,
         };
-        let heights_with_uniforms = heights(&successors, tested, |_, _| true);
-        let heights = heights(&successors, tested, |at, number| is_natural[at][number]);
+        let heights_with_uniforms = heights(&successors, tested, |_| true);
+        let heights = heights(&successors, tested, |next| next.is_natural);
         let pressure_ranks = pressure_ranks(&predecessors);
         let live_ranks = live_ranks(block, &successors, &predecessors);
         let path = least.iter().copied().max().unwrap_or(0);
-        let lower_bound = lower_bound(block, path, tested.map_or(0, |at| path_to(at, &graph)));
+        let slots: Vec<Slots> = operations.iter().map(Slots::of).collect();
+        let lower_bound = lower_bound(block.end, &slots, path, tested.map_or(0, |at| path_to(at, &graph)));
         Some(Self {
             successors,
             predecessors,
@@ -138,6 +145,7 @@ impl BlockOrder {
             pressure_ranks,
             live_ranks,
             users,
+            slots,
             lower_bound,
             phases,
         })
@@ -155,12 +163,12 @@ fn path_to(at: usize, graph: &[Vec<Dependence>]) -> usize {
 
 /// For each operation the length of the longest chain that begins with it, along edges selected by `counts`. A loop's branch follows the operation that sets
 /// its flags, and has delay slots for other operations of the block.
-fn heights(successors: &[Vec<Successor>], tested: Option<usize>, counts: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+fn heights(successors: &Lists<Successor>, tested: Option<usize>, counts: impl Fn(&Successor) -> bool) -> Vec<usize> {
     let mut heights = vec![0; successors.len()];
     for (at, list) in successors.iter().enumerate().rev() {
         // Each operation counts one more than its latency, so that of two chains with the same latency the one with more operations is longer.
-        let chains = list.iter().enumerate().filter(|(number, _)| counts(at, *number));
-        let chains = chains.map(|(_, next)| heights[next.at] + next.latency - usize::from(next.cycles == 0));
+        let chains = list.iter().filter(|next| counts(next));
+        let chains = chains.map(|next| heights[next.at] + next.latency - usize::from(next.cycles == 0));
         let slots = if tested == Some(at) { BRANCH_DELAY_SLOTS as usize } else { 0 };
         heights[at] = 1 + chains.max().unwrap_or(0).max(slots);
     }
@@ -169,7 +177,7 @@ fn heights(successors: &[Vec<Successor>], tested: Option<usize>, counts: impl Fn
 
 /// The position of each operation in a depth-first order of the graph, the operand whose subtree needs most registers first (Sethi-Ullman numbering, ignoring
 /// that values can be used twice).
-fn pressure_ranks(predecessors: &[Vec<(usize, usize)>]) -> Vec<usize> {
+fn pressure_ranks(predecessors: &Lists<(usize, usize)>) -> Vec<usize> {
     let mut registers = vec![0usize; predecessors.len()];
     let mut sorted: Vec<Vec<usize>> = Vec::with_capacity(predecessors.len());
     for (at, list) in predecessors.iter().enumerate() {
@@ -203,9 +211,9 @@ fn pressure_ranks(predecessors: &[Vec<(usize, usize)>]) -> Vec<usize> {
 
 /// The position of each operation in a bottom-up order. Of the operations whose successors are all placed, the next one is that with the fewest additional
 /// live values: an operand that no later operation reads becomes live, and the result is no longer live.
-fn live_ranks(block: &Block, successors: &[Vec<Successor>], predecessors: &[Vec<(usize, usize)>]) -> Vec<usize> {
+fn live_ranks(block: &Block, successors: &Lists<Successor>, predecessors: &Lists<(usize, usize)>) -> Vec<usize> {
     let operations = block.operations.as_slice();
-    let mut open: Vec<usize> = successors.iter().map(Vec::len).collect();
+    let mut open: Vec<usize> = successors.iter().map(<[_]>::len).collect();
     let mut live: HashSet<Register> = block.kept.iter().copied().collect();
     let mut ready: Vec<usize> = (0..operations.len()).filter(|&at| open[at] == 0).collect();
     let mut ranks = vec![0; operations.len()];
@@ -224,7 +232,7 @@ fn live_ranks(block: &Block, successors: &[Vec<Successor>], predecessors: &[Vec<
             live.remove(&register);
         }
         live.extend(operations[at].reads());
-        for &(on, _) in &predecessors[at] {
+        for &(on, _) in predecessors.of(at) {
             open[on] -= 1;
             if open[on] == 0 {
                 ready.push(on);
@@ -242,7 +250,7 @@ pub(crate) fn dump(machine: &Machine, ordered: &Ordered) -> String {
         let _ = writeln!(text, "block {number}, {} instructions at least", order.lower_bound);
         for (at, operation) in block.operations.iter().enumerate() {
             let after: Vec<String> =
-                order.predecessors[at].iter().map(|(on, cycles)| format!("{on}+{cycles}")).collect();
+                order.predecessors.of(at).iter().map(|(on, cycles)| format!("{on}+{cycles}")).collect();
             let (height, rank) = (order.heights[at], order.pressure_ranks[at]);
             let _ = writeln!(
                 text,

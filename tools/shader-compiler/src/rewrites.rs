@@ -63,6 +63,8 @@ struct Row {
     numbers: Numbers,
     pattern: Term,
     replacement: Term,
+    /// The number of uses of a value matters for a match.
+    counts_uses: bool,
 }
 
 macro_rules! term {
@@ -126,6 +128,7 @@ macro_rules! rows {
             numbers: Numbers::$numbers,
             pattern: term!($pattern),
             replacement: term!($replacement),
+            counts_uses: term!($pattern).counts_uses(),
         },)*)*]
     };
 }
@@ -217,10 +220,22 @@ impl Term {
     }
 }
 
+impl Term {
+    /// Whether the term and the operation are the same function, of whatever operands.
+    fn has_root(&self, op: &Op) -> bool {
+        match (self, op) {
+            (Self::Not(_), Op::Add(AddOp::Not, ..)) | (Self::Select(_), Op::Select(..)) => true,
+            (Self::Add(wanted, _), Op::Add(op, ..)) => wanted == op,
+            (Self::Mul(wanted, _), Op::Mul(op, ..)) => wanted == op,
+            _ => false,
+        }
+    }
+}
+
 impl Program {
     /// The replacement of an operation by rows without a condition on uses.
     pub(crate) fn rewritten(&mut self, op: &Op) -> Option<Value> {
-        let rows = ROWS.iter().filter(|row| !row.pattern.counts_uses());
+        let rows = ROWS.iter().filter(|row| !row.counts_uses);
         let (replacement, found) = self.first_match(rows, op, None)?;
         self.make(&replacement, &found)
     }
@@ -232,6 +247,9 @@ impl Program {
         uses: Option<&[u32]>,
     ) -> Option<(Term, Found)> {
         rows.find_map(|row| {
+            if !row.pattern.has_root(op) {
+                return None;
+            }
             let mut found = Found::default();
             self.matches(&row.pattern, op, uses, &mut found).then_some((row.replacement, found))
         })
@@ -338,7 +356,7 @@ pub(crate) fn merge_masks(program: &mut Program) {
     for step in steps {
         if let Step::Compute(value) = step {
             let op = program.op(value);
-            let rows = ROWS.iter().filter(|row| row.pattern.counts_uses());
+            let rows = ROWS.iter().filter(|row| row.counts_uses);
             if let Some((replacement, found)) = program.first_match(rows, &op, Some(&uses)) {
                 program.known.clear();
                 program.here = program.values[value.index()].span;
@@ -416,7 +434,7 @@ mod tests {
     /// Creates the pattern of each row as lowering does, and expects the replacement.
     #[test]
     fn each_row_is_applied() {
-        for row in ROWS.iter().filter(|row| !row.pattern.counts_uses()) {
+        for row in ROWS.iter().filter(|row| !row.counts_uses) {
             let mut program = Program::default();
             let given = [Given::PixelX, Given::PixelY, Given::Samples].map(|given| program.value(Op::Given(given)));
             let [c, d] = [0x4120_0003, 0x3f80_0007].map(|bits| program.bits(bits));

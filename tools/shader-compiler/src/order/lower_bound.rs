@@ -6,23 +6,23 @@
 
 use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, ReadSource};
 
-use crate::machine::{Block, End, Operand, Operation, Pack, Target, Work};
+use crate::machine::{End, Operand, Operation, Pack, Target, Work};
 
 /// Slots that operations take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Slots {
-    add: usize,
-    mul: usize,
+    add: u32,
+    mul: u32,
     /// Moves, which either ALU can execute.
-    either: usize,
+    either: u32,
     /// Instructions with an immediate of 32 bits, which exclude other operations.
-    alone: usize,
-    loads: usize,
+    alone: u32,
+    loads: u32,
     /// Operations with a small immediate; an instruction can contain two of them if they are equal.
-    immediates: usize,
-    uniforms: usize,
-    varyings: usize,
-    units: usize,
+    immediates: u32,
+    uniforms: u32,
+    varyings: u32,
+    units: u32,
 }
 
 impl Slots {
@@ -43,15 +43,15 @@ impl Slots {
             Work::Move => slots.either = 1,
         }
         let has = |wanted: fn(&Operand) -> bool| operation.operands.iter().any(wanted);
-        slots.immediates += usize::from(has(|operand| matches!(operand, Operand::Small(_))));
-        slots.uniforms = usize::from(operation.uniform().is_some());
-        slots.varyings = usize::from(has(|operand| matches!(operand, Operand::Input(_, ReadSource::Varying))));
+        slots.immediates += u32::from(has(|operand| matches!(operand, Operand::Small(_))));
+        slots.uniforms = u32::from(operation.uniform().is_some());
+        slots.varyings = u32::from(has(|operand| matches!(operand, Operand::Input(_, ReadSource::Varying))));
         let writes_unit = match operation.target {
             Target::Special(..) | Target::Texture(..) | Target::Memory => true,
             Target::Output(_, target) => target.is_peripheral(),
             _ => false,
         };
-        slots.units = usize::from(writes_unit);
+        slots.units = u32::from(writes_unit);
         slots
     }
 
@@ -84,18 +84,18 @@ impl Slots {
         let alus = (self.add + self.mul + self.either).div_ceil(2);
         let signals = self.loads + self.immediates.div_ceil(2);
         let most = [self.add, self.mul, alus, signals, self.uniforms, self.varyings, self.units];
-        self.alone + most.into_iter().max().unwrap_or(0)
+        (self.alone + most.into_iter().max().unwrap_or(0)) as usize
     }
 }
 
-/// Lower bound of a block's instructions, including its branch and delay slots. `path` is the longest chain in instructions, and `tested` the chain to the
+/// Lower bound of a block's instructions, including its branch and delay slots. `own` are the slots of its operations, `path` is the longest chain in instructions, and `tested` the chain to the
 /// instruction that sets the flags of a loop's branch.
-pub(crate) fn lower_bound(block: &Block, path: usize, tested: usize) -> usize {
+pub(crate) fn lower_bound(end: End, own: &[Slots], path: usize, tested: usize) -> usize {
     let mut slots = Slots::default();
-    block.operations.iter().for_each(|operation| slots.add(Slots::of(operation)));
+    own.iter().for_each(|operation| slots.add(*operation));
     let operations = path.max(slots.instructions());
     let delay = BRANCH_DELAY_SLOTS as usize;
-    match block.end {
+    match end {
         End::Falls => operations,
         End::Again(_) => (operations + 1).max(tested + 1 + delay),
         End::Calls(_) => (operations + 1).max(1 + delay),

@@ -1,12 +1,11 @@
 //! Chooses the bank of a result.
 
-use alloc::vec::Vec;
-
 use v3d_hw::qpu::File;
 use v3d_hw::qpu::address_map::is_read_in_either_file;
 
 use super::heuristic::{Heuristic, OPERAND_LEAD_CYCLES};
 use super::list_scheduler::{Obstacle, Scheduler};
+use super::occupancy::Occupancy;
 use super::ready_list::ReadyList;
 use crate::bundle::{Bank, Destination, Placed, RangeId};
 use crate::machine::{Operand, Operation, Register, Target, Work};
@@ -20,6 +19,8 @@ struct Uses {
     at_once: bool,
     /// They also read another operand from file A.
     prefers_b: bool,
+    /// One of them rotates it.
+    is_rotated: bool,
 }
 
 /// Candidate destinations of a result, best first.
@@ -43,17 +44,32 @@ pub(super) enum Choice {
     IsColor(RangeId),
 }
 
+impl Choice {
+    /// The destination of the operation; `None` if nothing is written.
+    pub(super) fn destination(self, occupancy: &Occupancy) -> Option<Destination> {
+        match self {
+            Self::Fixed(destination) | Self::Rewrite(destination) | Self::TakeOver(_, destination) => Some(destination),
+            Self::New(bank) => Some(Destination::Range(bank, occupancy.next_range())),
+            Self::IsColor(_) => None,
+        }
+    }
+}
+
 impl Choices {
     fn one(choice: Choice) -> Self {
         Self { list: [Some(choice), None, None] }
     }
 
     fn add(&mut self, bank: Bank) {
-        let choice = Some(Choice::New(bank));
-        if !self.list.contains(&choice)
-            && let Some(slot) = self.list.iter_mut().find(|slot| slot.is_none())
-        {
-            *slot = choice;
+        for slot in &mut self.list {
+            match slot {
+                Some(Choice::New(other)) if *other == bank => return,
+                Some(_) => {}
+                None => {
+                    *slot = Some(Choice::New(bank));
+                    return;
+                }
+            }
         }
     }
 }
@@ -98,17 +114,20 @@ impl Scheduler<'_> {
             };
         }
         // Registers that die at this operation can be reused for its result.
-        let mut freed: Vec<Register> = Vec::new();
+        let mut free = [Bank::A, Bank::B, Bank::Accumulator].map(|bank| self.occupancy.free_in(bank));
+        let mut freed = [None; 2];
         for read in operation.reads() {
-            if self.is_last_read(operation, read) && !freed.contains(&read) {
-                freed.push(read);
+            if !freed.contains(&Some(read)) && self.is_last_read(operation, read) {
+                freed = [Some(read), freed[0]];
+                match self.occupancy.bank(read) {
+                    Some(Bank::A) => free[0] += 1,
+                    Some(Bank::B) => free[1] += 1,
+                    Some(Bank::Accumulator) => free[2] += 1,
+                    Some(Bank::R4) | None => {}
+                }
             }
         }
-        let free = |bank: Bank| {
-            let freed = freed.iter().filter(|register| self.occupancy.bank(**register) == Some(bank)).count();
-            self.occupancy.free_in(bank) + freed
-        };
-        let (a, b, accumulators) = (free(Bank::A) > 0, free(Bank::B) > 0, free(Bank::Accumulator));
+        let (a, b, accumulators) = (free[0] > 0, free[1] > 0, free[2]);
         let mut choices = Choices::default();
         if file_a {
             if a {
@@ -120,9 +139,9 @@ impl Scheduler<'_> {
             if !outlives && is_color && accumulators > 0 {
                 choices.add(Bank::Accumulator);
             }
-            let Uses { soon, at_once, prefers_b } = self.uses(work, at, register);
+            let Uses { soon, at_once, prefers_b, is_rotated } = self.uses(work, at, register);
             // The last accumulator is reserved for results that the next instruction uses.
-            let soon = !outlives && ((soon || is_rotated(work, register)) && (at_once || accumulators > 1));
+            let soon = !outlives && ((soon || is_rotated) && (at_once || accumulators > 1));
             let prefers_b = prefers_b || self.heuristic.evicts && self.occupancy.is_emptier_b();
             let files = if prefers_b { [Bank::B, Bank::A] } else { [Bank::A, Bank::B] };
             if soon && accumulators > 0 {
@@ -142,14 +161,13 @@ impl Scheduler<'_> {
 
     /// Whether a register dies at an operation.
     pub(super) fn is_last_read(&self, operation: &Operation, register: Register) -> bool {
-        self.left[register.index()] == operation.reads().filter(|read| *read == register).count() as u32
+        self.left[register.index()] == operation.reads_of(register)
     }
 
     /// The bank to copy a value to when its own is full.
     pub(super) fn bank_to_copy_to(&mut self, work: &ReadyList<'_>, register: Register) -> Option<Bank> {
         let from = self.occupancy.bank(register)?;
-        let free =
-            |occupancy: &super::occupancy::Occupancy, bank| (bank != from && occupancy.has_room(bank)).then_some(bank);
+        let free = |occupancy: &Occupancy, bank| (bank != from && occupancy.has_room(bank)).then_some(bank);
         if is_rotated(work, register) {
             // Only accumulators can be rotated.
             return free(&self.occupancy, Bank::Accumulator);
@@ -171,7 +189,7 @@ impl Scheduler<'_> {
 
     /// The file to copy a value to that must leave the accumulators.
     pub(super) fn file_to_copy_to(&mut self, work: &ReadyList<'_>, register: Register) -> Option<Bank> {
-        let free = |occupancy: &super::occupancy::Occupancy, bank| occupancy.has_room(bank).then_some(bank);
+        let free = |occupancy: &Occupancy, bank| occupancy.has_room(bank).then_some(bank);
         let (a, b) = (free(&self.occupancy, Bank::A), free(&self.occupancy, Bank::B));
         if is_unpacked(work, register) || self.in_file_a[register.index()] {
             return a;
@@ -181,24 +199,25 @@ impl Scheduler<'_> {
 
     /// Whether a result is used soon, and whether together with operands from file A.
     fn uses(&mut self, work: &ReadyList<'_>, at: Option<usize>, register: Register) -> Uses {
-        let (mut deepest, mut prefers_b, mut count, mut reads) = (0, false, 0u32, 0u32);
+        let (mut deepest, mut prefers_b, mut is_rotated, mut count, mut reads) = (0, false, false, 0u32, 0u32);
         for user in work.users(register).filter(|user| Some(*user) != at) {
             let operation = work.operation(user);
             count += 1;
-            reads += operation.reads().filter(|read| *read == register).count() as u32;
+            reads += operation.reads_of(register);
             deepest = deepest.max(work.depth(user));
+            is_rotated |= matches!(operation.work, Work::Rotate(_));
+            let mut has_small = false;
             for operand in &operation.operands {
                 match operand {
                     Operand::Input(File::A, source) => prefers_b |= !is_read_in_either_file(source.address()),
                     Operand::Register(other) if *other != register => {
                         prefers_b |= self.occupancy.bank(*other) == Some(Bank::A);
                     }
+                    Operand::Small(_) => has_small = true,
                     _ => {}
                 }
             }
-            if operation.operands.iter().any(|operand| matches!(operand, Operand::Small(_))) {
-                prefers_b = false;
-            }
+            prefers_b &= !has_small;
         }
         let here_only = reads == self.left[register.index()];
         let is_soon = |heuristic: &Heuristic| {
@@ -207,7 +226,7 @@ impl Scheduler<'_> {
         };
         let soon = is_soon(&self.heuristic);
         self.alike.retain(|other| is_soon(other) == soon);
-        Uses { soon, at_once: soon && deepest <= 1, prefers_b }
+        Uses { soon, at_once: soon && deepest <= 1, prefers_b, is_rotated }
     }
 
     /// Whether an operation only loads a constant or uniform whose first use is more than a few cycles later.

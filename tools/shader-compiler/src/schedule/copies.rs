@@ -16,10 +16,10 @@ use crate::machine::{Operand, Operation, Register, Target, Work};
 
 impl Scheduler<'_> {
     /// Removes an operation's obstacle; returns whether that was an instruction.
-    pub(super) fn clear(&mut self, work: &mut ReadyList<'_>, at: usize, obstacle: &Obstacle) -> bool {
+    pub(super) fn clear(&mut self, work: &mut ReadyList<'_>, at: usize, obstacle: Obstacle) -> bool {
         let operation = work.operation(at);
         let span = operation.span;
-        match *obstacle {
+        match obstacle {
             Obstacle::R4 => match self.occupancy.r4 {
                 Some(owner) if self.occupancy.ready(owner) <= self.now() => self.copy(owner, span, work),
                 _ => false,
@@ -160,8 +160,9 @@ impl Scheduler<'_> {
     pub(super) fn copy_to(&mut self, register: Register, span: Span, to: Bank) -> bool {
         let operation = Operation::new(Work::Move, vec![Operand::Register(register)], Target::Register(register), span);
         let destination = Destination::Range(to, self.occupancy.next_range());
-        let placed = Placed::new(&operation, destination, |register| self.occupancy.place(register));
-        let Some(bundle) = placed.and_then(Bundle::of) else { return false };
+        let placed = Placed::new(&operation, |register| self.occupancy.place(register));
+        let alone = placed.and_then(|placed| Bundle::of(placed.to(destination)));
+        let Some(bundle) = alone else { return false };
         let now = self.now();
         self.occupancy.begin(register, to, now, now + latency(to, false));
         self.slots.push(Slot::Bundle(bundle));

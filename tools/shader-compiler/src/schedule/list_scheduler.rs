@@ -25,6 +25,7 @@ use crate::order::BlockOrder;
 const REGISTERS_OF_A_THREAD: u8 = 16;
 
 /// The reason that an operation cannot be issued in this cycle.
+#[derive(Clone, Copy)]
 pub(super) enum Obstacle {
     /// An operand or unit is not ready.
     Time,
@@ -87,6 +88,20 @@ pub(super) struct Scheduler<'m> {
     /// Number of instructions of the shortest known schedule.
     limit: usize,
     pub(super) threads: Threads,
+    attempts: Attempts,
+}
+
+/// The operations that are attempted in a cycle; the lists keep their memory from cycle to cycle.
+#[derive(Default)]
+struct Attempts {
+    candidates: Vec<usize>,
+    /// Candidates that would use one of the last registers.
+    barred: Vec<usize>,
+    /// Candidates that wait until no other can be issued.
+    later: Vec<usize>,
+    obstacles: Vec<(usize, Obstacle)>,
+    /// Operations that became ready in this cycle.
+    more: Vec<usize>,
 }
 
 /// State of the thread switches of a program for two threads.
@@ -159,6 +174,7 @@ impl<'m> Scheduler<'m> {
             threading,
             limit,
             threads: Threads::default(),
+            attempts: Attempts::default(),
         }
     }
 
@@ -302,58 +318,72 @@ impl<'m> Scheduler<'m> {
         refuse_with(span, &Limit::REGISTERS, format_args!("{values} values here, for {registers} registers"))
     }
 
-    /// Candidates that would use one of the last registers, with orders that save registers: all that free none, except for the first operation.
-    fn barred(&self, work: &ReadyList<'_>, candidates: &[usize]) -> Vec<usize> {
+    /// Finds the candidates that would use one of the last registers, with orders that save registers: all that free none, except for the first operation.
+    fn bar(&self, work: &ReadyList<'_>, candidates: &[usize], barred: &mut Vec<usize>) {
         if self.heuristic.rank == Rank::CriticalPath
             || self.occupancy.count() - self.occupancy.in_use() >= self.heuristic.careful_below
         {
-            return Vec::new();
+            return;
         }
+        let first = work.first();
         let takes = |at: &usize| {
             let operation = work.operation(*at);
             let frees = operation.reads().any(|register| self.is_last_read(operation, register));
-            Some(*at) != work.first() && operation.writes().is_some() && !frees
+            Some(*at) != first && operation.writes().is_some() && !frees
         };
-        candidates.iter().copied().filter(takes).collect()
+        barred.extend(candidates.iter().copied().filter(takes));
     }
 
     /// Fills one instruction; returns whether anything was issued.
     fn cycle(&mut self, work: &mut ReadyList<'_>) -> bool {
+        let mut attempts = core::mem::take(&mut self.attempts);
+        let Attempts { candidates, barred, later, obstacles, more } = &mut attempts;
+        for list in [&mut *candidates, barred, later, more] {
+            list.clear();
+        }
+        obstacles.clear();
+        work.forget_fresh();
+        let is_issued = self.fill(work, &mut attempts);
+        self.attempts = attempts;
+        is_issued
+    }
+
+    fn fill(&mut self, work: &mut ReadyList<'_>, attempts: &mut Attempts) -> bool {
         let now = self.now();
         let awaits_switch = work.awaits_switch(self.threads.switched);
         if awaits_switch && self.heuristic.switches_early && self.can_switch(work, now) {
             self.switch_threads();
             return true;
         }
-        let candidates: Vec<usize> = work.candidates(now, self.threads.switched).collect();
+        attempts.candidates.extend(work.candidates(now, self.threads.switched));
         // Each instruction considers all candidates.
-        self.effort.spend(candidates.len().max(1));
-        let mut obstacles = Vec::new();
-        let mut later = Vec::new();
-        let barred = self.barred(work, &candidates);
-        for &at in &candidates {
-            if barred.contains(&at) {
+        self.effort.spend(attempts.candidates.len().max(1));
+        self.bar(work, &attempts.candidates, &mut attempts.barred);
+        for number in 0..attempts.candidates.len() {
+            let at = attempts.candidates[number];
+            if attempts.barred.contains(&at) {
                 continue;
             }
             let waits =
                 self.threads.last.is_none() && work.operation(at).work == Work::LoadTexture && work.waits_at(at, now);
             if waits || self.is_early(work, at) {
-                later.push(at);
+                attempts.later.push(at);
                 continue;
             }
             match self.attempt(work, at, None) {
                 Ok((bundle, choice)) => {
                     self.issue(work, at, bundle, choice);
-                    self.pair(work, &candidates, &later, &barred);
+                    self.pair(work, attempts);
                     return true;
                 }
-                Err(obstacle) => obstacles.push((at, obstacle)),
+                Err(obstacle) => attempts.obstacles.push((at, obstacle)),
             }
         }
         // If no operation can be issued, a copy removes the obstacle of the one with the highest rank.
-        for (at, obstacle) in obstacles {
-            if self.clear(work, at, &obstacle) {
-                self.pair(work, &candidates, &later, &barred);
+        for number in 0..attempts.obstacles.len() {
+            let (at, obstacle) = attempts.obstacles[number];
+            if self.clear(work, at, obstacle) {
+                self.pair(work, attempts);
                 return true;
             }
         }
@@ -363,18 +393,18 @@ impl<'m> Scheduler<'m> {
                 return true;
             }
             if self.keep_over_switch(work) {
-                self.pair(work, &candidates, &later, &barred);
+                self.pair(work, attempts);
                 return true;
             }
         }
-        for at in later {
+        for &at in &attempts.later {
             match self.attempt(work, at, None) {
                 Ok((bundle, choice)) => {
                     self.issue(work, at, bundle, choice);
                     return true;
                 }
                 Err(obstacle) => {
-                    if self.clear(work, at, &obstacle) {
+                    if self.clear(work, at, obstacle) {
                         return true;
                     }
                 }
@@ -384,7 +414,8 @@ impl<'m> Scheduler<'m> {
     }
 
     /// Adds a second operation to the last instruction.
-    fn pair(&mut self, work: &mut ReadyList<'_>, candidates: &[usize], later: &[usize], barred: &[usize]) {
+    fn pair(&mut self, work: &mut ReadyList<'_>, attempts: &mut Attempts) {
+        let Attempts { candidates, barred, later, more, .. } = attempts;
         let Some(slot) = self.slots.pop() else { return };
         let Slot::Bundle(bundle) = slot else {
             self.slots.push(slot);
@@ -392,13 +423,10 @@ impl<'m> Scheduler<'m> {
         };
         let now = self.now();
         // Operations with only an anti-dependence on this instruction can be a part of it.
-        let mut known = candidates.to_vec();
-        known.sort_unstable();
-        let is_new = |at: &usize| known.binary_search(at).is_err();
-        let mut more: Vec<usize> = work.candidates(now, self.threads.switched).filter(is_new).collect();
+        more.extend_from_slice(work.fresh());
         more.sort_unstable();
         self.effort.spend(candidates.len());
-        for at in candidates.iter().copied().chain(more) {
+        for &at in candidates.iter().chain(&*more) {
             let may_go = work.may_go(at, now, self.threads.switched) && bundle.has_room_for(work.operation(at).work);
             if !may_go || later.contains(&at) || barred.contains(&at) || self.is_early(work, at) {
                 continue;
@@ -451,11 +479,10 @@ impl<'m> Scheduler<'m> {
             if now < self.r4_free {
                 return Err(Obstacle::Time);
             }
-            if let Some(owner) = self.occupancy.r4 {
-                let own_last = operation.reads().filter(|read| *read == owner).count() as u32;
-                if self.left[owner.index()] > own_last {
-                    return Err(Obstacle::R4);
-                }
+            if let Some(owner) = self.occupancy.r4
+                && self.left[owner.index()] > operation.reads_of(owner)
+            {
+                return Err(Obstacle::R4);
             }
         }
         if operation.target == Target::Color
@@ -464,32 +491,21 @@ impl<'m> Scheduler<'m> {
         {
             return Ok((with.cloned().unwrap_or_default(), Choice::IsColor(range)));
         }
-        let choices = self.choices(work, operation, at)?;
-        let mut encodes = false;
-        for choice in choices {
-            let destination = match choice {
-                Choice::Fixed(destination) | Choice::Rewrite(destination) | Choice::TakeOver(_, destination) => {
-                    destination
-                }
-                Choice::New(bank) => Destination::Range(bank, self.occupancy.next_range()),
-                Choice::IsColor(_) => continue,
-            };
-            let placed = Placed::new(operation, destination, |register| self.occupancy.place(register));
-            let placed = placed.ok_or(Obstacle::Time)?;
-            let Some(alone) = Bundle::of(placed) else { continue };
-            encodes = true;
-            let bundle = match with {
-                None => Some(alone),
-                Some(bundle) => bundle.with(placed),
-            };
-            if let Some(bundle) = bundle {
-                return Ok((bundle, choice));
-            }
+        let placed = Placed::new(operation, |register| self.occupancy.place(register)).ok_or(Obstacle::Time)?;
+        let alone = Bundle::default();
+        let bundle = with.unwrap_or(&alone);
+        let ways = bundle.ways(&placed);
+        if with.is_some() && !ways.is_any() {
+            return Err(Obstacle::Time);
         }
-        Err(if encodes {
-            Obstacle::Time
-        } else {
-            Obstacle::in_the_way(operation, |register| self.occupancy.bank(register))
+        let choices = self.choices(work, operation, at)?;
+        let found = choices.into_iter().find_map(|choice| {
+            let destination = choice.destination(&self.occupancy)?;
+            Some((bundle.joined(&ways, placed.to(destination))?, choice))
+        });
+        found.ok_or_else(|| match with {
+            Some(_) => Obstacle::Time,
+            None => Obstacle::in_the_way(operation, |register| self.occupancy.bank(register)),
         })
     }
 

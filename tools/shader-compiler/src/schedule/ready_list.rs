@@ -9,6 +9,9 @@ use super::heuristic::Rank;
 use crate::machine::{Operation, Register, Work};
 use crate::order::{BlockOrder, MAX_DEPTH, Slots};
 
+/// The depth of an operation that is issued: it is below 0 with any latency added.
+const ISSUED: isize = isize::MIN / 2;
+
 /// The part of a block that is not issued yet.
 pub(super) struct ReadyList<'p> {
     operations: &'p [Operation],
@@ -19,6 +22,9 @@ pub(super) struct ReadyList<'p> {
     /// Registers of replaced operands, each with the operation that reads it.
     replaced: Vec<(Register, usize)>,
     issued: Vec<bool>,
+    /// The operations in an order that saves registers, if they are ranked by one; and the number of those that are issued at its start.
+    sequence: Option<Vec<usize>>,
+    done: usize,
     /// Number of operations that are not issued.
     pub(super) left: usize,
     /// Slots that these operations use.
@@ -30,8 +36,10 @@ pub(super) struct ReadyList<'p> {
     good: Vec<usize>,
     /// Operations without predecessors that are not issued, by rank.
     ready: Vec<usize>,
-    /// For each operation a lower bound of the cycles for its remaining predecessors, up to [`MAX_DEPTH`].
-    depths: Vec<usize>,
+    /// Operations that have become ready since [`ReadyList::forget_fresh`].
+    fresh: Vec<usize>,
+    /// For each operation a lower bound of the cycles for its remaining predecessors, up to [`MAX_DEPTH`]; [`ISSUED`] if it is issued.
+    depths: Vec<isize>,
     rank: Rank,
     /// For two threads: number of operations that still need flags, r5 or TMU parameters as others have left them.
     bound: usize,
@@ -41,9 +49,9 @@ impl<'p> ReadyList<'p> {
     /// With `urgent_uniforms`, a read of uniforms is as critical as those that must follow it.
     pub(super) fn new(operations: &'p [Operation], order: &'p BlockOrder, rank: Rank, urgent_uniforms: bool) -> Self {
         let count = operations.len();
-        let open: Vec<usize> = order.predecessors.iter().map(Vec::len).collect();
+        let open: Vec<usize> = order.predecessors.iter().map(<[_]>::len).collect();
         let mut slots = Slots::default();
-        operations.iter().for_each(|operation| slots.add(Slots::of(operation)));
+        order.slots.iter().for_each(|own| slots.add(*own));
         let mut list = Self {
             operations,
             order,
@@ -51,12 +59,19 @@ impl<'p> ReadyList<'p> {
             changed: (0..count).map(|_| None).collect(),
             replaced: Vec::new(),
             issued: vec![false; count],
+            sequence: match rank {
+                Rank::Pressure => Some(inverse(&order.pressure_ranks)),
+                Rank::Live => Some(inverse(&order.live_ranks)),
+                Rank::CriticalPath | Rank::Source => None,
+            },
+            done: 0,
             left: count,
             slots,
             open,
             earliest: vec![0; count],
             good: vec![0; count],
             ready: Vec::new(),
+            fresh: Vec::new(),
             depths: order.depths.clone(),
             rank,
             bound: 0,
@@ -86,14 +101,10 @@ impl<'p> ReadyList<'p> {
         self.operations.len()
     }
 
-    /// The first operation that is not issued.
+    /// The first operation that is not issued, in the order that saves registers if there is one.
     pub(super) fn first(&self) -> Option<usize> {
-        let left = |at: &usize| !self.issued[*at];
-        match self.rank {
-            Rank::Pressure => (0..self.count()).filter(left).min_by_key(|&at| self.order.pressure_ranks[at]),
-            Rank::Live => (0..self.count()).filter(left).min_by_key(|&at| self.order.live_ranks[at]),
-            Rank::CriticalPath | Rank::Source => (0..self.count()).find(left),
-        }
+        let at = |place: usize| self.sequence.as_ref().map_or(place, |sequence| sequence[place]);
+        (self.done < self.count()).then(|| at(self.done))
     }
 
     /// Operations that can be issued in this cycle, after `switched` thread switches; by rank.
@@ -104,6 +115,11 @@ impl<'p> ReadyList<'p> {
     /// Whether an operation can be issued in this cycle.
     pub(super) fn may_go(&self, at: usize, now: usize, switched: usize) -> bool {
         !self.issued[at] && self.open[at] == 0 && self.earliest[at] <= now && self.first_phase(at) <= switched
+    }
+
+    /// Whether threads are switched in this block.
+    pub(super) const fn has_phases(&self) -> bool {
+        self.order.phases.is_some()
     }
 
     fn first_phase(&self, at: usize) -> usize {
@@ -138,7 +154,8 @@ impl<'p> ReadyList<'p> {
     pub(super) fn users(&self, register: Register) -> impl Iterator<Item = usize> {
         let users = &self.order.users;
         let start = users.partition_point(|&(other, _)| other < register);
-        let planned = users[start..].iter().take_while(move |&&(other, _)| other == register);
+        let count = users[start..].iter().take_while(|&&(other, _)| other == register).count();
+        let planned = users[start..start + count].iter();
         let replaced = self.replaced.iter().filter(move |&&(other, _)| other == register);
         let reads = move |at: usize| match &self.changed[at] {
             None => true,
@@ -148,7 +165,16 @@ impl<'p> ReadyList<'p> {
     }
 
     pub(super) fn depth(&self, at: usize) -> usize {
-        self.depths[at]
+        self.depths[at].max(0) as usize
+    }
+
+    /// Operations that have become ready since [`ReadyList::forget_fresh`].
+    pub(super) fn fresh(&self) -> &[usize] {
+        &self.fresh
+    }
+
+    pub(super) fn forget_fresh(&mut self) {
+        self.fresh.clear();
     }
 
     /// Lower bound of the instructions for the remaining operations.
@@ -159,14 +185,19 @@ impl<'p> ReadyList<'p> {
     pub(super) fn issue(&mut self, at: usize, now: usize) {
         self.issued[at] = true;
         self.left -= 1;
-        self.slots.remove(Slots::of(&self.operations[at]));
+        while let Some(first) = self.first()
+            && self.issued[first]
+        {
+            self.done += 1;
+        }
+        self.slots.remove(self.order.slots[at]);
         self.ready.retain(|&other| other != at);
         let order = self.order;
         if let Some(phases) = &order.phases {
             self.bound += phases.kept_for[at];
             self.bound -= phases.keeps[at];
         }
-        for next in &order.successors[at] {
+        for next in order.successors.of(at) {
             self.earliest[next.at] = self.earliest[next.at].max(now + next.cycles);
             self.good[next.at] = self.good[next.at].max(now + next.latency);
             self.open[next.at] -= 1;
@@ -174,23 +205,30 @@ impl<'p> ReadyList<'p> {
                 let rank = self.rank(next.at);
                 let place = self.ready.partition_point(|&other| self.rank(other) < rank);
                 self.ready.insert(place, next.at);
+                self.fresh.push(next.at);
             }
         }
-        self.lower(at, self.depths[at]);
+        let before = core::mem::replace(&mut self.depths[at], ISSUED);
+        self.lower(at, before);
     }
 
-    /// Updates the depths of operations that depend on one that is issued, or whose depth was `before`.
-    fn lower(&mut self, at: usize, before: usize) {
+    /// Updates the depths of operations that depend on one whose depth was `before`.
+    fn lower(&mut self, at: usize, before: isize) {
         let order = self.order;
-        for next in &order.successors[at] {
+        for next in order.successors.of(at) {
             let old = self.depths[next.at];
-            if MAX_DEPTH.min(before + next.latency) < old {
+            if MAX_DEPTH.min(before + next.latency as isize) < old {
                 // Another predecessor determines the depth.
                 continue;
             }
-            let open = order.predecessors[next.at].iter().filter(|(on, _)| !self.issued[*on]);
-            let depth = open.map(|&(on, cycles)| self.depths[on] + cycles).max().unwrap_or(0).min(MAX_DEPTH);
-            if depth != old {
+            let mut depth = 0;
+            for &(on, cycles) in order.predecessors.of(next.at) {
+                depth = depth.max(self.depths[on] + cycles as isize);
+                if depth >= old {
+                    break;
+                }
+            }
+            if depth < old {
                 self.depths[next.at] = depth;
                 self.lower(next.at, old);
             }
@@ -209,4 +247,11 @@ impl<'p> ReadyList<'p> {
         let after = self.changed[at].replace(Box::new(before.clone()));
         after.map_or(before, |after| *after)
     }
+}
+
+/// For each position the operation with this rank.
+fn inverse(ranks: &[usize]) -> Vec<usize> {
+    let mut operations: Vec<usize> = (0..ranks.len()).collect();
+    operations.sort_by_key(|&at| ranks[at]);
+    operations
 }

@@ -56,6 +56,9 @@ impl Scheduler<'_> {
 
     /// Whether a register is read by operations that are expected after the next thread switch.
     pub(super) fn outlives_switch(&self, work: &ReadyList<'_>, register: Register) -> bool {
+        if !work.has_phases() {
+            return false;
+        }
         let (switched, early) = (self.threads.switched, self.heuristic.switches_early);
         work.users(register).any(|user| work.is_behind_switch(user, switched, early))
     }
