@@ -14,7 +14,7 @@ mod expressions;
 #[path = "../oracle/programs.rs"]
 mod programs;
 #[path = "../oracle/random.rs"]
-pub(crate) mod random;
+mod random;
 
 use expressions::{ALL, COUNT, Judge, many_operands, operands, source};
 use programs::{INVOCATIONS, Suite, digest, given, results};
@@ -123,19 +123,19 @@ fn floats_are_as_exact_as_wgsl_wants_them_over_many_operands() {
 /// Quotients and remainders of many integers, including those next to a multiple.
 #[test]
 fn integer_divisions_are_exact() {
-    let mut random = Random::new(MANY_SEED);
-    let word = |random: &mut Random| match random.below(4) {
-        0 => random.below(40) as u32,
-        1 => (1u32 << random.below(32)).wrapping_add(random.below(5) as u32).wrapping_sub(2),
-        2 => u32::MAX - random.below(300) as u32,
-        _ => (random.below(1 << 32) >> random.below(32)) as u32,
+    let mut random = v3d_sim::random::Random::named("integer divisions");
+    let word = |random: &mut v3d_sim::random::Random| match random.below(4) {
+        0 => random.below(40),
+        1 => (1u32 << random.below(32)).wrapping_add(random.below(5)).wrapping_sub(2),
+        2 => u32::MAX - random.below(300),
+        _ => random.next_u64() as u32 >> random.below(32),
     };
     let divisors: Vec<u32> = (0..MANY).map(|_| word(&mut random)).collect();
     let dividends: Vec<u32> = divisors
         .iter()
         .map(|&divisor| match random.below(2) {
             0 => word(&mut random),
-            _ => divisor.wrapping_mul(word(&mut random)).wrapping_add(random.below(3) as u32).wrapping_sub(1),
+            _ => divisor.wrapping_mul(word(&mut random)).wrapping_add(random.below(3)).wrapping_sub(1),
         })
         .collect();
     type Exact = fn(u32, u32) -> u32;

@@ -1,7 +1,8 @@
 //! Barriers, workgroup memory, and atomic operations.
 
+use v3d_sim::random::Random;
+
 use crate::machine::{floats, program, run};
-use crate::oracle::random::Random;
 
 /// Parallel sums in workgroups of `size` invocations.
 fn check_sum(size: u32, groups: u32) {
@@ -161,7 +162,7 @@ fn products_of_matrices_by_tiles_are_those_by_elements() {
 
 /// Random programs with workgroup memory; the variable `SHAPES` may name another range, as in `SHAPES=60..500`.
 const SHAPES: std::ops::Range<u64> = 0..240;
-const SHAPES_SEED: u64 = 0x7690_0000;
+const SHAPES_SUITE: u64 = 0x7690;
 
 /// An index into a workgroup's memory: its text in WGSL, and what it is for an invocation in a turn.
 struct Index {
@@ -171,7 +172,7 @@ struct Index {
 
 /// An index of a workgroup of so many invocations, in tiles of a width, below a length.
 fn index(random: &mut Random, size: u32, width: u32, length: u32) -> Index {
-    let (add, factor) = (random.below(u64::from(length)) as u32, 1 + random.below(7) as u32);
+    let (add, factor) = (random.below(length), 1 + random.below(7));
     let make = |text: String, value: Box<dyn Fn(u32, u32) -> u32>| Index { text, value };
     let index = match random.below(9) {
         0 => make("i".to_owned(), Box::new(|i, _| i)),
@@ -209,20 +210,20 @@ fn shapes_of_accesses_are_what_rust_says() {
     let range = bounds.map_or(SHAPES, |(least, end)| least.parse().unwrap()..end.parse().unwrap());
     let (mut in_vpm, mut in_memory) = (0, 0);
     for number in range {
-        let random = &mut Random::new(SHAPES_SEED + number);
+        let random = &mut Random::new(SHAPES_SUITE, number);
         let sizes = [(16, 4), (16, 8), (12, 4), (64, 8), (128, 16), (40, 8), (192, 16), (96, 32)];
-        let (size, width) = sizes[random.below(sizes.len() as u64) as usize];
-        let length = size + random.below(3) as u32 * 16;
+        let (size, width) = random.pick(&sizes);
+        let length = size + random.below(3) * 16;
         // A second array that fits, or does not.
-        let spare = if random.below(4) == 0 { 1024 } else { 16 };
-        let turns = 1 + random.below(3) as u32;
-        let known = random.below(2) == 0;
+        let spare = if random.one_in(4) { 1024 } else { 16 };
+        let turns = 1 + random.below(3);
+        let known = random.one_in(2);
         let (to, from, other) = (
             index(random, size, width, length),
             index(random, size, width, length),
             index(random, size, width, length),
         );
-        let least = random.below(u64::from(size)) as u32;
+        let least = random.below(size);
         let condition = random.pick(&["true", "i >= least", "(i & 1u) == turn % 2u"]);
         let takes_part = |i: u32, turn: u32| match condition {
             "true" => true,
