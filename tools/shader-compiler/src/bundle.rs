@@ -96,13 +96,38 @@ pub(crate) struct Placed {
     pub(crate) span: Span,
     /// The port through which [`PlacedOperand::Either`] is read.
     pub(crate) stream_port: File,
+    /// It reads an operand through either port.
+    has_stream: bool,
+    /// It accesses a unit outside of the QPU, which only one operation of an instruction may do. Reads of uniforms and varyings do not count.
+    accesses_unit: bool,
+    /// The unpack mode that it needs, and the bank of that operand.
+    unpacks: Option<(Bank, Unpack)>,
 }
 
 impl Placed {
     /// `range` returns the live range of a register. `None` if a register has none. A register that is written has no destination yet.
     pub(crate) fn new(operation: &Operation, range: impl Fn(Register) -> Option<(Bank, RangeId)>) -> Option<Self> {
-        let mut operands = [PlacedOperand::R5; 2];
-        for (slot, &operand) in operands.iter_mut().zip(&operation.operands) {
+        let destination = Self::fixed_destination(operation.target);
+        let mut placed = Self {
+            work: operation.work,
+            operands: [PlacedOperand::R5; 2],
+            count: operation.operands.len() as u8,
+            destination,
+            condition: operation.condition,
+            sets_flags: operation.sets_flags,
+            pack: operation.pack,
+            uniform: match operation.target {
+                Target::Texture(_, word) => Some(word),
+                _ => None,
+            },
+            span: operation.span,
+            stream_port: File::A,
+            has_stream: false,
+            accesses_unit: operation.work == Work::LoadTexture
+                || matches!(destination, Destination::Address(_, target) if target.is_peripheral()),
+            unpacks: None,
+        };
+        for (slot, &operand) in placed.operands.iter_mut().zip(&operation.operands) {
             *slot = match operand {
                 Operand::Register(register) => {
                     let (bank, range) = range(register)?;
@@ -110,34 +135,33 @@ impl Placed {
                 }
                 Operand::Part(register, unpack) => {
                     let (bank, range) = range(register)?;
+                    if placed.unpacks.is_none() && unpack != Unpack::None {
+                        placed.unpacks = Some((bank, unpack));
+                    }
                     PlacedOperand::Range(bank, range, unpack)
                 }
                 Operand::Small(code) => PlacedOperand::Small(code),
-                Operand::Uniform(_) => PlacedOperand::Either(ReadSource::Uniform.address()),
-                Operand::Input(_, source) if is_read_in_either_file(source.address()) => {
-                    PlacedOperand::Either(source.address())
+                Operand::Uniform(word) => {
+                    placed.uniform = placed.uniform.or(Some(word));
+                    placed.has_stream = true;
+                    PlacedOperand::Either(ReadSource::Uniform.address())
                 }
-                Operand::Input(file, source) => PlacedOperand::Fixed(file, source.address()),
+                Operand::Input(file, source) => {
+                    let row = source.row();
+                    let is_stream = matches!(row.stream, Some(Stream::Uniforms | Stream::Varyings));
+                    placed.accesses_unit |= row.peripheral.is_some() && !is_stream;
+                    let address = source.address();
+                    if is_read_in_either_file(address) {
+                        placed.has_stream = true;
+                        PlacedOperand::Either(address)
+                    } else {
+                        PlacedOperand::Fixed(file, address)
+                    }
+                }
                 Operand::Coefficient => PlacedOperand::R5,
             };
         }
-        Some(Self {
-            work: operation.work,
-            operands,
-            count: operation.operands.len() as u8,
-            destination: Self::fixed_destination(operation.target),
-            condition: operation.condition,
-            sets_flags: operation.sets_flags,
-            pack: operation.pack,
-            uniform: operation.uniform(),
-            span: operation.span,
-            stream_port: File::A,
-        })
-    }
-
-    /// The same operation with another destination.
-    pub(crate) const fn to(self, destination: Destination) -> Self {
-        Self { destination, ..self }
+        Some(placed)
     }
 
     /// The destination of an operation whose result is not in a register.
@@ -161,35 +185,12 @@ impl Placed {
         &self.operands[..usize::from(self.count)]
     }
 
-    /// Whether it accesses a unit outside of the QPU, which only one operation of an instruction may do. Reads of uniforms and varyings do not count.
-    fn accesses_unit(&self) -> bool {
-        let writes = matches!(self.destination, Destination::Address(_, target) if target.is_peripheral());
-        let is_unit = |file, address| {
-            let row = ReadSource::of(file, address).row();
-            row.peripheral.is_some() && !matches!(row.stream, Some(Stream::Uniforms | Stream::Varyings))
-        };
-        let reads = self.operands().iter().any(|operand| match *operand {
-            PlacedOperand::Fixed(file, address) => is_unit(file, address),
-            PlacedOperand::Either(address) => is_unit(File::A, address),
-            _ => false,
-        });
-        writes || reads || self.work == Work::LoadTexture
-    }
-
     fn writes_tmu(&self) -> bool {
         matches!(self.destination, Destination::Address(_, WriteTarget::Tmu { .. }))
     }
 
     fn reads_uniform(&self) -> bool {
         self.operands().contains(&PlacedOperand::Either(ReadSource::Uniform.address()))
-    }
-
-    /// The unpack mode that it needs, and the bank of that operand.
-    fn unpacks(&self) -> Option<(Bank, Unpack)> {
-        self.operands().iter().find_map(|operand| match *operand {
-            PlacedOperand::Range(bank, _, unpack) if unpack != Unpack::None => Some((bank, unpack)),
-            _ => None,
-        })
     }
 
     /// Whether it reads an operand from r4 or file A without unpacking, with this port for streams.
@@ -202,10 +203,6 @@ impl Placed {
         })
     }
 
-    fn has_stream(&self) -> bool {
-        self.operands().iter().any(|operand| matches!(operand, PlacedOperand::Either(_)))
-    }
-
     const fn fits_add(&self) -> bool {
         matches!(self.work, Work::Add(_) | Work::Move)
     }
@@ -214,7 +211,7 @@ impl Placed {
         match self.work {
             Work::Mul(_) | Work::Rotate(_) => true,
             // A move is `or` on the add ALU or `v8min` on the mul ALU, whose flags and packs differ.
-            Work::Move => !self.sets_flags && self.pack == Pack::None && self.unpacks().is_none(),
+            Work::Move => !self.sets_flags && self.pack == Pack::None && self.unpacks.is_none(),
             _ => false,
         }
     }
@@ -243,7 +240,7 @@ impl Port {
 }
 
 /// The operations of an instruction.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Bundle {
     pub(crate) add: Option<Placed>,
     pub(crate) mul: Option<Placed>,
@@ -262,9 +259,23 @@ pub(crate) struct Bundle {
 }
 
 impl Bundle {
+    /// An instruction without operations.
+    pub(crate) const EMPTY: Self = Self {
+        add: None,
+        mul: None,
+        load: None,
+        immediate: None,
+        port_a: None,
+        port_b: None,
+        unpack: None,
+        swaps_writes: false,
+        thread: None,
+    };
+
     /// An instruction with one operation; `None` if it cannot be encoded.
-    pub(crate) fn of(operation: Placed) -> Option<Self> {
-        Self::default().with(operation)
+    pub(crate) fn of(operation: &Placed, destination: Destination) -> Option<Self> {
+        let joint = Self::EMPTY.joint(&Self::EMPTY.ways(operation), operation, destination)?;
+        Some(Self::EMPTY.with(joint))
     }
 
     pub(crate) fn operations(&self) -> impl Iterator<Item = &Placed> {
@@ -303,9 +314,17 @@ impl Bundle {
             }
     }
 
-    /// The instruction with one more operation, if that fits. The operations must be independent.
-    pub(crate) fn with(&self, new: Placed) -> Option<Self> {
-        self.joined(&self.ways(&new), new)
+    /// A quick test whether an operand, in this place, cannot be read together with those of the instruction: most pairs fail here or before.
+    pub(crate) fn excludes(&self, operand: &Operand, place: Option<(Bank, RangeId)>) -> bool {
+        // Streams can be read through the other port.
+        let is_other = |port: Option<Port>, wanted: Port| matches!(port, Some(port @ (Port::Range(_) | Port::Small(_) | Port::Rotation(_))) if port != wanted);
+        match (operand, place) {
+            (_, Some((Bank::A, range))) => is_other(self.port_a, Port::Range(range)),
+            (_, Some((Bank::B, range))) => is_other(self.port_b, Port::Range(range)),
+            (Operand::Small(code), _) => is_other(self.port_b, Port::Small(*code)),
+            (Operand::Uniform(_), _) => self.uniform().is_some(),
+            _ => false,
+        }
     }
 
     /// The ways in which the units and read ports of the instruction have room for one more operation, whatever its destination is, unless that is a unit.
@@ -336,9 +355,9 @@ impl Bundle {
         }
     }
 
-    /// The instruction with one more operation, by the first of these ways in which its destination fits.
-    pub(crate) fn joined(&self, ways: &Ways, new: Placed) -> Option<Self> {
-        let both_write = |old: &Placed| match (old.destination, new.destination) {
+    /// The first of these ways in which the destination of an operation fits, too. The operation must be independent of the others.
+    pub(crate) fn joint(&self, ways: &Ways, new: &Placed, destination: Destination) -> Option<Joint> {
+        let both_write = |old: &Placed| match (old.destination, destination) {
             (Destination::Address(_, a), Destination::Address(_, b)) => {
                 a.is_same(b) && !matches!(a, WriteTarget::Register(_))
             }
@@ -349,33 +368,48 @@ impl Bundle {
             return None;
         }
         let other = self.add.as_ref().or(self.mul.as_ref());
-        ways.0.iter().flatten().find_map(|way| {
+        let other = other.map(|old| (old.pack, old.destination));
+        let own = Some((new.pack, destination));
+        let fits = |way: &Way| {
             let (add, mul, routes) = match way {
-                Way::Alone => {
-                    let swaps_writes = new.destination.file() == Some(File::B);
-                    return Some(Self { immediate: Some(new), swaps_writes, ..Self::default() });
-                }
-                Way::Signal => return Some(Self { load: Some(new), ..self.clone() }),
-                Way::Add(routes) => (Some(&new), other, routes),
-                Way::Mul(routes) => (other, Some(&new), routes),
+                Way::Alone => return Some(destination.file() == Some(File::B)),
+                Way::Signal => return Some(self.swaps_writes),
+                Way::Add(routes) => (own, other, routes),
+                Way::Mul(routes) => (other, own, routes),
             };
             let swaps_writes = swaps_writes(add, mul)?;
-            if !(packs(add, false, routes.unpack) && packs(mul, true, routes.unpack)) {
-                return None;
-            }
-            let [add_port, mul_port] = routes.stream_ports;
-            Some(Self {
-                add: add.map(|placed| Placed { stream_port: add_port, ..*placed }),
-                mul: mul.map(|placed| Placed { stream_port: mul_port, ..*placed }),
-                load: self.load,
-                immediate: None,
-                port_a: routes.port_a,
-                port_b: routes.port_b,
-                unpack: routes.unpack,
-                swaps_writes,
-                thread: self.thread,
-            })
+            (packs(add, false, routes.unpack) && packs(mul, true, routes.unpack)).then_some(swaps_writes)
+        };
+        ways.0.iter().flatten().find_map(|&way| {
+            let swaps_writes = fits(&way)?;
+            Some(Joint { placed: Placed { destination, ..*new }, way, swaps_writes })
         })
+    }
+
+    /// The instruction with one more operation.
+    pub(crate) fn with(mut self, joint: Joint) -> Self {
+        let Joint { placed, way, swaps_writes } = joint;
+        self.swaps_writes = swaps_writes;
+        match way {
+            Way::Alone => self.immediate = Some(placed),
+            Way::Signal => self.load = Some(placed),
+            Way::Add(routes) => {
+                let other = self.add.or(self.mul);
+                self.route(Some(placed), other, routes);
+            }
+            Way::Mul(routes) => {
+                let other = self.add.or(self.mul);
+                self.route(other, Some(placed), routes);
+            }
+        }
+        self
+    }
+
+    fn route(&mut self, add: Option<Placed>, mul: Option<Placed>, routes: Routes) {
+        let Routes { stream_ports: [add_port, mul_port], port_a, port_b, unpack } = routes;
+        self.add = add.map(|placed| Placed { stream_port: add_port, ..placed });
+        self.mul = mul.map(|placed| Placed { stream_port: mul_port, ..placed });
+        (self.port_a, self.port_b, self.unpack) = (port_a, port_b, unpack);
     }
 
     /// Whether the units that the operations access allow them to be in one instruction.
@@ -384,7 +418,7 @@ impl Bundle {
             let uniforms = old.uniform.is_some() && new.uniform.is_some();
             // A write of a TMU parameter consumes a uniform.
             let tmu = old.writes_tmu() && new.reads_uniform() || new.writes_tmu() && old.reads_uniform();
-            !(uniforms || tmu || old.accesses_unit() && new.accesses_unit())
+            !(uniforms || tmu || old.accesses_unit && new.accesses_unit)
         })
     }
 
@@ -394,12 +428,12 @@ impl Bundle {
             // Flags come from the add ALU if it has an operation.
             return None;
         }
-        let packs = |placed: &&Placed| placed.pack != Pack::None || placed.unpacks().is_some();
-        if add.iter().chain(&mul).filter(|placed| packs(placed)).count() > 1 {
+        let packs = |placed: &Placed| placed.pack != Pack::None || placed.unpacks.is_some();
+        if add.is_some_and(packs) && mul.is_some_and(packs) {
             return None;
         }
         let ways = |placed: Option<&Placed>| match placed {
-            Some(placed) if placed.has_stream() => &[File::A, File::B][..],
+            Some(placed) if placed.has_stream => &[File::A, File::B][..],
             _ => &[File::A],
         };
         for &add_port in ways(add) {
@@ -466,6 +500,14 @@ impl Ways {
     }
 }
 
+/// An operation with its destination, and the way in which it is a part of an instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Joint {
+    placed: Placed,
+    way: Way,
+    swaps_writes: bool,
+}
+
 /// The part of an instruction that an operation takes.
 #[derive(Clone, Copy, Debug)]
 enum Way {
@@ -492,7 +534,7 @@ impl Routes {
     fn with_unpack(mut self, operations: [Option<&Placed>; 2]) -> Option<Self> {
         let both = operations[0].is_some() && operations[1].is_some();
         for placed in operations.into_iter().flatten() {
-            let Some((bank, unpack)) = placed.unpacks() else { continue };
+            let Some((bank, unpack)) = placed.unpacks else { continue };
             // All operands that are read there are unpacked in the same way.
             let differs = |operand: &PlacedOperand| matches!(*operand, PlacedOperand::Range(of, _, other) if of == bank && other != unpack);
             let is_mixed = placed.operands().iter().any(|operand| {
@@ -511,23 +553,22 @@ impl Routes {
     }
 }
 
+/// The packing and the destination of an operation.
+type Write = (Pack, Destination);
+
 /// Whether the packer that an operation needs is there: an instruction has one, of file A or of the mul ALU, whose unpacker is that of r4 [AG p.30-32].
-fn packs(placed: Option<&Placed>, is_mul: bool, unpack: Option<(Bank, Unpack)>) -> bool {
-    placed.is_none_or(|placed| match placed.pack {
+fn packs(write: Option<Write>, is_mul: bool, unpack: Option<(Bank, Unpack)>) -> bool {
+    write.is_none_or(|(pack, destination)| match pack {
         Pack::None => true,
         Pack::Mul(_) => is_mul && !matches!(unpack, Some((Bank::A, _))),
-        Pack::A(_) => {
-            placed.destination.file() == Some(File::A)
-                && matches!(placed.destination, Destination::Range(..))
-                && !matches!(unpack, Some((Bank::R4, _)))
-        }
+        Pack::A(_) => matches!(destination, Destination::Range(Bank::A, _)) && !matches!(unpack, Some((Bank::R4, _))),
     })
 }
 
 /// Write swap: whether the add ALU writes file B; `None` if both ALUs would write the same file.
-fn swaps_writes(add: Option<&Placed>, mul: Option<&Placed>) -> Option<bool> {
-    let add = add.and_then(|placed| placed.destination.file()).map(|file| file == File::B);
-    let mul = mul.and_then(|placed| placed.destination.file()).map(|file| file == File::A);
+fn swaps_writes(add: Option<Write>, mul: Option<Write>) -> Option<bool> {
+    let add = add.and_then(|(_, destination)| destination.file()).map(|file| file == File::B);
+    let mul = mul.and_then(|(_, destination)| destination.file()).map(|file| file == File::A);
     match (add, mul) {
         (Some(add), Some(mul)) if add != mul => None,
         (Some(swaps), _) | (None, Some(swaps)) => Some(swaps),

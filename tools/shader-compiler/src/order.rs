@@ -6,8 +6,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 use core::cmp::Reverse;
 use core::fmt::Write;
+use core::ops::Range;
 use hashbrown::HashSet;
 
 use v3d_hw::control_list::Threading;
@@ -55,13 +57,13 @@ pub(crate) struct BlockOrder {
     pub(crate) heights_with_uniforms: Vec<usize>,
     /// Lower bound of the instructions from each operation to the block's end.
     pub(crate) least: Vec<usize>,
-    /// Rank by register pressure: positions in an order that computes operands right before their use, the subtree that needs most registers first.
-    pub(crate) pressure_ranks: Vec<usize>,
-    /// Rank by live values: positions in an order that is constructed from the end, each time choosing the operation that leaves the fewest values live
-    /// before it.
-    pub(crate) live_ranks: Vec<usize>,
+    /// The results of [`BlockOrder::pressure_ranks`] and [`BlockOrder::live_ranks`], which few programs need.
+    pressure_ranks: OnceCell<Vec<usize>>,
+    live_ranks: OnceCell<Vec<usize>>,
     /// Operations with the registers that they read, sorted by register.
     pub(crate) users: Vec<(Register, usize)>,
+    /// For each operation the part of `users` with the register that it writes.
+    pub(crate) result_users: Vec<Range<usize>>,
     /// Slots of instructions that each operation takes.
     pub(crate) slots: Vec<Slots>,
     /// Lower bound of the block's instructions, including its branch.
@@ -117,6 +119,13 @@ impl BlockOrder {
         }
         users.sort_unstable();
         users.dedup();
+        let result_users = operations.iter().map(|operation| {
+            operation.writes().map_or(0..0, |register| {
+                let start = users.partition_point(|&(other, _)| other < register);
+                start..start + users[start..].iter().take_while(|&&(other, _)| other == register).count()
+            })
+        });
+        let result_users = result_users.collect();
         let successors = Lists::of_pairs(count, &edges);
         let mut least = vec![0; count];
         for (at, list) in successors.iter().enumerate().rev() {
@@ -130,8 +139,6 @@ impl BlockOrder {
         };
         let heights_with_uniforms = heights(&successors, tested, |_| true);
         let heights = heights(&successors, tested, |next| next.is_natural);
-        let pressure_ranks = pressure_ranks(&predecessors);
-        let live_ranks = live_ranks(block, &successors, &predecessors);
         let path = least.iter().copied().max().unwrap_or(0);
         let slots: Vec<Slots> = operations.iter().map(Slots::of).collect();
         let lower_bound = lower_bound(block.end, &slots, path, tested.map_or(0, |at| path_to(at, &graph)));
@@ -142,13 +149,25 @@ impl BlockOrder {
             heights,
             heights_with_uniforms,
             least,
-            pressure_ranks,
-            live_ranks,
+            pressure_ranks: OnceCell::new(),
+            live_ranks: OnceCell::new(),
             users,
+            result_users,
             slots,
             lower_bound,
             phases,
         })
+    }
+
+    /// Rank by register pressure: positions in an order that computes operands right before their use, the subtree that needs most registers first.
+    pub(crate) fn pressure_ranks(&self) -> &[usize] {
+        self.pressure_ranks.get_or_init(|| pressure_ranks(&self.predecessors))
+    }
+
+    /// Rank by live values: positions in an order that is constructed from the end, each time choosing the operation that leaves the fewest values live
+    /// before it.
+    pub(crate) fn live_ranks(&self, block: &Block) -> &[usize] {
+        self.live_ranks.get_or_init(|| live_ranks(block, &self.successors, &self.predecessors))
     }
 }
 
@@ -251,7 +270,7 @@ pub(crate) fn dump(machine: &Machine, ordered: &Ordered) -> String {
         for (at, operation) in block.operations.iter().enumerate() {
             let after: Vec<String> =
                 order.predecessors.of(at).iter().map(|(on, cycles)| format!("{on}+{cycles}")).collect();
-            let (height, rank) = (order.heights[at], order.pressure_ranks[at]);
+            let (height, rank) = (order.heights[at], order.pressure_ranks()[at]);
             let _ = writeln!(
                 text,
                 "  {at:4}  {:40}  # height {height}, rank {rank}; after {}",

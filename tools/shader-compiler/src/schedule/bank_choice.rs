@@ -23,6 +23,26 @@ struct Uses {
     is_rotated: bool,
 }
 
+/// Where a result can be.
+#[derive(Clone, Copy)]
+pub(super) enum Room {
+    /// In one place only.
+    Only(Choice),
+    /// In any bank that has a register, which may become free by the operation.
+    Banks {
+        /// The register of the result.
+        register: Register,
+        /// It must be in file A.
+        file_a: bool,
+        /// File A has a register.
+        a: bool,
+        /// File B has a register.
+        b: bool,
+        /// Number of accumulators.
+        accumulators: usize,
+    },
+}
+
 /// Candidate destinations of a result, best first.
 #[derive(Default)]
 pub(super) struct Choices {
@@ -84,23 +104,18 @@ impl IntoIterator for Choices {
 }
 
 impl Scheduler<'_> {
-    /// The candidate destinations of a result, best first.
-    pub(super) fn choices(
-        &mut self,
-        work: &ReadyList<'_>,
-        operation: &Operation,
-        at: Option<usize>,
-    ) -> Result<Choices, Obstacle> {
+    /// Where the result of an operation can be now.
+    pub(super) fn room(&self, operation: &Operation) -> Result<Room, Obstacle> {
         let register = match operation.target {
             Target::Register(register) => register,
-            target => return Ok(Choices::one(Choice::Fixed(Placed::fixed_destination(target)))),
+            target => return Ok(Room::Only(Choice::Fixed(Placed::fixed_destination(target)))),
         };
         if operation.work == Work::LoadTexture {
-            return Ok(Choices::one(Choice::New(Bank::R4)));
+            return Ok(Room::Only(Choice::New(Bank::R4)));
         }
         if let Some((bank, range)) = self.occupancy.place(register) {
             // The next value of a loop-carried one is written to the same register; as is the rest of a value that is assembled in parts.
-            return Ok(Choices::one(Choice::Rewrite(Destination::Range(bank, range))));
+            return Ok(Room::Only(Choice::Rewrite(Destination::Range(bank, range))));
         }
         let file_a = self.in_file_a[register.index()];
         if let Some(base) = operation.merges {
@@ -108,7 +123,7 @@ impl Scheduler<'_> {
                 Some((bank, range))
                     if bank != Bank::R4 && self.is_last_read(operation, base) && (!file_a || bank == Bank::A) =>
                 {
-                    Ok(Choices::one(Choice::TakeOver(base, Destination::Range(bank, range))))
+                    Ok(Room::Only(Choice::TakeOver(base, Destination::Range(bank, range))))
                 }
                 _ => Err(Obstacle::Merged),
             };
@@ -128,35 +143,43 @@ impl Scheduler<'_> {
             }
         }
         let (a, b, accumulators) = (free[0] > 0, free[1] > 0, free[2]);
+        let is_any = a || !file_a && (b || accumulators > 0);
+        if is_any { Ok(Room::Banks { register, file_a, a, b, accumulators }) } else { Err(Obstacle::Room) }
+    }
+
+    /// The candidate destinations of a result, best first.
+    pub(super) fn choices(&mut self, work: &ReadyList<'_>, at: Option<usize>, room: Room) -> Choices {
+        let (register, file_a, a, b, accumulators) = match room {
+            Room::Only(choice) => return Choices::one(choice),
+            Room::Banks { register, file_a, a, b, accumulators } => (register, file_a, a, b, accumulators),
+        };
         let mut choices = Choices::default();
         if file_a {
-            if a {
-                choices.add(Bank::A);
-            }
-        } else {
-            let outlives = self.outlives_switch(work, register);
-            let is_color = self.heuristic.colors_in_accumulator && self.becomes_color[register.index()];
-            if !outlives && is_color && accumulators > 0 {
-                choices.add(Bank::Accumulator);
-            }
-            let Uses { soon, at_once, prefers_b, is_rotated } = self.uses(work, at, register);
-            // The last accumulator is reserved for results that the next instruction uses.
-            let soon = !outlives && ((soon || is_rotated) && (at_once || accumulators > 1));
-            let prefers_b = prefers_b || self.heuristic.evicts && self.occupancy.is_emptier_b();
-            let files = if prefers_b { [Bank::B, Bank::A] } else { [Bank::A, Bank::B] };
-            if soon && accumulators > 0 {
-                choices.add(Bank::Accumulator);
-            }
-            for file in files {
-                if if file == Bank::A { a } else { b } {
-                    choices.add(file);
-                }
-            }
-            if accumulators > 0 {
-                choices.add(Bank::Accumulator);
+            choices.add(Bank::A);
+            return choices;
+        }
+        let outlives = self.outlives_switch(work, register);
+        let is_color = self.heuristic.colors_in_accumulator && self.becomes_color[register.index()];
+        if !outlives && is_color && accumulators > 0 {
+            choices.add(Bank::Accumulator);
+        }
+        let Uses { soon, at_once, prefers_b, is_rotated } = self.uses(work, at, register);
+        // The last accumulator is reserved for results that the next instruction uses.
+        let soon = !outlives && ((soon || is_rotated) && (at_once || accumulators > 1));
+        let prefers_b = prefers_b || self.heuristic.evicts && self.occupancy.is_emptier_b();
+        let files = if prefers_b { [Bank::B, Bank::A] } else { [Bank::A, Bank::B] };
+        if soon && accumulators > 0 {
+            choices.add(Bank::Accumulator);
+        }
+        for file in files {
+            if if file == Bank::A { a } else { b } {
+                choices.add(file);
             }
         }
-        if choices.list[0].is_none() { Err(Obstacle::Room) } else { Ok(choices) }
+        if accumulators > 0 {
+            choices.add(Bank::Accumulator);
+        }
+        choices
     }
 
     /// Whether a register dies at an operation.
@@ -200,7 +223,7 @@ impl Scheduler<'_> {
     /// Whether a result is used soon, and whether together with operands from file A.
     fn uses(&mut self, work: &ReadyList<'_>, at: Option<usize>, register: Register) -> Uses {
         let (mut deepest, mut prefers_b, mut is_rotated, mut count, mut reads) = (0, false, false, 0u32, 0u32);
-        for user in work.users(register).filter(|user| Some(*user) != at) {
+        let mut add = |user: usize| {
             let operation = work.operation(user);
             count += 1;
             reads += operation.reads_of(register);
@@ -218,6 +241,10 @@ impl Scheduler<'_> {
                 }
             }
             prefers_b &= !has_small;
+        };
+        match at {
+            Some(at) => work.users_of_result(at, register).filter(|user| *user != at).for_each(&mut add),
+            None => work.users(register).for_each(&mut add),
         }
         let here_only = reads == self.left[register.index()];
         let is_soon = |heuristic: &Heuristic| {
@@ -240,7 +267,7 @@ impl Scheduler<'_> {
         let Target::Register(register) = operation.target else { return false };
         brings
             && work
-                .users(register)
+                .users_of_result(at, register)
                 .filter(|user| *user != at)
                 .map(|user| work.depth(user))
                 .min()

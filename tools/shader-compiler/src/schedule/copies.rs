@@ -79,8 +79,8 @@ impl Scheduler<'_> {
             self.becomes_color[fresh.index()] = self.becomes_color[target.index()];
         }
         work.replace(at, after, fresh);
-        if let Ok((bundle, choice)) = self.attempt_operation(work, &made, None, None) {
-            self.execute(&made, bundle, choice);
+        if let Ok(issue) = self.attempt_operation(work, &made, None, None) {
+            self.execute(&made, Bundle::EMPTY, issue);
             return true;
         }
         let after = work.take_back(at, before);
@@ -142,9 +142,9 @@ impl Scheduler<'_> {
     /// Rematerialises a dropped value; returns whether that was an instruction.
     fn rematerialize(&mut self, work: &ReadyList<'_>, register: Register) -> bool {
         let Some(maker) = self.rematerializable[register.index()] else { return false };
-        let Ok((bundle, choice)) = self.attempt_operation(work, maker, None, None) else { return false };
+        let Ok(issue) = self.attempt_operation(work, maker, None, None) else { return false };
         self.dropped[register.index()] = false;
-        self.execute(maker, bundle, choice);
+        self.execute(maker, Bundle::EMPTY, issue);
         true
     }
 
@@ -161,7 +161,7 @@ impl Scheduler<'_> {
         let operation = Operation::new(Work::Move, vec![Operand::Register(register)], Target::Register(register), span);
         let destination = Destination::Range(to, self.occupancy.next_range());
         let placed = Placed::new(&operation, |register| self.occupancy.place(register));
-        let alone = placed.and_then(|placed| Bundle::of(placed.to(destination)));
+        let alone = placed.and_then(|placed| Bundle::of(&placed, destination));
         let Some(bundle) = alone else { return false };
         let now = self.now();
         self.occupancy.begin(register, to, now, now + latency(to, false));

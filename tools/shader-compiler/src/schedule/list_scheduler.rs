@@ -11,11 +11,11 @@ use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::{Condition, SFU_LATENCY, Signal};
 
 use super::bank_choice::Choice;
-use super::heuristic::{Heuristic, MAX_IDLE_CYCLES, MAX_INSTRUCTIONS_PER_OPERATION, Rank};
+use super::heuristic::{Heuristic, MAX_IDLE_CYCLES, MAX_INSTRUCTIONS_PER_OPERATION, OPERAND_LEAD_CYCLES, Rank};
 use super::occupancy::{Occupancy, latency};
 use super::ready_list::ReadyList;
 use super::{Effort, Scheduled, Slot};
-use crate::bundle::{Bank, Bundle, Destination, Placed};
+use crate::bundle::{Bank, Bundle, Destination, Joint, Placed};
 use crate::diagnostic::{Result, fault, refuse, refuse_with};
 use crate::limit::Limit;
 use crate::machine::{Block, End, Machine, Operand, Operation, Pack, Register, Target, Work};
@@ -23,6 +23,13 @@ use crate::order::BlockOrder;
 
 /// Number of registers of each file for one of two threads [AG p.20].
 const REGISTERS_OF_A_THREAD: u8 = 16;
+
+/// How an operation is issued.
+pub(super) struct Issue {
+    choice: Choice,
+    /// `None` if it takes no part of an instruction.
+    joint: Option<Joint>,
+}
 
 /// The reason that an operation cannot be issued in this cycle.
 #[derive(Clone, Copy)]
@@ -166,7 +173,7 @@ impl<'m> Scheduler<'m> {
             rematerializable: rematerializable(machine),
             dropped: vec![false; count],
             becomes_color,
-            slots: Vec::new(),
+            slots: Vec::with_capacity(machine.blocks.iter().map(|block| block.operations.len()).sum()),
             r4_free: 0,
             heuristic,
             alike: heuristics.iter().copied().filter(|other| other.differs_in_banks_only(heuristic)).collect(),
@@ -237,7 +244,7 @@ impl<'m> Scheduler<'m> {
     }
 
     pub(super) fn idle(&mut self) {
-        self.slots.push(Slot::Bundle(Bundle::default()));
+        self.slots.push(Slot::Bundle(Bundle::EMPTY));
     }
 
     /// Decrements the number of remaining reads.
@@ -265,7 +272,7 @@ impl<'m> Scheduler<'m> {
 
     /// Schedules a block; returns whether the program can still be shorter than the limit, given a lower bound `behind` for the blocks that follow.
     fn block(&mut self, block: &Block, order: &BlockOrder, behind: usize) -> Result<bool> {
-        let mut work = ReadyList::new(&block.operations, order, self.heuristic.rank, self.urgent_uniforms);
+        let mut work = ReadyList::new(block, order, self.heuristic.rank, self.urgent_uniforms);
         (self.threads.switched, self.threads.first) = (0, self.now());
         let mut idle = 0;
         let most = self.now() + MAX_INSTRUCTIONS_PER_OPERATION * (work.left + 1);
@@ -371,8 +378,8 @@ impl<'m> Scheduler<'m> {
                 continue;
             }
             match self.attempt(work, at, None) {
-                Ok((bundle, choice)) => {
-                    self.issue(work, at, bundle, choice);
+                Ok(issue) => {
+                    self.issue(work, at, Bundle::EMPTY, issue);
                     self.pair(work, attempts);
                     return true;
                 }
@@ -399,8 +406,8 @@ impl<'m> Scheduler<'m> {
         }
         for &at in &attempts.later {
             match self.attempt(work, at, None) {
-                Ok((bundle, choice)) => {
-                    self.issue(work, at, bundle, choice);
+                Ok(issue) => {
+                    self.issue(work, at, Bundle::EMPTY, issue);
                     return true;
                 }
                 Err(obstacle) => {
@@ -427,25 +434,25 @@ impl<'m> Scheduler<'m> {
         more.sort_unstable();
         self.effort.spend(candidates.len());
         for &at in candidates.iter().chain(&*more) {
-            let may_go = work.may_go(at, now, self.threads.switched) && bundle.has_room_for(work.operation(at).work);
+            let may_go = bundle.has_room_for(work.operation(at).work) && work.may_go(at, now, self.threads.switched);
             if !may_go || later.contains(&at) || barred.contains(&at) || self.is_early(work, at) {
                 continue;
             }
-            if let Ok((bundle, choice)) = self.attempt(work, at, Some(&bundle)) {
-                self.issue(work, at, bundle, choice);
+            if let Ok(issue) = self.attempt(work, at, Some(&bundle)) {
+                self.issue(work, at, bundle, issue);
                 return;
             }
         }
         self.slots.push(Slot::Bundle(bundle));
     }
 
-    /// The instruction that issuing an operation now would make, alone or with another one, and the destination of its result.
+    /// How an operation can be issued now, alone or in an instruction with others.
     fn attempt(
         &mut self,
         work: &ReadyList<'_>,
         at: usize,
         with: Option<&Bundle>,
-    ) -> core::result::Result<(Bundle, Choice), Obstacle> {
+    ) -> core::result::Result<Issue, Obstacle> {
         self.attempt_operation(work, work.operation(at), Some(at), with)
     }
 
@@ -456,23 +463,28 @@ impl<'m> Scheduler<'m> {
         operation: &Operation,
         at: Option<usize>,
         with: Option<&Bundle>,
-    ) -> core::result::Result<(Bundle, Choice), Obstacle> {
+    ) -> core::result::Result<Issue, Obstacle> {
         self.effort.spend(1);
         let now = self.now();
+        // Only heuristics that evict values drop any.
+        if self.heuristic.evicts
+            && let Some(register) = operation.reads().find(|register| self.dropped[register.index()])
+        {
+            return Err(Obstacle::Dropped(register));
+        }
         // The register that the result is merged with is not read: the rest of it just remains.
         let rotated = usize::from(matches!(operation.work, Work::Rotate(_)));
-        for register in operation.reads() {
-            if self.dropped[register.index()] {
-                return Err(Obstacle::Dropped(register));
-            }
-        }
-        for register in operation.operands.iter().filter_map(|operand| operand.register()) {
-            if self.occupancy.place(register).is_none() || self.occupancy.ready(register) + rotated > now {
+        for operand in &operation.operands {
+            let place = match operand.register() {
+                None => None,
+                Some(register) => match self.occupancy.place(register) {
+                    Some(place) if self.occupancy.ready(register) + rotated <= now => Some(place),
+                    _ => return Err(Obstacle::Time),
+                },
+            };
+            if with.is_some_and(|bundle| bundle.excludes(operand, place)) {
                 return Err(Obstacle::Time);
             }
-        }
-        if with.is_some_and(|bundle| bundle.uniform().is_some()) && operation.uniform().is_some() {
-            return Err(Obstacle::Time);
         }
         let into_r4 = matches!(operation.target, Target::Special(..)) || operation.work == Work::LoadTexture;
         if into_r4 {
@@ -489,35 +501,44 @@ impl<'m> Scheduler<'m> {
             && let Some(Operand::Register(color)) = operation.operands.first()
             && let Some((Bank::Accumulator, range)) = self.occupancy.place(*color)
         {
-            return Ok((with.cloned().unwrap_or_default(), Choice::IsColor(range)));
+            return Ok(Issue { choice: Choice::IsColor(range), joint: None });
         }
+        let room = self.room(operation)?;
         let placed = Placed::new(operation, |register| self.occupancy.place(register)).ok_or(Obstacle::Time)?;
-        let alone = Bundle::default();
-        let bundle = with.unwrap_or(&alone);
+        let bundle = with.unwrap_or(&Bundle::EMPTY);
         let ways = bundle.ways(&placed);
-        if with.is_some() && !ways.is_any() {
-            return Err(Obstacle::Time);
+        let obstacle = |scheduler: &Self| match with {
+            Some(_) => Obstacle::Time,
+            None => Obstacle::in_the_way(operation, |register| scheduler.occupancy.bank(register)),
+        };
+        if !ways.is_any() {
+            return Err(obstacle(self));
         }
-        let choices = self.choices(work, operation, at)?;
+        let choices = self.choices(work, at, room);
         let found = choices.into_iter().find_map(|choice| {
             let destination = choice.destination(&self.occupancy)?;
-            Some((bundle.joined(&ways, placed.to(destination))?, choice))
+            Some(Issue { choice, joint: Some(bundle.joint(&ways, &placed, destination)?) })
         });
-        found.ok_or_else(|| match with {
-            Some(_) => Obstacle::Time,
-            None => Obstacle::in_the_way(operation, |register| self.occupancy.bank(register)),
-        })
+        found.ok_or_else(|| obstacle(self))
     }
 
-    /// Issues an operation of the block.
-    fn issue(&mut self, work: &mut ReadyList<'_>, at: usize, bundle: Bundle, choice: Choice) {
-        work.issue(at, self.now());
-        self.execute(work.operation(at), bundle, choice);
+    /// Issues an operation of the block in an instruction that may have others.
+    fn issue(&mut self, work: &mut ReadyList<'_>, at: usize, bundle: Bundle, issue: Issue) {
+        work.issue(at, self.now(), self.horizon());
+        self.execute(work.operation(at), bundle, issue);
+    }
+
+    /// The number of cycles from which on it does not matter when a value is read.
+    fn horizon(&self) -> usize {
+        let cycles = |heuristic: &Heuristic| heuristic.accumulator_cycles;
+        let others = self.alike.iter().map(cycles).max().unwrap_or(0);
+        1 + cycles(&self.heuristic).max(others).max(OPERAND_LEAD_CYCLES)
     }
 
     /// Adds an instruction, and updates the live ranges for one of its operations.
-    pub(super) fn execute(&mut self, operation: &Operation, bundle: Bundle, choice: Choice) {
+    pub(super) fn execute(&mut self, operation: &Operation, bundle: Bundle, issue: Issue) {
         let now = self.now();
+        let Issue { choice, joint } = issue;
         if let Choice::IsColor(range) = choice {
             self.occupancy.ranges[range.index()].is_color = true;
             if !bundle.is_empty() {
@@ -549,7 +570,10 @@ impl<'m> Scheduler<'m> {
         {
             self.occupancy.free(register, now);
         }
-        self.slots.push(Slot::Bundle(bundle));
+        self.slots.push(Slot::Bundle(match joint {
+            Some(joint) => bundle.with(joint),
+            None => bundle,
+        }));
     }
 }
 

@@ -4,10 +4,11 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
+use core::ops::Range;
 
 use super::heuristic::Rank;
-use crate::machine::{Operation, Register, Work};
-use crate::order::{BlockOrder, MAX_DEPTH, Slots};
+use crate::machine::{Block, Operation, Register, Work};
+use crate::order::{BlockOrder, Slots};
 
 /// The depth of an operation that is issued: it is below 0 with any latency added.
 const ISSUED: isize = isize::MIN / 2;
@@ -38,20 +39,30 @@ pub(super) struct ReadyList<'p> {
     ready: Vec<usize>,
     /// Operations that have become ready since [`ReadyList::forget_fresh`].
     fresh: Vec<usize>,
-    /// For each operation a lower bound of the cycles for its remaining predecessors, up to [`MAX_DEPTH`]; [`ISSUED`] if it is issued.
+    /// For each operation a lower bound of the cycles for its remaining predecessors, up to [`MAX_DEPTH`](crate::order::MAX_DEPTH); [`ISSUED`] if it is issued.
+    /// Greater depths than the horizon of [`ReadyList::issue`] are not kept up to date.
     depths: Vec<isize>,
-    rank: Rank,
+    /// Operations are ranked by their height.
+    is_by_height: bool,
+    /// Their ranks in an order that saves registers; without one, they are ranked by their position.
+    ranks: Option<&'p [usize]>,
     /// For two threads: number of operations that still need flags, r5 or TMU parameters as others have left them.
     bound: usize,
 }
 
 impl<'p> ReadyList<'p> {
     /// With `urgent_uniforms`, a read of uniforms is as critical as those that must follow it.
-    pub(super) fn new(operations: &'p [Operation], order: &'p BlockOrder, rank: Rank, urgent_uniforms: bool) -> Self {
+    pub(super) fn new(block: &'p Block, order: &'p BlockOrder, rank: Rank, urgent_uniforms: bool) -> Self {
+        let operations = block.operations.as_slice();
         let count = operations.len();
         let open: Vec<usize> = order.predecessors.iter().map(<[_]>::len).collect();
         let mut slots = Slots::default();
         order.slots.iter().for_each(|own| slots.add(*own));
+        let ranks = match rank {
+            Rank::Pressure => Some(order.pressure_ranks()),
+            Rank::Live => Some(order.live_ranks(block)),
+            Rank::CriticalPath | Rank::Source => None,
+        };
         let mut list = Self {
             operations,
             order,
@@ -59,11 +70,7 @@ impl<'p> ReadyList<'p> {
             changed: (0..count).map(|_| None).collect(),
             replaced: Vec::new(),
             issued: vec![false; count],
-            sequence: match rank {
-                Rank::Pressure => Some(inverse(&order.pressure_ranks)),
-                Rank::Live => Some(inverse(&order.live_ranks)),
-                Rank::CriticalPath | Rank::Source => None,
-            },
+            sequence: ranks.map(inverse),
             done: 0,
             left: count,
             slots,
@@ -73,7 +80,8 @@ impl<'p> ReadyList<'p> {
             ready: Vec::new(),
             fresh: Vec::new(),
             depths: order.depths.clone(),
-            rank,
+            is_by_height: rank == Rank::CriticalPath,
+            ranks,
             bound: 0,
         };
         let mut ready: Vec<usize> = (0..count).filter(|&at| list.open[at] == 0).collect();
@@ -84,12 +92,8 @@ impl<'p> ReadyList<'p> {
 
     /// The sort key of ready operations: lower keys are tried first.
     fn rank(&self, at: usize) -> (Reverse<usize>, usize) {
-        match self.rank {
-            Rank::CriticalPath => (Reverse(self.heights[at]), at),
-            Rank::Source => (Reverse(0), at),
-            Rank::Pressure => (Reverse(0), self.order.pressure_ranks[at]),
-            Rank::Live => (Reverse(0), self.order.live_ranks[at]),
-        }
+        let height = if self.is_by_height { self.heights[at] } else { 0 };
+        (Reverse(height), self.ranks.map_or(at, |ranks| ranks[at]))
     }
 
     pub(super) fn operation(&self, at: usize) -> &Operation {
@@ -155,11 +159,20 @@ impl<'p> ReadyList<'p> {
         let users = &self.order.users;
         let start = users.partition_point(|&(other, _)| other < register);
         let count = users[start..].iter().take_while(|&&(other, _)| other == register).count();
-        let planned = users[start..start + count].iter();
+        self.users_among(start..start + count, register)
+    }
+
+    /// Remaining operations that read the register that an operation writes.
+    pub(super) fn users_of_result(&self, at: usize, register: Register) -> impl Iterator<Item = usize> {
+        self.users_among(self.order.result_users[at].clone(), register)
+    }
+
+    fn users_among(&self, planned: Range<usize>, register: Register) -> impl Iterator<Item = usize> {
+        let planned = self.order.users[planned].iter();
         let replaced = self.replaced.iter().filter(move |&&(other, _)| other == register);
         let reads = move |at: usize| match &self.changed[at] {
             None => true,
-            Some(operation) => operation.reads().any(|read| read == register),
+            Some(operation) => operation.reads_of(register) > 0,
         };
         planned.chain(replaced).map(|&(_, at)| at).filter(move |&at| !self.issued[at] && reads(at))
     }
@@ -182,7 +195,8 @@ impl<'p> ReadyList<'p> {
         self.ready.iter().map(|&at| self.order.least[at]).max().unwrap_or(0).max(self.slots.instructions())
     }
 
-    pub(super) fn issue(&mut self, at: usize, now: usize) {
+    /// Issues an operation. Depths from `horizon` on need not be exact from here on.
+    pub(super) fn issue(&mut self, at: usize, now: usize, horizon: usize) {
         self.issued[at] = true;
         self.left -= 1;
         while let Some(first) = self.first()
@@ -209,28 +223,29 @@ impl<'p> ReadyList<'p> {
             }
         }
         let before = core::mem::replace(&mut self.depths[at], ISSUED);
-        self.lower(at, before);
+        self.lower(at, before, horizon.cast_signed());
     }
 
-    /// Updates the depths of operations that depend on one whose depth was `before`.
-    fn lower(&mut self, at: usize, before: isize) {
+    /// Updates the depths of operations that depend on one whose depth was `before`. A depth from `horizon` on may remain greater than it is.
+    fn lower(&mut self, at: usize, before: isize, horizon: isize) {
         let order = self.order;
         for next in order.successors.of(at) {
             let old = self.depths[next.at];
-            if MAX_DEPTH.min(before + next.latency as isize) < old {
+            let exact = old.min(horizon);
+            if before + next.latency.cast_signed() < exact {
                 // Another predecessor determines the depth.
                 continue;
             }
             let mut depth = 0;
             for &(on, cycles) in order.predecessors.of(next.at) {
-                depth = depth.max(self.depths[on] + cycles as isize);
-                if depth >= old {
+                depth = depth.max(self.depths[on] + cycles.cast_signed());
+                if depth >= exact {
                     break;
                 }
             }
-            if depth < old {
+            if depth < exact {
                 self.depths[next.at] = depth;
-                self.lower(next.at, old);
+                self.lower(next.at, old, horizon);
             }
         }
     }
