@@ -28,9 +28,6 @@ pub(crate) use lower_bound::Slots;
 use lower_bound::lower_bound;
 pub(crate) use thread_phases::ThreadPhases;
 
-/// Depths saturate here: no [`Heuristic`](crate::schedule) looks further ahead than 16 cycles, and each cycle has to update the depths.
-pub(crate) const MAX_DEPTH: isize = 20;
-
 /// A successor in the dependence graph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Successor {
@@ -49,8 +46,6 @@ pub(crate) struct BlockOrder {
     pub(crate) successors: Lists<Successor>,
     /// For each operation its predecessors, with the distance in cycles at which it does not stall.
     pub(crate) predecessors: Lists<(usize, usize)>,
-    /// Lower bound of the cycles from the block's start to each operation, up to [`MAX_DEPTH`].
-    pub(crate) depths: Vec<isize>,
     /// Rank by the critical path: cycles from each operation to the block's end.
     pub(crate) heights: Vec<usize>,
     /// The same with reads of uniforms as critical as the reads that must follow them.
@@ -105,14 +100,12 @@ impl BlockOrder {
         };
         let mut edges: Vec<(usize, Successor)> = Vec::new();
         let mut predecessors = Lists::with_capacity(count);
-        let mut depths = vec![0; count];
         let mut users = Vec::new();
         for (at, list) in graph.iter().enumerate() {
             for (number, edge) in list.iter().enumerate() {
                 let latency = edge.latency.max(edge.cycles);
                 let is_natural = number < natural[at];
                 edges.push((edge.on, Successor { at, cycles: edge.cycles, latency, is_natural }));
-                depths[at] = MAX_DEPTH.min(depths[at].max(depths[edge.on] + latency as isize));
             }
             predecessors.push(list.iter().map(|edge| (edge.on, edge.latency.max(edge.cycles))));
             users.extend(operations[at].reads().map(|register| (register, at)));
@@ -145,7 +138,6 @@ impl BlockOrder {
         Some(Self {
             successors,
             predecessors,
-            depths,
             heights,
             heights_with_uniforms,
             least,

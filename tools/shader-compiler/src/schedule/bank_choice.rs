@@ -223,11 +223,12 @@ impl Scheduler<'_> {
     /// Whether a result is used soon, and whether together with operands from file A.
     fn uses(&mut self, work: &ReadyList<'_>, at: Option<usize>, register: Register) -> Uses {
         let (mut deepest, mut prefers_b, mut is_rotated, mut count, mut reads) = (0, false, false, 0u32, 0u32);
+        let horizon = self.horizon();
         let mut add = |user: usize| {
             let operation = work.operation(user);
             count += 1;
             reads += operation.reads_of(register);
-            deepest = deepest.max(work.depth(user));
+            deepest = deepest.max(work.depth(user, horizon));
             is_rotated |= matches!(operation.work, Work::Rotate(_));
             let mut has_small = false;
             for operand in &operation.operands {
@@ -269,7 +270,7 @@ impl Scheduler<'_> {
             && work
                 .users_of_result(at, register)
                 .filter(|user| *user != at)
-                .map(|user| work.depth(user))
+                .map(|user| work.depth(user, OPERAND_LEAD_CYCLES + 1))
                 .min()
                 .is_some_and(|depth| depth > OPERAND_LEAD_CYCLES)
     }

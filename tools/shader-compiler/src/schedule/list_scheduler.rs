@@ -11,7 +11,7 @@ use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::{Condition, SFU_LATENCY, Signal};
 
 use super::bank_choice::Choice;
-use super::heuristic::{Heuristic, MAX_IDLE_CYCLES, MAX_INSTRUCTIONS_PER_OPERATION, OPERAND_LEAD_CYCLES, Rank};
+use super::heuristic::{Heuristic, MAX_IDLE_CYCLES, MAX_INSTRUCTIONS_PER_OPERATION, Rank};
 use super::occupancy::{Occupancy, latency};
 use super::ready_list::ReadyList;
 use super::{Effort, Scheduled, Slot};
@@ -524,15 +524,15 @@ impl<'m> Scheduler<'m> {
 
     /// Issues an operation of the block in an instruction that may have others.
     fn issue(&mut self, work: &mut ReadyList<'_>, at: usize, bundle: Bundle, issue: Issue) {
-        work.issue(at, self.now(), self.horizon());
+        work.issue(at, self.now());
         self.execute(work.operation(at), bundle, issue);
     }
 
-    /// The number of cycles from which on it does not matter when a value is read.
-    fn horizon(&self) -> usize {
+    /// The number of cycles from which on it does not matter for any heuristic that may still be tried when a value is read.
+    pub(super) fn horizon(&self) -> usize {
         let cycles = |heuristic: &Heuristic| heuristic.accumulator_cycles;
         let others = self.alike.iter().map(cycles).max().unwrap_or(0);
-        1 + cycles(&self.heuristic).max(others).max(OPERAND_LEAD_CYCLES)
+        1 + cycles(&self.heuristic).max(others)
     }
 
     /// Adds an instruction, and updates the live ranges for one of its operations.

@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::cell::Cell;
 use core::cmp::Reverse;
 use core::ops::Range;
 
@@ -10,8 +11,14 @@ use super::heuristic::Rank;
 use crate::machine::{Block, Operation, Register, Work};
 use crate::order::{BlockOrder, Slots};
 
-/// The depth of an operation that is issued: it is below 0 with any latency added.
-const ISSUED: isize = isize::MIN / 2;
+/// The depth of an operation as it was after some number of operations were issued.
+#[derive(Clone, Copy, Default)]
+struct KnownDepth {
+    issued: usize,
+    depth: usize,
+    /// It is not less than `depth`, and exact if it is below this.
+    horizon: usize,
+}
 
 /// The part of a block that is not issued yet.
 pub(super) struct ReadyList<'p> {
@@ -39,9 +46,8 @@ pub(super) struct ReadyList<'p> {
     ready: Vec<usize>,
     /// Operations that have become ready since [`ReadyList::forget_fresh`].
     fresh: Vec<usize>,
-    /// For each operation a lower bound of the cycles for its remaining predecessors, up to [`MAX_DEPTH`](crate::order::MAX_DEPTH); [`ISSUED`] if it is issued.
-    /// Greater depths than the horizon of [`ReadyList::issue`] are not kept up to date.
-    depths: Vec<isize>,
+    /// Depths that were asked for.
+    depths: Vec<Cell<KnownDepth>>,
     /// Operations are ranked by their height.
     is_by_height: bool,
     /// Their ranks in an order that saves registers; without one, they are ranked by their position.
@@ -79,7 +85,7 @@ impl<'p> ReadyList<'p> {
             good: vec![0; count],
             ready: Vec::new(),
             fresh: Vec::new(),
-            depths: order.depths.clone(),
+            depths: vec![Cell::default(); count],
             is_by_height: rank == Rank::CriticalPath,
             ranks,
             bound: 0,
@@ -177,8 +183,29 @@ impl<'p> ReadyList<'p> {
         planned.chain(replaced).map(|&(_, at)| at).filter(move |&at| !self.issued[at] && reads(at))
     }
 
-    pub(super) fn depth(&self, at: usize) -> usize {
-        self.depths[at].max(0) as usize
+    /// Lower bound of the cycles for the remaining predecessors of an operation, up to a horizon.
+    pub(super) fn depth(&self, at: usize, horizon: usize) -> usize {
+        if self.open[at] == 0 || horizon == 0 {
+            return 0;
+        }
+        let issued = self.count() - self.left;
+        let known = self.depths[at].get();
+        if known.issued == issued && (known.depth < known.horizon || horizon <= known.depth) {
+            return known.depth.min(horizon);
+        }
+        let mut depth = 0;
+        for &(on, latency) in self.order.predecessors.of(at) {
+            if self.issued[on] {
+                continue;
+            }
+            depth = depth.max(latency + self.depth(on, horizon.saturating_sub(latency)));
+            if depth >= horizon {
+                depth = horizon;
+                break;
+            }
+        }
+        self.depths[at].set(KnownDepth { issued, depth, horizon });
+        depth
     }
 
     /// Operations that have become ready since [`ReadyList::forget_fresh`].
@@ -195,8 +222,7 @@ impl<'p> ReadyList<'p> {
         self.ready.iter().map(|&at| self.order.least[at]).max().unwrap_or(0).max(self.slots.instructions())
     }
 
-    /// Issues an operation. Depths from `horizon` on need not be exact from here on.
-    pub(super) fn issue(&mut self, at: usize, now: usize, horizon: usize) {
+    pub(super) fn issue(&mut self, at: usize, now: usize) {
         self.issued[at] = true;
         self.left -= 1;
         while let Some(first) = self.first()
@@ -220,32 +246,6 @@ impl<'p> ReadyList<'p> {
                 let place = self.ready.partition_point(|&other| self.rank(other) < rank);
                 self.ready.insert(place, next.at);
                 self.fresh.push(next.at);
-            }
-        }
-        let before = core::mem::replace(&mut self.depths[at], ISSUED);
-        self.lower(at, before, horizon.cast_signed());
-    }
-
-    /// Updates the depths of operations that depend on one whose depth was `before`. A depth from `horizon` on may remain greater than it is.
-    fn lower(&mut self, at: usize, before: isize, horizon: isize) {
-        let order = self.order;
-        for next in order.successors.of(at) {
-            let old = self.depths[next.at];
-            let exact = old.min(horizon);
-            if before + next.latency.cast_signed() < exact {
-                // Another predecessor determines the depth.
-                continue;
-            }
-            let mut depth = 0;
-            for &(on, cycles) in order.predecessors.of(next.at) {
-                depth = depth.max(self.depths[on] + cycles.cast_signed());
-                if depth >= exact {
-                    break;
-                }
-            }
-            if depth < exact {
-                self.depths[next.at] = depth;
-                self.lower(next.at, old, horizon);
             }
         }
     }
