@@ -191,17 +191,18 @@ impl Scheduler<'_> {
     pub(super) fn bank_to_copy_to(&mut self, work: &ReadyList<'_>, register: Register) -> Option<Bank> {
         let from = self.occupancy.bank(register)?;
         let free = |occupancy: &Occupancy, bank| (bank != from && occupancy.has_room(bank)).then_some(bank);
+        let (a, b) = (free(&self.occupancy, Bank::A), free(&self.occupancy, Bank::B));
+        let accumulator = free(&self.occupancy, Bank::Accumulator);
+        a.or(b).or(accumulator)?;
         if is_rotated(work, register) {
             // Only accumulators can be rotated.
-            return free(&self.occupancy, Bank::Accumulator);
+            return accumulator;
         }
         if is_unpacked(work, register) || self.in_file_a[register.index()] {
-            return free(&self.occupancy, Bank::A);
+            return a;
         }
         let Uses { soon, prefers_b, .. } = self.uses(work, None, register);
-        let (a, b) = (free(&self.occupancy, Bank::A), free(&self.occupancy, Bank::B));
         let file = if prefers_b { b.or(a) } else { a.or(b) };
-        let accumulator = free(&self.occupancy, Bank::Accumulator);
         let outlives = self.outlives_switch(work, register);
         if !outlives && (soon || self.occupancy.free_in(Bank::Accumulator) > 2 && from != Bank::R4) {
             accumulator.or(file)

@@ -52,7 +52,7 @@ impl Scheduler<'_> {
                 self.substitute(work, at, Work::Move, operands, |operation, fresh| operation.merges = Some(fresh))
             }
             Obstacle::Dropped(register) => self.rematerialize(work, register),
-            Obstacle::Time | Obstacle::Room => false,
+            Obstacle::Time | Obstacle::Until(_) | Obstacle::Room => false,
         }
     }
 

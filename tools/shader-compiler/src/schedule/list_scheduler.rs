@@ -36,6 +36,8 @@ pub(super) struct Issue {
 pub(super) enum Obstacle {
     /// An operand or unit is not ready.
     Time,
+    /// An operand or r4 is not ready before this cycle, whatever else is issued.
+    Until(usize),
     /// r4 holds a live value.
     R4,
     /// An operand is in a bank from which it cannot be read together with the others.
@@ -368,7 +370,7 @@ impl<'m> Scheduler<'m> {
         self.bar(work, &attempts.candidates, &mut attempts.barred);
         for number in 0..attempts.candidates.len() {
             let at = attempts.candidates[number];
-            if attempts.barred.contains(&at) {
+            if work.is_put_off(at, now) || attempts.barred.contains(&at) {
                 continue;
             }
             let waits =
@@ -383,12 +385,19 @@ impl<'m> Scheduler<'m> {
                     self.pair(work, attempts);
                     return true;
                 }
+                Err(Obstacle::Until(cycle)) => work.put_off(at, cycle),
                 Err(obstacle) => attempts.obstacles.push((at, obstacle)),
             }
         }
         // If no operation can be issued, a copy removes the obstacle of the one with the highest rank.
+        let mut may_clear_r4 = true;
         for number in 0..attempts.obstacles.len() {
             let (at, obstacle) = attempts.obstacles[number];
+            // The value in r4 is the same for all.
+            let is_r4 = matches!(obstacle, Obstacle::R4);
+            if is_r4 && !core::mem::replace(&mut may_clear_r4, false) {
+                continue;
+            }
             if self.clear(work, at, obstacle) {
                 self.pair(work, attempts);
                 return true;
@@ -434,8 +443,13 @@ impl<'m> Scheduler<'m> {
         more.sort_unstable();
         self.effort.spend(candidates.len());
         for &at in candidates.iter().chain(&*more) {
-            let may_go = bundle.has_room_for(work.operation(at).work) && work.may_go(at, now, self.threads.switched);
-            if !may_go || later.contains(&at) || barred.contains(&at) || self.is_early(work, at) {
+            let may_go = bundle.has_room_for(work.work(at)) && work.may_go(at, now, self.threads.switched);
+            if !may_go
+                || work.is_put_off(at, now)
+                || later.contains(&at)
+                || barred.contains(&at)
+                || self.is_early(work, at)
+            {
                 continue;
             }
             if let Ok(issue) = self.attempt(work, at, Some(&bundle)) {
@@ -477,10 +491,14 @@ impl<'m> Scheduler<'m> {
         for operand in &operation.operands {
             let place = match operand.register() {
                 None => None,
-                Some(register) => match self.occupancy.place(register) {
-                    Some(place) if self.occupancy.ready(register) + rotated <= now => Some(place),
-                    _ => return Err(Obstacle::Time),
-                },
+                Some(register) => {
+                    let place = self.occupancy.place(register).ok_or(Obstacle::Time)?;
+                    let ready = self.occupancy.ready(register) + rotated;
+                    if ready > now {
+                        return Err(Obstacle::Until(ready));
+                    }
+                    Some(place)
+                }
             };
             if with.is_some_and(|bundle| bundle.excludes(operand, place)) {
                 return Err(Obstacle::Time);
@@ -489,7 +507,7 @@ impl<'m> Scheduler<'m> {
         let into_r4 = matches!(operation.target, Target::Special(..)) || operation.work == Work::LoadTexture;
         if into_r4 {
             if now < self.r4_free {
-                return Err(Obstacle::Time);
+                return Err(Obstacle::Until(self.r4_free));
             }
             if let Some(owner) = self.occupancy.r4
                 && self.left[owner.index()] > operation.reads_of(owner)

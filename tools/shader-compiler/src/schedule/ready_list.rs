@@ -42,6 +42,8 @@ pub(super) struct ReadyList<'p> {
     /// For each operation the first cycle in which it can be issued, and the first in which it does not stall, given the predecessors that are issued.
     earliest: Vec<usize>,
     good: Vec<usize>,
+    /// For each operation the cycle to which it was put off.
+    put_off: Vec<usize>,
     /// Operations without predecessors that are not issued, by rank.
     ready: Vec<usize>,
     /// Operations that have become ready since [`ReadyList::forget_fresh`].
@@ -83,6 +85,7 @@ impl<'p> ReadyList<'p> {
             open,
             earliest: vec![0; count],
             good: vec![0; count],
+            put_off: vec![0; count],
             ready: Vec::new(),
             fresh: Vec::new(),
             depths: vec![Cell::default(); count],
@@ -104,6 +107,20 @@ impl<'p> ReadyList<'p> {
 
     pub(super) fn operation(&self, at: usize) -> &Operation {
         self.changed[at].as_deref().unwrap_or(&self.operations[at])
+    }
+
+    /// The kind of an operation.
+    pub(super) fn work(&self, at: usize) -> Work {
+        self.operations[at].work
+    }
+
+    /// An operation cannot be issued before a cycle, unless it is replaced.
+    pub(super) fn put_off(&mut self, at: usize, cycle: usize) {
+        self.put_off[at] = cycle;
+    }
+
+    pub(super) fn is_put_off(&self, at: usize, now: usize) -> bool {
+        self.put_off[at] > now
     }
 
     /// Number of operations of the block.
@@ -253,12 +270,14 @@ impl<'p> ReadyList<'p> {
     /// Replaces an operation by one that reads another register.
     pub(super) fn replace(&mut self, at: usize, operation: Operation, register: Register) {
         self.changed[at] = Some(Box::new(operation));
+        self.put_off[at] = 0;
         self.replaced.push((register, at));
     }
 
     /// Undoes the last replacement; returns the replacing operation.
     pub(super) fn take_back(&mut self, at: usize, before: Operation) -> Operation {
         self.replaced.pop();
+        self.put_off[at] = 0;
         let after = self.changed[at].replace(Box::new(before.clone()));
         after.map_or(before, |after| *after)
     }
