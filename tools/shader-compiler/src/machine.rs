@@ -254,6 +254,13 @@ pub(crate) struct Block {
     pub(crate) uniform_order: Vec<(usize, usize)>,
 }
 
+impl Block {
+    /// Whether results of lookups are loaded in the block.
+    pub(crate) fn looks_up(&self) -> bool {
+        self.operations.iter().any(|operation| operation.work == Work::LoadTexture)
+    }
+}
+
 /// The register of file B that holds a fragment's depth, initially and at the end.
 pub(crate) const DEPTH: u8 = 15;
 /// The register of file A with a fragment's W.
@@ -294,6 +301,11 @@ impl Default for Machine {
 }
 
 impl Machine {
+    /// Whether the program loads results of lookups.
+    pub(crate) fn looks_up(&self) -> bool {
+        self.blocks.iter().any(Block::looks_up)
+    }
+
     pub(crate) fn register(&mut self) -> Register {
         self.registers += 1;
         Register(self.registers - 1)

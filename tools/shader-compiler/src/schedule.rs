@@ -34,7 +34,7 @@ use v3d_hw::qpu::address_map::TmuCoordinate;
 use crate::bundle::{Bank, Bundle, Destination, Placed, PlacedOperand};
 use crate::diagnostic::{Result, fault};
 use crate::limit::Limit;
-use crate::machine::{Block, End, Machine, Work};
+use crate::machine::{End, Machine};
 use crate::order::{LOOKUP_LATENCY, Ordered};
 use crate::ssa::StreamWord;
 
@@ -202,12 +202,11 @@ fn stalls(slots: &[Slot]) -> usize {
 ///
 /// `None` if it has no lookups, or lookups in loops, or if half of the registers are not enough.
 fn schedule_for_two(machine: &Machine, ordered: &Ordered, effort: &Effort) -> Option<Scheduled> {
-    let looks_up = |block: &Block| block.operations.iter().any(|operation| operation.work == Work::LoadTexture);
     let is_repeated = |at: usize| {
         let mut later = machine.blocks[at..].iter();
         later.any(|block| matches!(block.end, End::Again(head) if head <= at))
     };
-    let mut looks = machine.blocks.iter().enumerate().filter(|(_, block)| looks_up(block)).peekable();
+    let mut looks = machine.blocks.iter().enumerate().filter(|(_, block)| block.looks_up()).peekable();
     looks.peek()?;
     if looks.any(|(at, _)| is_repeated(at)) {
         return None;

@@ -208,7 +208,7 @@ impl Unit {
     }
 
     pub(crate) fn order(&mut self) -> Result<()> {
-        self.ordered = order(&self.machine, self.may_have_two_threads());
+        self.ordered = order(&self.machine, self.may_have_two_threads() && self.machine.looks_up());
         Ok(())
     }
 
