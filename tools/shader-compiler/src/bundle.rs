@@ -9,7 +9,7 @@
 use naga::Span;
 use v3d_hw::qpu::access::Stream;
 use v3d_hw::qpu::address_map::{TmuCoordinate, is_read_in_either_file, is_register, is_written_in_either_file};
-use v3d_hw::qpu::{Condition, File, ReadSource, Signal, Unpack, WriteTarget};
+use v3d_hw::qpu::{AddOp, Condition, File, MulOp, ReadSource, Signal, Unpack, WriteTarget};
 
 use crate::machine::{Operand, Operation, Pack, Register, Target, Work};
 use crate::ssa::StreamWord;
@@ -239,6 +239,33 @@ impl Port {
     }
 }
 
+/// An operand, with the place of its register if it has one.
+pub(crate) type Reading<'o> = (&'o Operand, Option<(Bank, RangeId)>);
+
+/// A quick test whether an operation can read two operands: each file has one port, and a small immediate takes that of file B.
+pub(crate) fn may_read_together((one, first): Reading<'_>, (other, second): Reading<'_>) -> bool {
+    match (first, second) {
+        (Some((Bank::A, a)), Some((Bank::A, b))) | (Some((Bank::B, a)), Some((Bank::B, b))) => a == b,
+        (Some((Bank::B, _)), None) => !matches!(other, Operand::Small(_)),
+        (None, Some((Bank::B, _))) => !matches!(one, Operand::Small(_)),
+        _ => true,
+    }
+}
+
+/// Number of kinds of operations.
+pub(crate) const KINDS: usize = 5;
+
+/// The kind of an operation, by the fields of an instruction that it needs.
+pub(crate) const fn kind(work: Work) -> usize {
+    match work {
+        Work::Add(_) => 0,
+        Work::Mul(_) | Work::Rotate(_) => 1,
+        Work::Move => 2,
+        Work::Load(_) => 3,
+        Work::LoadTexture => 4,
+    }
+}
+
 /// The operations of an instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct Bundle {
@@ -301,21 +328,23 @@ impl Bundle {
         self.immediate.is_some() || self.load.is_some() || is_in_b || self.thread.is_some()
     }
 
-    /// A quick test whether an operation may fit, by the fields it needs: most pairs fail here.
-    pub(crate) fn has_room_for(&self, work: Work) -> bool {
+    /// A quick test which kinds of operations may fit, by the fields they need: most pairs fail here.
+    pub(crate) fn room(&self) -> [bool; KINDS] {
+        if self.immediate.is_some() {
+            return [false; KINDS];
+        }
         let is_move = |alu: &Option<Placed>| alu.is_none_or(|placed| placed.work == Work::Move);
-        self.immediate.is_none()
-            && match work {
-                Work::Load(_) => false,
-                Work::LoadTexture => !self.has_signal(),
-                Work::Add(_) => is_move(&self.add),
-                Work::Mul(_) | Work::Rotate(_) => is_move(&self.mul),
-                Work::Move => is_move(&self.add) || is_move(&self.mul),
-            }
+        let (add, mul) = (is_move(&self.add), is_move(&self.mul));
+        let mut room = [false; KINDS];
+        room[kind(Work::LoadTexture)] = !self.has_signal();
+        room[kind(Work::Add(AddOp::Nop))] = add;
+        room[kind(Work::Mul(MulOp::Nop))] = mul;
+        room[kind(Work::Move)] = add || mul;
+        room
     }
 
-    /// A quick test whether an operand, in this place, cannot be read together with those of the instruction: most pairs fail here or before.
-    pub(crate) fn excludes(&self, operand: &Operand, place: Option<(Bank, RangeId)>) -> bool {
+    /// A quick test whether an operand cannot be read together with those of the instruction: most pairs fail here or before.
+    pub(crate) fn excludes(&self, (operand, place): Reading<'_>) -> bool {
         // Streams can be read through the other port.
         let is_other = |port: Option<Port>, wanted: Port| matches!(port, Some(port @ (Port::Range(_) | Port::Small(_) | Port::Rotation(_))) if port != wanted);
         match (operand, place) {

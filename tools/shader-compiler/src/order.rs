@@ -15,6 +15,7 @@ use hashbrown::HashSet;
 use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::BRANCH_DELAY_SLOTS;
 
+use crate::bundle::kind;
 use crate::machine::{Block, End, Machine, Operation, Register, Target};
 
 mod dependences;
@@ -59,6 +60,8 @@ pub(crate) struct BlockOrder {
     pub(crate) users: Vec<(Register, usize)>,
     /// For each operation the part of `users` with the register that it writes.
     pub(crate) result_users: Vec<Range<usize>>,
+    /// The [kind](kind) of each operation.
+    pub(crate) kinds: Vec<u8>,
     /// Slots of instructions that each operation takes.
     pub(crate) slots: Vec<Slots>,
     /// Lower bound of the block's instructions, including its branch.
@@ -145,6 +148,7 @@ impl BlockOrder {
             live_ranks: OnceCell::new(),
             users,
             result_users,
+            kinds: operations.iter().map(|operation| kind(operation.work) as u8).collect(),
             slots,
             lower_bound,
             phases,

@@ -130,10 +130,10 @@ impl Scheduler<'_> {
         }
         // Registers that die at this operation can be reused for its result.
         let mut free = [Bank::A, Bank::B, Bank::Accumulator].map(|bank| self.occupancy.free_in(bank));
-        let mut freed = [None; 2];
-        for read in operation.reads() {
-            if !freed.contains(&Some(read)) && self.is_last_read(operation, read) {
-                freed = [Some(read), freed[0]];
+        let mut freed = None;
+        for read in operation.operands.iter().filter_map(Operand::register) {
+            if self.left[read.index()] <= 2 && freed != Some(read) && self.is_last_read(operation, read) {
+                freed = Some(read);
                 match self.occupancy.bank(read) {
                     Some(Bank::A) => free[0] += 1,
                     Some(Bank::B) => free[1] += 1,

@@ -15,7 +15,7 @@ use super::heuristic::{Heuristic, MAX_IDLE_CYCLES, MAX_INSTRUCTIONS_PER_OPERATIO
 use super::occupancy::{Occupancy, latency};
 use super::ready_list::ReadyList;
 use super::{Effort, Scheduled, Slot};
-use crate::bundle::{Bank, Bundle, Destination, Joint, Placed};
+use crate::bundle::{Bank, Bundle, Destination, Joint, Placed, Reading, may_read_together};
 use crate::diagnostic::{Result, fault, refuse, refuse_with};
 use crate::limit::Limit;
 use crate::machine::{Block, End, Machine, Operand, Operation, Pack, Register, Target, Work};
@@ -438,12 +438,13 @@ impl<'m> Scheduler<'m> {
             return;
         };
         let now = self.now();
+        let room = bundle.room();
         // Operations with only an anti-dependence on this instruction can be a part of it.
         more.extend_from_slice(work.fresh());
         more.sort_unstable();
         self.effort.spend(candidates.len());
         for &at in candidates.iter().chain(&*more) {
-            let may_go = bundle.has_room_for(work.work(at)) && work.may_go(at, now, self.threads.switched);
+            let may_go = room[work.kind(at)] && work.may_go(at, now, self.threads.switched);
             if !may_go
                 || work.is_put_off(at, now)
                 || later.contains(&at)
@@ -488,6 +489,8 @@ impl<'m> Scheduler<'m> {
         }
         // The register that the result is merged with is not read: the rest of it just remains.
         let rotated = usize::from(matches!(operation.work, Work::Rotate(_)));
+        let mut first: Option<Reading> = None;
+        let mut is_routable = true;
         for operand in &operation.operands {
             let place = match operand.register() {
                 None => None,
@@ -500,9 +503,19 @@ impl<'m> Scheduler<'m> {
                     Some(place)
                 }
             };
-            if with.is_some_and(|bundle| bundle.excludes(operand, place)) {
+            let reading = (operand, place);
+            if with.is_some_and(|bundle| bundle.excludes(reading)) {
                 return Err(Obstacle::Time);
             }
+            is_routable &= first.is_none_or(|first| may_read_together(first, reading));
+            first = Some(reading);
+        }
+        let in_the_way = |scheduler: &Self| match with {
+            Some(_) => Obstacle::Time,
+            None => Obstacle::in_the_way(operation, |register| scheduler.occupancy.bank(register)),
+        };
+        if !is_routable && with.is_some() {
+            return Err(Obstacle::Time);
         }
         let into_r4 = matches!(operation.target, Target::Special(..)) || operation.work == Work::LoadTexture;
         if into_r4 {
@@ -522,22 +535,21 @@ impl<'m> Scheduler<'m> {
             return Ok(Issue { choice: Choice::IsColor(range), joint: None });
         }
         let room = self.room(operation)?;
+        if !is_routable {
+            return Err(in_the_way(self));
+        }
         let placed = Placed::new(operation, |register| self.occupancy.place(register)).ok_or(Obstacle::Time)?;
         let bundle = with.unwrap_or(&Bundle::EMPTY);
         let ways = bundle.ways(&placed);
-        let obstacle = |scheduler: &Self| match with {
-            Some(_) => Obstacle::Time,
-            None => Obstacle::in_the_way(operation, |register| scheduler.occupancy.bank(register)),
-        };
         if !ways.is_any() {
-            return Err(obstacle(self));
+            return Err(in_the_way(self));
         }
         let choices = self.choices(work, at, room);
         let found = choices.into_iter().find_map(|choice| {
             let destination = choice.destination(&self.occupancy)?;
             Some(Issue { choice, joint: Some(bundle.joint(&ways, &placed, destination)?) })
         });
-        found.ok_or_else(|| obstacle(self))
+        found.ok_or_else(|| in_the_way(self))
     }
 
     /// Issues an operation of the block in an instruction that may have others.

@@ -109,9 +109,9 @@ impl<'p> ReadyList<'p> {
         self.changed[at].as_deref().unwrap_or(&self.operations[at])
     }
 
-    /// The kind of an operation.
-    pub(super) fn work(&self, at: usize) -> Work {
-        self.operations[at].work
+    /// The [kind](crate::bundle::kind) of an operation.
+    pub(super) fn kind(&self, at: usize) -> usize {
+        usize::from(self.order.kinds[at])
     }
 
     /// An operation cannot be issued before a cycle, unless it is replaced.
