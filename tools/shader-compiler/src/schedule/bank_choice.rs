@@ -7,8 +7,12 @@ use super::heuristic::{Heuristic, OPERAND_LEAD_CYCLES};
 use super::list_scheduler::{Obstacle, Scheduler};
 use super::occupancy::Occupancy;
 use super::ready_list::ReadyList;
-use crate::bundle::{Bank, Destination, Placed, RangeId};
+use crate::bundle::{Bank, Destination, Placed, RangeId, kind};
 use crate::machine::{Operand, Operation, Register, Target, Work};
+
+/// Kinds of operations that may only load a constant or a uniform.
+const MOVE: usize = kind(Work::Move);
+const LOAD: usize = kind(Work::Load(0));
 
 /// The remaining uses of a result.
 #[derive(Clone, Copy)]
@@ -259,7 +263,13 @@ impl Scheduler<'_> {
     }
 
     /// Whether an operation only loads a constant or uniform whose first use is more than a few cycles later.
+    #[inline]
     pub(super) fn is_early(&self, work: &ReadyList<'_>, at: usize) -> bool {
+        let kind = work.kind(at);
+        (kind == MOVE || kind == LOAD) && self.brings_early(work, at)
+    }
+
+    fn brings_early(&self, work: &ReadyList<'_>, at: usize) -> bool {
         let operation = work.operation(at);
         let brings = match operation.work {
             Work::Move => matches!(operation.operands.as_slice(), [Operand::Small(_) | Operand::Uniform(_)]),

@@ -15,7 +15,7 @@ use super::heuristic::{Heuristic, MAX_IDLE_CYCLES, MAX_INSTRUCTIONS_PER_OPERATIO
 use super::occupancy::{Occupancy, latency};
 use super::ready_list::ReadyList;
 use super::{Effort, Scheduled, Slot};
-use crate::bundle::{Bank, Bundle, Destination, Joint, Placed, Reading, may_read_together};
+use crate::bundle::{Bank, Bundle, Destination, Joint, Placed, Reading, kind, may_read_together};
 use crate::diagnostic::{Result, fault, refuse, refuse_with};
 use crate::limit::Limit;
 use crate::machine::{Block, End, Machine, Operand, Operation, Pack, Register, Target, Work};
@@ -23,6 +23,8 @@ use crate::order::BlockOrder;
 
 /// Number of registers of each file for one of two threads [AG p.20].
 const REGISTERS_OF_A_THREAD: u8 = 16;
+/// The kind of loads of results of lookups.
+const LOOKUP: usize = kind(Work::LoadTexture);
 
 /// How an operation is issued.
 pub(super) struct Issue {
@@ -364,7 +366,7 @@ impl<'m> Scheduler<'m> {
             self.switch_threads();
             return true;
         }
-        attempts.candidates.extend(work.candidates(now, self.threads.switched));
+        work.list_candidates(now, self.threads.switched, &mut attempts.candidates);
         // Each instruction considers all candidates.
         self.effort.spend(attempts.candidates.len().max(1));
         self.bar(work, &attempts.candidates, &mut attempts.barred);
@@ -373,8 +375,7 @@ impl<'m> Scheduler<'m> {
             if work.is_put_off(at, now) || attempts.barred.contains(&at) {
                 continue;
             }
-            let waits =
-                self.threads.last.is_none() && work.operation(at).work == Work::LoadTexture && work.waits_at(at, now);
+            let waits = work.kind(at) == LOOKUP && self.threads.last.is_none() && work.waits_at(at, now);
             if waits || self.is_early(work, at) {
                 attempts.later.push(at);
                 continue;
@@ -443,9 +444,10 @@ impl<'m> Scheduler<'m> {
         more.extend_from_slice(work.fresh());
         more.sort_unstable();
         self.effort.spend(candidates.len());
+        more.retain(|&at| work.may_go(at, now, self.threads.switched));
         for &at in candidates.iter().chain(&*more) {
-            let may_go = room[work.kind(at)] && work.may_go(at, now, self.threads.switched);
-            if !may_go
+            if !room[work.kind(at)]
+                || work.is_issued(at)
                 || work.is_put_off(at, now)
                 || later.contains(&at)
                 || barred.contains(&at)

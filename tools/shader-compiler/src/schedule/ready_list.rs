@@ -139,6 +139,16 @@ impl<'p> ReadyList<'p> {
         self.ready.iter().copied().filter(move |&at| self.earliest[at] <= now && self.first_phase(at) <= switched)
     }
 
+    /// Adds the operations that can be issued in this cycle to a list, by rank.
+    pub(super) fn list_candidates(&self, now: usize, switched: usize, list: &mut Vec<usize>) {
+        list.reserve(self.ready.len());
+        for &at in &self.ready {
+            if self.earliest[at] <= now && self.first_phase(at) <= switched {
+                list.push(at);
+            }
+        }
+    }
+
     /// Whether an operation can be issued in this cycle.
     pub(super) fn may_go(&self, at: usize, now: usize, switched: usize) -> bool {
         !self.issued[at] && self.open[at] == 0 && self.earliest[at] <= now && self.first_phase(at) <= switched
@@ -147,6 +157,10 @@ impl<'p> ReadyList<'p> {
     /// Whether threads are switched in this block.
     pub(super) const fn has_phases(&self) -> bool {
         self.order.phases.is_some()
+    }
+
+    pub(super) fn is_issued(&self, at: usize) -> bool {
+        self.issued[at]
     }
 
     fn first_phase(&self, at: usize) -> usize {
