@@ -344,13 +344,21 @@ impl Bundle {
     }
 
     /// A quick test whether an operand cannot be read together with those of the instruction: most pairs fail here or before.
+    #[inline]
     pub(crate) fn excludes(&self, (operand, place): Reading<'_>) -> bool {
         // Streams can be read through the other port.
-        let is_other = |port: Option<Port>, wanted: Port| matches!(port, Some(port @ (Port::Range(_) | Port::Small(_) | Port::Rotation(_))) if port != wanted);
         match (operand, place) {
-            (_, Some((Bank::A, range))) => is_other(self.port_a, Port::Range(range)),
-            (_, Some((Bank::B, range))) => is_other(self.port_b, Port::Range(range)),
-            (Operand::Small(code), _) => is_other(self.port_b, Port::Small(*code)),
+            (_, Some((Bank::A, range))) => matches!(self.port_a, Some(Port::Range(other)) if other != range),
+            (_, Some((Bank::B, range))) => match self.port_b {
+                Some(Port::Range(other)) => other != range,
+                Some(Port::Small(_) | Port::Rotation(_)) => true,
+                Some(Port::Address(_)) | None => false,
+            },
+            (Operand::Small(code), _) => match self.port_b {
+                Some(Port::Small(other)) => other != *code,
+                Some(Port::Range(_) | Port::Rotation(_)) => true,
+                Some(Port::Address(_)) | None => false,
+            },
             (Operand::Uniform(_), _) => self.uniform().is_some(),
             _ => false,
         }

@@ -42,7 +42,7 @@ pub(super) enum Room {
         a: bool,
         /// File B has a register.
         b: bool,
-        /// Number of accumulators.
+        /// Number of accumulators; with registers in all banks, those that become free by the operation are not counted.
         accumulators: usize,
     },
 }
@@ -132,21 +132,24 @@ impl Scheduler<'_> {
                 _ => Err(Obstacle::Merged),
             };
         }
-        // Registers that die at this operation can be reused for its result.
-        let mut free = [Bank::A, Bank::B, Bank::Accumulator].map(|bank| self.occupancy.free_in(bank));
-        let mut freed = None;
-        for read in operation.operands.iter().filter_map(Operand::register) {
-            if self.left[read.index()] <= 2 && freed != Some(read) && self.is_last_read(operation, read) {
-                freed = Some(read);
-                match self.occupancy.bank(read) {
-                    Some(Bank::A) => free[0] += 1,
-                    Some(Bank::B) => free[1] += 1,
-                    Some(Bank::Accumulator) => free[2] += 1,
-                    Some(Bank::R4) | None => {}
+        let mut a = self.occupancy.has_room(Bank::A);
+        let mut b = self.occupancy.has_room(Bank::B);
+        let mut accumulators = self.occupancy.free_in(Bank::Accumulator);
+        if !(a && b && accumulators > 1) {
+            // Registers that die at this operation can be reused for its result.
+            let mut freed = None;
+            for read in operation.operands.iter().filter_map(Operand::register) {
+                if self.left[read.index()] <= 2 && freed != Some(read) && self.is_last_read(operation, read) {
+                    freed = Some(read);
+                    match self.occupancy.bank(read) {
+                        Some(Bank::A) => a = true,
+                        Some(Bank::B) => b = true,
+                        Some(Bank::Accumulator) => accumulators += 1,
+                        Some(Bank::R4) | None => {}
+                    }
                 }
             }
         }
-        let (a, b, accumulators) = (free[0] > 0, free[1] > 0, free[2]);
         let is_any = a || !file_a && (b || accumulators > 0);
         if is_any { Ok(Room::Banks { register, file_a, a, b, accumulators }) } else { Err(Obstacle::Room) }
     }

@@ -24,6 +24,11 @@ impl Scheduler<'_> {
                 Some(owner) if self.occupancy.ready(owner) <= self.now() => self.copy(owner, span, work),
                 _ => false,
             },
+            Obstacle::Unroutable => {
+                let in_the_way = || Obstacle::in_the_way(operation, |register| self.occupancy.bank(register));
+                let obstacle = self.room(operation).err().unwrap_or_else(in_the_way);
+                self.clear(work, at, obstacle)
+            }
             Obstacle::Operand(number) => {
                 let Some(&old) = operation.operands.get(number) else { return false };
                 if let Operand::Register(register) = old

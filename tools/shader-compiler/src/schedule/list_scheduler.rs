@@ -44,6 +44,8 @@ pub(super) enum Obstacle {
     R4,
     /// An operand is in a bank from which it cannot be read together with the others.
     Operand(usize),
+    /// Two operands are in banks from which they cannot be read together.
+    Unroutable,
     /// The register that the result is merged into is live after the operation.
     Merged,
     /// An operand was dropped, and must be rematerialised.
@@ -54,7 +56,7 @@ pub(super) enum Obstacle {
 
 impl Obstacle {
     /// The operand that must be copied so that the operation can be encoded.
-    fn in_the_way(operation: &Operation, bank: impl Fn(Register) -> Option<Bank>) -> Self {
+    pub(super) fn in_the_way(operation: &Operation, bank: impl Fn(Register) -> Option<Bank>) -> Self {
         let operands = &operation.operands;
         // A component that the operation cannot unpack is unpacked by a separate move.
         if let Some(at) = operands.iter().position(|operand| matches!(operand, Operand::Part(..))) {
@@ -512,10 +514,6 @@ impl<'m> Scheduler<'m> {
             is_routable &= first.is_none_or(|first| may_read_together(first, reading));
             first = Some(reading);
         }
-        let in_the_way = |scheduler: &Self| match with {
-            Some(_) => Obstacle::Time,
-            None => Obstacle::in_the_way(operation, |register| scheduler.occupancy.bank(register)),
-        };
         if !is_routable && with.is_some() {
             return Err(Obstacle::Time);
         }
@@ -536,10 +534,14 @@ impl<'m> Scheduler<'m> {
         {
             return Ok(Issue { choice: Choice::IsColor(range), joint: None });
         }
-        let room = self.room(operation)?;
         if !is_routable {
-            return Err(in_the_way(self));
+            return Err(Obstacle::Unroutable);
         }
+        let room = self.room(operation)?;
+        let in_the_way = |scheduler: &Self| match with {
+            Some(_) => Obstacle::Time,
+            None => Obstacle::in_the_way(operation, |register| scheduler.occupancy.bank(register)),
+        };
         let placed = Placed::new(operation, |register| self.occupancy.place(register)).ok_or(Obstacle::Time)?;
         let bundle = with.unwrap_or(&Bundle::EMPTY);
         let ways = bundle.ways(&placed);
