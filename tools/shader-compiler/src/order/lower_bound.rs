@@ -88,8 +88,8 @@ impl Slots {
     }
 }
 
-/// Lower bound of a block's instructions, including its branch and delay slots. `own` are the slots of its operations, `path` is the longest chain in instructions, and `tested` the chain to the
-/// instruction that sets the flags of a loop's branch.
+/// Lower bound of a block's instructions, including its branch and delay slots. `own` are the slots of its operations, `path` is the longest chain in
+/// instructions, and `tested` the chain to the instruction that sets the flags of a loop's branch.
 pub(crate) fn lower_bound(end: End, own: &[Slots], path: usize, tested: usize) -> usize {
     let mut slots = Slots::default();
     own.iter().for_each(|operation| slots.add(*operation));
