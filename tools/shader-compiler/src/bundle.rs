@@ -469,60 +469,33 @@ impl Bundle {
         if add.is_some_and(packs) && mul.is_some_and(packs) {
             return None;
         }
-        let ways = |placed: Option<&Placed>| match placed {
-            Some(placed) if placed.has_stream => &[File::A, File::B][..],
-            _ => &[File::A],
-        };
-        for &add_port in ways(add) {
-            for &mul_port in ways(mul) {
-                let routes = self.with_ports([add, mul], [add_port, mul_port]);
-                if routes.is_some() {
-                    return routes;
-                }
+        let has_stream = |placed: &Placed| placed.has_stream;
+        let (add_streams, mul_streams) = (add.is_some_and(has_stream), mul.is_some_and(has_stream));
+        let both = [File::A, File::B];
+        let mut routes = None;
+        for &add_port in &both[..1 + usize::from(add_streams)] {
+            for &mul_port in &both[..1 + usize::from(mul_streams)] {
+                routes = routes.or_else(|| self.with_ports([add, mul], [add_port, mul_port]));
             }
         }
-        None
+        routes
     }
 
     fn with_ports(&self, operations: [Option<&Placed>; 2], stream_ports: [File; 2]) -> Option<Routes> {
         let mut routes = Routes { stream_ports, port_a: None, port_b: None, unpack: None };
-        let Routes { port_a, port_b, .. } = &mut routes;
-        for (number, placed) in operations.iter().enumerate() {
-            let Some(placed) = placed else { continue };
-            let before = if number == 1 { [*port_a, *port_b] } else { [None; 2] };
-            if let Work::Rotate(places) = placed.work {
-                // The rotation's amount is in the field of the small immediate.
-                if !matches!(placed.operands(), [PlacedOperand::Range(Bank::Accumulator, _, Unpack::None)]) {
-                    return None;
-                }
-                take(port_b, Port::Rotation(places), before[1])?;
-            }
-            for &operand in placed.operands() {
-                match operand {
-                    PlacedOperand::Range(Bank::A, range, _) => take(port_a, Port::Range(range), before[0])?,
-                    PlacedOperand::Range(Bank::B, range, Unpack::None) => {
-                        take(port_b, Port::Range(range), before[1])?;
-                    }
-                    PlacedOperand::Range(Bank::Accumulator | Bank::R4, _, Unpack::None)
-                    | PlacedOperand::Range(Bank::R4, ..) => {}
-                    // Accumulators and file B cannot be unpacked.
-                    PlacedOperand::Range(Bank::Accumulator | Bank::B, ..) => return None,
-                    PlacedOperand::Small(code) => take(port_b, Port::Small(code), before[1])?,
-                    PlacedOperand::Fixed(File::A, address) => take(port_a, Port::Address(address), before[0])?,
-                    PlacedOperand::Fixed(File::B, address) => take(port_b, Port::Address(address), before[1])?,
-                    PlacedOperand::Either(address) => match stream_ports[number] {
-                        File::A => take(port_a, Port::Address(address), before[0])?,
-                        File::B => take(port_b, Port::Address(address), before[1])?,
-                    },
-                    PlacedOperand::R5 => {}
-                }
-            }
+        let [add, mul] = operations;
+        if let Some(add) = add {
+            routes.read(add, stream_ports[0], [None; 2])?;
+        }
+        if let Some(mul) = mul {
+            routes.read(mul, stream_ports[1], [routes.port_a, routes.port_b])?;
         }
         let is_in_b = matches!(routes.port_b, Some(Port::Small(_) | Port::Rotation(_)));
         if is_in_b && (self.load.is_some() || self.thread.is_some()) {
             return None;
         }
-        routes.with_unpack(operations)
+        let unpacks = |placed: &Placed| placed.unpacks.is_some();
+        if add.is_some_and(unpacks) || mul.is_some_and(unpacks) { routes.with_unpack(operations) } else { Some(routes) }
     }
 }
 
@@ -567,6 +540,37 @@ struct Routes {
 }
 
 impl Routes {
+    /// Assigns read ports to the operands of an operation; `before` are those of the other one.
+    fn read(&mut self, placed: &Placed, stream_port: File, before: [Option<Port>; 2]) -> Option<()> {
+        let Self { port_a, port_b, .. } = self;
+        if let Work::Rotate(places) = placed.work {
+            // The rotation's amount is in the field of the small immediate.
+            if !matches!(placed.operands(), [PlacedOperand::Range(Bank::Accumulator, _, Unpack::None)]) {
+                return None;
+            }
+            take(port_b, Port::Rotation(places), before[1])?;
+        }
+        for &operand in placed.operands() {
+            match operand {
+                PlacedOperand::Range(Bank::A, range, _) => take(port_a, Port::Range(range), before[0])?,
+                PlacedOperand::Range(Bank::B, range, Unpack::None) => take(port_b, Port::Range(range), before[1])?,
+                PlacedOperand::Range(Bank::Accumulator | Bank::R4, _, Unpack::None)
+                | PlacedOperand::Range(Bank::R4, ..) => {}
+                // Accumulators and file B cannot be unpacked.
+                PlacedOperand::Range(Bank::Accumulator | Bank::B, ..) => return None,
+                PlacedOperand::Small(code) => take(port_b, Port::Small(code), before[1])?,
+                PlacedOperand::Fixed(File::A, address) => take(port_a, Port::Address(address), before[0])?,
+                PlacedOperand::Fixed(File::B, address) => take(port_b, Port::Address(address), before[1])?,
+                PlacedOperand::Either(address) => match stream_port {
+                    File::A => take(port_a, Port::Address(address), before[0])?,
+                    File::B => take(port_b, Port::Address(address), before[1])?,
+                },
+                PlacedOperand::R5 => {}
+            }
+        }
+        Some(())
+    }
+
     /// An instruction has one unpacker, of file A or of r4 [AG p.30-32]. At most one of the operations packs or unpacks.
     fn with_unpack(mut self, operations: [Option<&Placed>; 2]) -> Option<Self> {
         let both = operations[0].is_some() && operations[1].is_some();
