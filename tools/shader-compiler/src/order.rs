@@ -60,7 +60,7 @@ pub(crate) struct BlockOrder {
     pub(crate) users: Vec<(Register, usize)>,
     /// For each operation the part of `users` with the register that it writes.
     pub(crate) result_users: Vec<Range<usize>>,
-    /// The [kind](kind) of each operation.
+    /// The [kind] of each operation.
     pub(crate) kinds: Vec<u8>,
     /// Slots of instructions that each operation takes.
     pub(crate) slots: Vec<Slots>,
