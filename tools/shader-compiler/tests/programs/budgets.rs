@@ -66,6 +66,16 @@ const SHAPES: &[Shape] = &[
         sizes: &[(100, None), (400, None), (15_000, NESTING)],
     },
     Shape {
+        name: "conditions of conditions",
+        source: |n| {
+            let conditions = doubled("let m0 = x > 0.5;", n, |next, one| {
+                format!("let m{next} = (m{one} | (x > {one}.25)) & (m{one} | (x < {one}.75));")
+            });
+            fragment(&format!("{conditions} return vec4(f32(m{n}));"))
+        },
+        sizes: &[(8, None), (60, None)],
+    },
+    Shape {
         name: "angle brackets",
         source: |n| fragment(&format!("let y = {}x; return vec4(y);", "x<".repeat(n))),
         sizes: &[(60_000, NESTING)],
