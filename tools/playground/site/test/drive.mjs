@@ -50,7 +50,7 @@ const ready = (page) => page.waitForFunction(() => document.body.dataset.state =
 // A source in place of the one in the editor, as if it were pasted.
 async function write(page, language, text) {
   await page.selectOption("#language", language);
-  await page.locator(".cm-content").click();
+  await page.locator(".cm-content").focus();
   await page.keyboard.press("Control+a");
   await page.keyboard.insertText(text);
   await ready(page);
@@ -119,8 +119,16 @@ await check("a hazard in assembly is marked and explained", async () => {
 
 await check("a word of WGSL is explained with what it costs", async () => {
   await write(page, "wgsl", "@fragment fn fs_main(@location(0) p: vec2<f32>) -> @location(0) vec4<f32> { return vec4(sin(p.x)); }");
-  const word = page.locator(".cm-line span", { hasText: /^sin$/ });
-  await word.hover();
+  const [x, y] = await page.evaluate(() => {
+    const walker = document.createTreeWalker(document.querySelector(".cm-content"), NodeFilter.SHOW_TEXT);
+    while (!walker.nextNode().data.includes("sin"));
+    const range = document.createRange();
+    range.setStart(walker.currentNode, walker.currentNode.data.indexOf("sin"));
+    range.setEnd(walker.currentNode, range.startOffset + 3);
+    const box = range.getBoundingClientRect();
+    return [box.x + box.width / 2, box.y + box.height / 2];
+  });
+  await page.mouse.move(x, y);
   await page.waitForSelector(".explained");
   const meaning = await text(page, ".explained");
   holds(/sine of an angle/.test(meaning) && /has \d+ instructions/.test(meaning), meaning);
@@ -235,7 +243,7 @@ await check("hostile sources leave the page usable", async () => {
   ];
   for (const [language, source] of sources) {
     await page.selectOption("#language", language);
-    await page.locator(".cm-content").click();
+    await page.locator(".cm-content").focus();
     await page.keyboard.press("Control+a");
     await page.keyboard.insertText(source);
     // A person waits for a moment, and stops what takes longer.
