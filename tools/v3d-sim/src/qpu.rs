@@ -291,6 +291,7 @@ impl Qpu {
 
     /// Runs until the program ends or stalls or `budget` instructions have been executed; subtracts those from the budget. Uses the code cache's engine.
     pub fn run(&mut self, io: &mut dyn Io, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
+        self.tmu.iter_mut().for_each(|tmu| tmu.limit_simd(code.simd()));
         if self.trace.is_some() {
             return self.run_recorded(io, memory, code, budget);
         }

@@ -129,6 +129,11 @@ impl Tmu {
         Self::default()
     }
 
+    /// Limits the vectors of its lookups.
+    pub(crate) fn limit_simd(&mut self, simd: SimdDispatch) {
+        self.simd = simd;
+    }
+
     /// Whether a write of `coordinate` takes a uniform: all do, except for an `s` alone.
     pub fn needs_uniform(&self, coordinate: TmuCoordinate) -> bool {
         coordinate != TmuCoordinate::S || self.fifos.writes > 0

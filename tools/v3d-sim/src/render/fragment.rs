@@ -76,6 +76,8 @@ pub struct FragmentState {
     pub coverage: CoverageReading,
     /// Screen coordinates of the tile.
     pub tile: (i32, i32),
+    /// The vectors in which the units compute.
+    pub(crate) simd: SimdDispatch,
 }
 
 /// The units behind a fragment shader's register map.
@@ -244,7 +246,7 @@ impl<'a> FragmentIo<'a> {
             }
             return;
         }
-        SimdDispatch::new().run(ColorWrite { io: self, value, mask, sample, word });
+        self.state.simd.run(ColorWrite { io: self, value, mask, sample, word });
     }
 
     /// Whether a write to these elements reaches all pixels of four quads, each of which is one sample.
@@ -426,7 +428,7 @@ impl Io for FragmentIo<'_> {
     fn varyings_ahead(&mut self) -> &[Varying] {
         if self.batch.varyings.len() < self.state.varyings {
             let varyings = self.state.varyings;
-            SimdDispatch::new().run(Interpolation { batch: self.batch, coefficients: self.coefficients, varyings });
+            self.state.simd.run(Interpolation { batch: self.batch, coefficients: self.coefficients, varyings });
         }
         self.batch.varyings.get(self.next_varying..).unwrap_or_default()
     }
@@ -495,7 +497,7 @@ impl Io for FragmentIo<'_> {
             self.note_tests(value, mask);
         }
         if front.is_none() && back.is_none() && !self.batch.moved {
-            SimdDispatch::new().run(DepthTest { io: self, value, mask });
+            self.state.simd.run(DepthTest { io: self, value, mask });
             return Ok(());
         }
         let mixed = self.mixes_stencils(mask);
@@ -713,6 +715,7 @@ mod tests {
                 vg_mask: false,
                 coverage: CoverageReading::default(),
                 tile: (0, 0),
+                simd: SimdDispatch::new(),
             };
             let mut tlb = Tlb::new(shape);
             tlb.zs.iter_mut().for_each(|zs| *zs = next(4) << 8 | next(256));

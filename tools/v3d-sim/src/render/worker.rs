@@ -13,7 +13,6 @@ use super::{RenderError, RenderFault, WaveJob};
 use crate::binning::vcm::reuse::VertexBatch;
 use crate::counters::TileEvents;
 use crate::qpu::{self, Qpu};
-use crate::simd::SimdDispatch;
 use crate::timing::trace::{TileMove, Work};
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{Oversample, TileBufferSelect, TileRenderingMode};
@@ -280,6 +279,7 @@ impl Worker {
             vg_mask: job.mode.vg_mask,
             coverage: CoverageReading::of(&configuration),
             tile: (whole_tile.x0, whole_tile.y0),
+            simd: job.code.simd(),
         };
         let vertices = job.vertices;
         let Self { qpu, tlb, batch, coefficients, clipped, blocks, front, .. } = self;
@@ -348,7 +348,7 @@ impl Worker {
                     shading.result.counters.add(CounterSource::FepPrimitives, 1);
                     blocks.clear();
                     let rasterising = Rasterising { primitive: &primitive, window, sampling, z_limits, blocks };
-                    SimdDispatch::new().run(Drawing { rasterising, shading: &mut shading });
+                    job.code.simd().run(Drawing { rasterising, shading: &mut shading });
                 }
                 Ok(Err(Discarded::Culled)) => {
                     shading.result.counters.add(CounterSource::PsePrimitivesReversed, 1);

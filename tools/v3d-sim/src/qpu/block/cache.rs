@@ -6,6 +6,7 @@
 use super::Block;
 use crate::memory::{Memory, OutOfMemory};
 use crate::qpu::EngineKind;
+use crate::simd::SimdDispatch;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -20,6 +21,7 @@ pub struct CodeCache {
     decoded: RwLock<Decoded>,
     generation: AtomicU64,
     engine: EngineKind,
+    simd: SimdDispatch,
     translates_eagerly: bool,
 }
 
@@ -50,7 +52,7 @@ impl CodeCache {
     pub fn for_engine(engine: EngineKind) -> Self {
         let engine = if engine.is_available() { engine } else { EngineKind::best() };
         let generation = AtomicU64::new(next_generation());
-        Self { decoded: RwLock::default(), generation, engine, translates_eagerly: false }
+        Self { decoded: RwLock::default(), generation, engine, simd: engine.simd(), translates_eagerly: false }
     }
 
     /// The same cache, but blocks are translated before they are first executed, instead of when they are hot.
@@ -62,6 +64,11 @@ impl CodeCache {
     /// The engine that executes its blocks.
     pub fn engine(&self) -> EngineKind {
         self.engine
+    }
+
+    /// The SIMD level of the units around that engine.
+    pub(crate) fn simd(&self) -> SimdDispatch {
+        self.simd
     }
 
     /// Invalidates all blocks: memory may have changed.

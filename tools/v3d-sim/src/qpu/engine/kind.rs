@@ -4,6 +4,7 @@
 use crate::qpu::translation;
 #[cfg(target_arch = "x86_64")]
 use crate::simd;
+use crate::simd::{SimdDispatch, SimdLevel};
 use std::fmt;
 use std::str::FromStr;
 
@@ -14,7 +15,7 @@ pub enum EngineKind {
     Reference,
     /// Blocks of decoded instructions, in vectors that every host of this architecture has.
     Vectors,
-    /// Hot blocks translated to x86-64 code with AVX2 and FMA.
+    /// Hot blocks translated to x86-64 code with AVX2 and FMA; the units around the QPUs use no more than these, either.
     Avx2,
     /// Hot blocks translated to AArch64 code with NEON.
     Neon,
@@ -82,6 +83,11 @@ impl EngineKind {
     /// The fastest kind that this host has.
     pub fn best() -> Self {
         Self::available().pop().unwrap_or(Self::Vectors)
+    }
+
+    /// The SIMD level of the units around it: none above that of the host which it is meant for, so that it is as fast here as there.
+    pub(crate) fn simd(self) -> SimdDispatch {
+        SimdDispatch::limited_to(if self == Self::Avx2 { SimdLevel::Avx2 } else { SimdLevel::Avx512 })
     }
 
     /// Whether it translates blocks to host code.
