@@ -68,9 +68,10 @@ impl Vpm {
         self.rows.get_mut(row as usize).ok_or(outside)
     }
 
-    /// Clears all rows.
+    /// Clears the rows that can be accessed.
     pub fn clear(&mut self) {
-        self.rows.fill(Lanes::default());
+        let window = self.rows.len().min(self.window as usize);
+        self.rows[..window].fill(Lanes::default());
     }
 }
 

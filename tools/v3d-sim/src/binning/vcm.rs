@@ -144,13 +144,15 @@ impl Shading<'_> {
             let (mut counters, mut faults, mut left) = (Counters::default(), FaultLog::default(), limit);
             let mut own = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut left };
             let shaded = self.shade(worker, shader, stage, batch, &mut own);
-            (shaded, counters, faults, limit - left)
+            // Large, and passed on several times.
+            (shaded, Box::new((counters, faults)), limit - left)
         };
         let batches: Vec<&[u32]> = indices.chunks(LANES).collect();
         let is_parallel = self.parallel && batches.len() >= PARALLEL_BATCHES;
         let results = map_all(batches, is_parallel, VertexWorker::default, shade);
         let mut shaded = Vec::with_capacity(results.len());
-        for (batch, counters, faults, used) in results {
+        for (batch, reported, used) in results {
+            let (counters, faults) = *reported;
             reports.counters.merge(counters);
             reports.faults.merge(faults);
             *reports.instructions = reports.instructions.saturating_sub(used);

@@ -43,10 +43,10 @@ impl VertexIo {
 
     /// Begins a batch: clears both windows and sets their numbers of rows.
     pub fn begin(&mut self, input_rows: u32, output_rows: u32) {
-        self.inputs.clear();
-        self.outputs.clear();
-        self.inputs.set_window(input_rows);
-        self.outputs.set_window(output_rows);
+        for (window, rows) in [(&mut self.inputs, input_rows), (&mut self.outputs, output_rows)] {
+            window.set_window(rows);
+            window.clear();
+        }
         self.reads.clear();
         self.write = None;
         self.signals = Signals::default();
