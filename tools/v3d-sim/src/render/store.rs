@@ -19,7 +19,7 @@ pub use crate::fault::rendering::MoveError;
 use super::pixel::{self, To565};
 use super::pse::PixelRect;
 use super::surface::{Run, Surface, tiling_of};
-use super::tlb::{SAMPLES, Shape, Tlb, block_of};
+use super::tlb::{SAMPLES, Shape, Tlb};
 use crate::memory::{Memory, OutOfMemory};
 use crate::qpu::lanes::Lanes;
 use v3d_hw::BusAddr;
@@ -179,6 +179,14 @@ enum ColorCoding {
     Rgba16161616,
 }
 
+/// The averages of the four samples of each pixel, in the order of the pixels.
+fn averages_of_pixels(colors: &[u32; SAMPLES], shape: Shape) -> Vec<u32> {
+    let (first, second) = colors.split_at(2 * shape.pixels());
+    let ((a, b), (c, d)) = (first.split_at(shape.pixels()), second.split_at(shape.pixels()));
+    let samples = a.iter().zip(b).zip(c).zip(d);
+    samples.map(|(((&a, &b), &c), &d)| pixel::average::<2>([a, b, c, d])).collect()
+}
+
 /// Collected bytes of stores.
 #[derive(Clone, Debug, Default)]
 pub struct Stored {
@@ -319,22 +327,28 @@ impl Stored {
             });
             return Ok(());
         }
+        let averages;
+        let (colors, resolve) = if resolve == Resolve::Average4 && shape.multisample {
+            averages = averages_of_pixels(&tlb.color, shape);
+            (&averages[..], Resolve::Sample0)
+        } else {
+            (&tlb.color[..], resolve)
+        };
         let in_blocks = coding == ColorCoding::Rgba8888 && resolve == Resolve::Sample0;
         if in_blocks && surface.tiling != Tiling::Raster {
-            self.blocks(surface, rect, &tlb.color, shape);
+            self.blocks(surface, rect, colors, !0, shape);
             return Ok(());
         }
         let samples = |pixel: usize| (0..4).map(move |sample| tlb.color[tlb.color_index(pixel, sample, 0)]);
         let mut rows = vec![0; (width * height) as usize];
         if resolve == Resolve::Sample0 {
-            shape.to_rows(&tlb.color, &mut rows);
+            shape.to_rows(colors, &mut rows);
         } else {
             for (row, y) in rows.chunks_exact_mut(width as usize).zip(0..) {
                 for (color, x) in row.iter_mut().zip(0..) {
                     let quad = || shape.pixel(2 * x, 2 * y);
-                    *color = match (resolve, shape.multisample) {
-                        (Resolve::Average4, true) => pixel::average::<2>(samples(shape.pixel(x, y))),
-                        (Resolve::Average4, false) => pixel::average::<2>(tlb.color[quad()..][..4].iter().copied()),
+                    *color = match resolve {
+                        Resolve::Average4 => pixel::average::<2>(tlb.color[quad()..][..4].iter().copied()),
                         _ => pixel::average::<4>((0..4).flat_map(|element| samples(quad() + element))),
                     };
                 }
@@ -377,20 +391,24 @@ impl Stored {
         });
     }
 
-    /// Stores the pixels of a tile as words in an image of micro-tiles: a whole one is a block of the tile buffer.
-    fn blocks(&mut self, surface: Surface, rect: PixelRect, words: &[u32; SAMPLES], shape: Shape) {
+    /// Stores the pixels of a tile as words in an image of micro-tiles, as far as a mask has their bits: a whole one is a block of the tile buffer.
+    fn blocks(&mut self, surface: Surface, rect: PixelRect, words: &[u32], mask: u32, shape: Shape) {
         surface.runs(rect, |Run { x, y, pixels, rows, address }| {
             self.run(address, (rows * pixels * 4) as usize);
             let (x, y) = (x - rect.x0 as u32, y - rect.y0 as u32);
-            if (pixels, rows, x % 4, y % 4) == (4, 4, 0, 0) {
-                let Lanes(block) = block_of(words, shape.block(x, y));
-                let order = [0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15];
-                self.bytes.extend_from_slice(bytemuck::bytes_of(&order.map(|i: usize| block[i].to_le())));
+            let block = words.get(shape.block(x, y)..).and_then(|words| words.first_chunk());
+            if (pixels, rows, x % 4, y % 4) == (4, 4, 0, 0)
+                && let Some(&block) = block
+            {
+                let Lanes(b) = Lanes(block).map(|word| (word & mask).to_le());
+                let rows = [[b[0], b[1], b[4], b[5]], [b[2], b[3], b[6], b[7]]];
+                let more = [[b[8], b[9], b[12], b[13]], [b[10], b[11], b[14], b[15]]];
+                self.bytes.extend_from_slice(bytemuck::bytes_of(&[rows, more]));
                 return;
             }
             for (row, column) in (0..rows).flat_map(|row| (0..pixels).map(move |column| (row, column))) {
-                let word = words[shape.pixel(x + column, y + row) % SAMPLES];
-                self.bytes.extend_from_slice(&word.to_le_bytes());
+                let word = words.get(shape.pixel(x + column, y + row)).copied().unwrap_or(0);
+                self.bytes.extend_from_slice(&(word & mask).to_le_bytes());
             }
         });
     }
@@ -408,10 +426,14 @@ impl Stored {
     fn zs(&mut self, surface: Surface, mask: u32, tile: (u8, u8), tlb: &Tlb) {
         let shape = tlb.shape();
         let rect = tile_rect(tile, (shape.width_px, shape.height_px));
+        self.bytes.reserve(4 * shape.pixels());
+        if surface.tiling != Tiling::Raster {
+            self.blocks(surface, rect, &tlb.zs[..], mask, shape);
+            return;
+        }
         let mut rows = vec![0; shape.pixels()];
-        shape.to_rows(&tlb.zs, &mut rows);
+        shape.to_rows(&tlb.zs[..], &mut rows);
         rows.iter_mut().for_each(|zs| *zs &= mask);
-        self.bytes.reserve(4 * rows.len());
         self.words(surface, rect, &mut rows);
     }
 
@@ -451,8 +473,10 @@ mod tests {
     use super::super::tlb::Shape;
     use super::*;
     use crate::memory::OwnedMemory;
+    use crate::random::Random;
     use v3d_hw::Layout;
     use v3d_hw::control_list::MemoryFormat;
+    use v3d_hw::tiling;
 
     fn mode(width: u16, height: u16) -> TileRenderingMode {
         TileRenderingMode {
@@ -504,6 +528,40 @@ mod tests {
         stored.apply(owned.view()).unwrap();
         // Samples 0, 3, 6, 9: 18 / 4.
         assert_eq!(owned.view().word(BusAddr(0x1000 + (5 * 32 + 7) * 4)), Ok(5 << 16 | 7 << 8 | 4));
+    }
+
+    /// Each pixel of images in micro-tiles, at its address by the tiling: the average of its samples, or its first sample's depth without the stencil.
+    #[test]
+    fn images_in_micro_tiles_have_averages_and_depths() {
+        let mut random = Random::new(0, 42);
+        let shape = Shape::new(true, false, false);
+        let mut tlb = Tlb::new(shape);
+        tlb.color.iter_mut().chain(tlb.zs.iter_mut()).for_each(|word| *word = random.next_u64() as u32);
+        let mode = TileRenderingMode { multisample: true, ..mode(45, 39) };
+        for format in [MemoryFormat::TFormat, MemoryFormat::LtFormat] {
+            for buffer in [TileBufferSelect::Color, TileBufferSelect::ZOnly] {
+                let owned = OwnedMemory::new(0x8000);
+                let address = BusAddr(0x1000).into();
+                let store = StoreMode::Decimate4;
+                let general = StoreGeneral { address, buffer, format, mode: store, ..StoreGeneral::from_bits(0) };
+                let mut stored = Stored::default();
+                for tile in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+                    stored.collect(&Store::General(general), &mode, tile, &tlb).unwrap();
+                }
+                stored.apply(owned.view()).unwrap();
+                for (x, y) in (0..45).flat_map(|x| (0..39).map(move |y| (x, y))) {
+                    let offset = tiling::pixel_offset_bits(tiling_of(format).unwrap(), 45, 32, x, y).unwrap() / 8;
+                    let pixel = shape.pixel(x % 32, y % 32);
+                    let sum = |byte: u32| -> u32 {
+                        (0..4).map(|sample| tlb.color[sample * 1024 + pixel] >> (8 * byte) & 0xff).sum()
+                    };
+                    let average = (0..4).fold(0, |average, byte| average | (sum(byte) / 4) << (8 * byte));
+                    let expected = if buffer == TileBufferSelect::Color { average } else { tlb.zs[pixel] >> 8 << 8 };
+                    let found = owned.view().word(BusAddr(0x1000 + offset as u32));
+                    assert_eq!(found, Ok(expected), "{format:?}, {buffer:?}, ({x}, {y})");
+                }
+            }
+        }
     }
 
     /// Mesa's `vc4_nir_lower_txf_ms.c` computes in the shader where each sample is: rows of quads, in a quad samples, in a sample pixels.

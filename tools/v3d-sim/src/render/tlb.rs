@@ -74,7 +74,7 @@ impl Shape {
     }
 
     /// Copies the words of a buffer's first plane to rows of pixels, as they are on the screen.
-    pub fn to_rows(self, words: &[u32; SAMPLES], rows: &mut [u32]) {
+    pub fn to_rows(self, words: &[u32], rows: &mut [u32]) {
         let width = self.width_px as usize;
         for (blocks, rows) in words.chunks_exact(4 * width).zip(rows.chunks_exact_mut(4 * width)) {
             let (low, high) = rows.split_at_mut(2 * width);
@@ -460,7 +460,7 @@ mod tests {
     #[test]
     fn rows_have_each_pixel_in_its_place() {
         let shape = Shape::new(false, true, false);
-        let words = std::array::from_fn(|word| word as u32);
+        let words: [u32; SAMPLES] = std::array::from_fn(|word| word as u32);
         let mut rows = vec![0; shape.pixels()];
         shape.to_rows(&words, &mut rows);
         for (y, x) in (0..shape.height_px).flat_map(|y| (0..shape.width_px).map(move |x| (y, x))) {
