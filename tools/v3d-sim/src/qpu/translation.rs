@@ -137,7 +137,8 @@ mod tests {
     use crate::qpu::isa::{pack, registers};
     use crate::qpu::lanes::Lanes;
     use crate::qpu::test_words::{COLOUR, END, NOP, NoUnits, UNIFORM_TO_R0, memory_of};
-    use crate::qpu::{CodeCache, Exit, Launch, Qpu, QpuError, QpuFault};
+    use crate::qpu::{CodeCache, EngineKind, Exit, Launch, Qpu, QpuError, QpuFault};
+    use crate::random::Random;
     use v3d_hw::qpu::{AddOp, Alu, Condition, MulOp, Mux, Signal};
     use v3d_hw::{BusAddr, Layout};
 
@@ -269,6 +270,54 @@ mod tests {
             (exit, r0, qpu.uniforms, qpu.uniforms_left, qpu.take_faults())
         };
         assert_eq!(run(false), run(true), "uniforms at {uniforms:#x}, {uniforms_limit:?} of them");
+    }
+
+    /// Sums and products of 20 uniforms at the end of memory, most of them small: with any that are large or infinite, the result is that of the reference
+    /// datapath, on every engine.
+    #[test]
+    fn large_uniforms_are_found_wherever_they_are() {
+        const UNIFORMS: u32 = 20;
+        const SMALL: [f32; 4] = [1.0, -0.75, 1.5, 0.0];
+        const LARGE: [f32; 6] = [3e38, -3e38, f32::INFINITY, f32::NAN, 2e9, -1e30];
+        /// Reads a uniform through port A.
+        const UNIFORM: u8 = 32;
+        let taken = Alu { raddr_a: UNIFORM, ..Alu::NOP };
+        let sum = Alu { op_add: AddOp::Fadd, cond_add: Condition::Always, waddr_add: 32, ..taken };
+        let product = Alu { op_mul: MulOp::Fmul, cond_mul: Condition::Always, waddr_mul: 32, ..taken };
+        let [sum, product] =
+            [Alu { add_a: Mux::R0, add_b: Mux::A, ..sum }, Alu { mul_a: Mux::R0, mul_b: Mux::A, ..product }]
+                .map(|alu| alu.to_bits().unwrap() as u64);
+        let mut words = vec![UNIFORM_TO_R0];
+        words.extend((1..UNIFORMS).map(|number| if number % 3 == 0 { product } else { sum }));
+        words.extend([NOP, END, NOP, NOP]);
+        let mut random = Random::new(0, 43);
+        let (mut finite, mut infinite) = (0, 0);
+        let kinds = [EngineKind::Avx2, EngineKind::Avx512].into_iter().filter(|kind| kind.is_available());
+        let caches: Vec<CodeCache> = kinds.map(|kind| CodeCache::for_engine(kind).translating_eagerly()).collect();
+        let owned = memory_of(4096, &words);
+        let (memory, first) = (owned.view(), 4096 - 4 * UNIFORMS);
+        for round in 0..600 {
+            for number in 0..UNIFORMS {
+                let value = if random.one_in(12) { random.pick(&LARGE) } else { random.pick(&SMALL) };
+                memory.set_word(BusAddr(first + 4 * number), value.to_bits()).unwrap();
+            }
+            let run = |code: &CodeCache, reference: bool| {
+                let mut qpu = Qpu::new();
+                qpu.start(&Launch { uniforms: BusAddr(first), ..Launch::default() });
+                let exit = match reference {
+                    true => qpu.run_reference(&mut NoUnits, memory, code, &mut 100),
+                    false => qpu.run(&mut NoUnits, memory, code, &mut 100),
+                };
+                (exit, *qpu.registers().at(registers::ACCUMULATORS), qpu.uniforms, qpu.take_faults())
+            };
+            let expected = run(&CodeCache::new(), true);
+            for code in &caches {
+                assert_eq!(run(code, false), expected, "round {round}, {}", code.engine());
+            }
+            let is_finite = f32::from_bits(expected.1.0[0]).is_finite();
+            (finite, infinite) = (finite + u32::from(is_finite), infinite + u32::from(!is_finite));
+        }
+        assert!(finite > 50 && infinite > 50, "{finite} results are finite, {infinite} are not");
     }
 
     #[test]

@@ -3,8 +3,10 @@
 //! The QPU overflows in another way than hosts do, and has no NaN. A sum or product of floats that are known to be small cannot overflow, so that it needs no
 //! check. Where nothing is known of an operand, code tests once whether it is less than 2^[`SMALL`], and knows it from there on.
 
+use crate::qpu::block::micro_op::MicroOp;
 use crate::qpu::isa::operation::Operation;
 use crate::qpu::isa::registers::{self, RegisterIndex};
+use std::collections::{BTreeMap, BTreeSet};
 use v3d_hw::qpu::SmallImmediate;
 
 /// A number of this kind is finite, and its magnitude is less than 2 to this power.
@@ -64,9 +66,104 @@ pub(super) fn of_word(word: u32) -> Option<Exponent> {
     }
 }
 
+/// Uniforms that float arithmetic takes, so that one test at the start of a segment serves all of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FloatUniforms {
+    /// By their distance from the next one at the start of the segment.
+    pub(super) distances: BTreeSet<i32>,
+    /// The micro-ops that read them.
+    readers: BTreeSet<usize>,
+}
+
+impl FloatUniforms {
+    /// The fewest that are tested at once: fewer are tested where they are used.
+    const FEWEST: usize = 3;
+
+    /// Those of some micro-ops, given with their indices, up to the first that may take an unknown number of uniforms.
+    pub(super) fn of<'a>(micro_ops: impl Iterator<Item = (usize, &'a MicroOp)>) -> Self {
+        let mut uniforms = Self::default();
+        // The uniforms that registers hold: their distances, and their readers.
+        let mut holders: BTreeMap<RegisterIndex, (i32, usize)> = BTreeMap::new();
+        let mut next = 0;
+        for (index, micro_op) in micro_ops {
+            match *micro_op {
+                MicroOp::Uniform { to, .. } => {
+                    holders.insert(to, (next, index));
+                    next += 1;
+                }
+                MicroOp::Operate { operation, a, b, to }
+                | MicroOp::Conditional { operation, a, b, to, .. }
+                | MicroOp::Flags { operation, a, b, to, .. } => {
+                    if matches!(operation, Operation::Fadd | Operation::Fsub | Operation::Fmul) {
+                        for &(distance, reader) in [a, b].iter().filter_map(|register| holders.get(register)) {
+                            uniforms.distances.insert(distance);
+                            uniforms.readers.insert(reader);
+                        }
+                    }
+                    let moved = holders.get(&a).copied().filter(|_| operation == Operation::Move);
+                    match moved.filter(|_| matches!(micro_op, MicroOp::Operate { .. })) {
+                        Some(held) => holders.insert(to, held),
+                        None => holders.remove(&to),
+                    };
+                }
+                MicroOp::Constant { to, .. }
+                | MicroOp::Varying { to, .. }
+                | MicroOp::Rotated { to, .. }
+                | MicroOp::VpmRead { to, .. }
+                | MicroOp::Read { to, .. }
+                | MicroOp::PackColour { to, .. }
+                | MicroOp::PackA { to, .. } => {
+                    holders.remove(&to);
+                }
+                MicroOp::Unpack { .. } => {
+                    holders.remove(&registers::UNPACKED);
+                }
+                MicroOp::Sfu { .. } | MicroOp::LoadTmu { .. } => {
+                    holders.remove(&registers::R4);
+                }
+                MicroOp::Signal { .. } | MicroOp::Peripheral { .. } => {}
+                MicroOp::Tmu { .. } | MicroOp::UniformsAddress { .. } | MicroOp::Whole { .. } => break,
+            }
+        }
+        if uniforms.distances.len() < Self::FEWEST { Self::default() } else { uniforms }
+    }
+
+    /// Whether a micro-op reads one of them.
+    pub(super) fn has_reader(&self, micro_op: usize) -> bool {
+        self.readers.contains(&micro_op)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Four uniforms: two are added, one is moved and then multiplied, one is an integer. After the write to a TMU nothing is known.
+    #[test]
+    fn uniforms_of_float_arithmetic_are_found() {
+        let port = registers::PORT_A;
+        let uniform = MicroOp::Uniform { to: port, at: 0 };
+        let operate = |operation, a, to| MicroOp::Operate { operation, a, b: port, to };
+        let coordinate = v3d_hw::qpu::address_map::TmuCoordinate::S;
+        let micro_ops = [
+            uniform,
+            operate(Operation::Fadd, 0, 0),
+            uniform,
+            operate(Operation::Add, 0, 1),
+            uniform,
+            operate(Operation::Move, port, 2),
+            uniform,
+            operate(Operation::Fsub, 0, 0),
+            operate(Operation::Fmul, 2, 2),
+            MicroOp::Tmu { unit: 0, coordinate, from: 0, at: 0 },
+            uniform,
+            operate(Operation::Fadd, 0, 0),
+        ];
+        let found = FloatUniforms::of(micro_ops.iter().enumerate().map(|(i, micro_op)| (i + 10, micro_op)));
+        assert_eq!(found.distances, BTreeSet::from([0, 2, 3]));
+        assert_eq!([10, 12, 14, 16, 20].map(|reader| found.has_reader(reader)), [true, false, true, true, false]);
+        assert!(FloatUniforms::of(micro_ops.iter().enumerate().take(7)).distances.is_empty());
+    }
 
     #[test]
     fn a_bound_is_the_next_power_of_two() {

@@ -286,6 +286,8 @@ pub(super) trait Host {
         save_stale_r4(part: usize, x: Vector);
         /// Loads a uniform, by its distance from the next one, into all elements.
         load_uniform(z: Vector, index: i32);
+        /// Loads successive uniforms, the first by its distance from the next one: those whose bits a mask has; 0 in the other elements.
+        load_uniforms(z: Vector, first: i32, mask: u16);
         /// Prepares to load varyings.
         point_at_varyings();
         /// Loads from an offset behind the next varying.

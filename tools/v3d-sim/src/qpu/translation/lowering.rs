@@ -157,6 +157,28 @@ impl<H: Host> Lowering<H> {
         }
     }
 
+    /// Tests uniforms at the start of a segment, by their distances from the next one, if there are any.
+    pub(super) fn test_uniforms(&mut self, distances: &BTreeSet<i32>) {
+        let Some(&last) = distances.last() else { return };
+        self.load_constants();
+        let [_, _, greatest, some] = H::TEMPORARY;
+        if self.trusting {
+            let host = &mut self.host;
+            host.splat(greatest, 0);
+            for first in (0..=last).step_by(H::ELEMENTS) {
+                let elements =
+                    distances.range(first..first + H::ELEMENTS as i32).map(|distance| 1 << (distance - first));
+                let mask = elements.fold(0, |mask, element: u16| mask | element);
+                if mask != 0 {
+                    host.load_uniforms(some, first, mask);
+                    host.and(some, some, Constant::Magnitude.into());
+                    host.max_signed(greatest, greatest, some.into());
+                }
+            }
+        }
+        self.place(Some(Test::Vectors(greatest, greatest)));
+    }
+
     /// Trusting code of a segment follows. Nothing is known of its registers.
     pub(super) fn begin_trusting(&mut self) {
         (self.trusting, self.place) = (true, 0);
@@ -339,11 +361,11 @@ impl<H: Host> Lowering<H> {
         self.store(to, value);
     }
 
-    /// A uniform, by its distance from the next one.
-    pub(super) fn uniform(&mut self, to: RegisterIndex, index: i32) {
+    /// A uniform, by its distance from the next one. `tested`: it has been tested at the start of the segment.
+    pub(super) fn uniform(&mut self, to: RegisterIndex, index: i32, tested: bool) {
         let value = self.new_value();
         self.host.load_uniform(value, index);
-        self.stored_bound = self.small_uniforms.contains(&index).then_some(SMALL);
+        self.stored_bound = (tested || self.small_uniforms.contains(&index)).then_some(SMALL);
         self.store(to, value);
         self.uniforms.insert(to, index);
     }

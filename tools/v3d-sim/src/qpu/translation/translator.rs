@@ -8,7 +8,7 @@
 //! only before a call, if it is [read again](super::accesses). Micro-ops between two calls are a stretch: its code is made for one part of a QPU's vector after
 //! the other, where a register of the host does not hold all of it.
 
-use super::bounds::Bounds;
+use super::bounds::{Bounds, FloatUniforms};
 use super::frame::VARYING_BYTES;
 use super::host::{BranchTest, CallBack, Control, Flag, Host, Label};
 use super::lowering::{self, DeadStores, Lowering};
@@ -59,6 +59,7 @@ pub(super) fn translate<H: Host>(block: &Block, host: H) -> Result<Option<Transl
         last_flags: None,
         leave,
         read: Streams::default(),
+        float_uniforms: FloatUniforms::default(),
         stretch: Vec::new(),
         rare_calls: Vec::new(),
     };
@@ -237,6 +238,8 @@ struct Translator<'a, H> {
     leave: Label,
     /// The streams' elements read since the host's uniforms and varyings were advanced.
     read: Streams,
+    /// The uniforms that the segment has tested at its start.
+    float_uniforms: FloatUniforms,
     /// Steps since the last call, for which no code has been made.
     stretch: Vec<Step>,
     /// Calls in place of code that has jumped there, by micro-op: from where, and back to where.
@@ -279,6 +282,7 @@ impl<H: Host> Translator<'_, H> {
         if count > 0 {
             self.check(start, count);
             self.test_varyings(start, count);
+            self.test_uniforms(start, count);
             self.find_last_writes(start, count);
             self.micro_ops(start, count);
             self.end_stretch();
@@ -315,6 +319,7 @@ impl<H: Host> Translator<'_, H> {
         let behind = start + all;
         self.check(start, all);
         self.test_varyings(start, all);
+        self.test_uniforms(start, all);
         self.find_last_writes(start, all);
         self.micro_ops(start, count);
         let always = branch.condition == BranchCondition::Always;
@@ -359,6 +364,7 @@ impl<H: Host> Translator<'_, H> {
         control.place(begun);
         control.lengthen_run(count);
         self.lowering.test_varyings(false);
+        self.float_uniforms = FloatUniforms::default();
         self.find_last_writes(at, count);
         self.micro_ops(at, count);
         self.end_stretch();
@@ -474,6 +480,14 @@ impl<H: Host> Translator<'_, H> {
         let mut micro_ops = self.block.micro_ops_of(first, count).iter();
         let reads = micro_ops.any(|micro_op| matches!(micro_op, MicroOp::Varying { .. }));
         self.lowering.test_varyings(reads);
+    }
+
+    /// Tests uniforms of some instructions at once, if there are several that float arithmetic takes.
+    fn test_uniforms(&mut self, first: usize, count: usize) {
+        let block = self.block;
+        let indices = block.micro_op_indices(first, count);
+        self.float_uniforms = FloatUniforms::of(indices.filter_map(|index| Some((index, block.micro_op(index)?))));
+        self.lowering.test_uniforms(&self.float_uniforms.distances);
     }
 
     /// Tests whether the condition of a branch holds.
@@ -594,7 +608,7 @@ impl<H: Host> Translator<'_, H> {
             }
             MicroOp::Constant { to, value } => lowering.constant(to, value),
             MicroOp::Uniform { to, .. } => {
-                lowering.uniform(to, self.read.uniforms);
+                lowering.uniform(to, self.read.uniforms, self.float_uniforms.has_reader(index));
                 self.read.uniforms += 1;
             }
             MicroOp::Varying { to, .. } => {

@@ -221,6 +221,17 @@ impl Host for Avx2 {
         self.emit(|asm| asm.vpbroadcastd(ymm(z), dword_ptr(UNIFORMS + 4 * index)));
     }
 
+    fn load_uniforms(&mut self, z: Vector, first: i32, mask: u16) {
+        let byte = |element: u64| if mask >> element & 1 == 1 { 0xff_u64 << (8 * element) } else { 0 };
+        let bytes = (0..8).fold(0_u64, |bytes, element| bytes | byte(element));
+        self.emit(|asm| {
+            asm.mov(rax, bytes)?;
+            asm.vmovq(xmm(z), rax)?;
+            asm.vpmovsxbd(ymm(z), xmm(z))?;
+            asm.vpmaskmovd(ymm(z), ymm(z), ymmword_ptr(UNIFORMS + 4 * first))
+        });
+    }
+
     fn point_at_varyings(&mut self) {
         self.emit(|asm| asm.mov(rax, qword_ptr(FRAME + at::VARYINGS)));
     }

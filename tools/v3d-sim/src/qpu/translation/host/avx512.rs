@@ -229,6 +229,14 @@ impl Host for Avx512 {
         self.emit(|asm| asm.vpbroadcastd(zmm(z), dword_ptr(UNIFORMS + 4 * index)));
     }
 
+    fn load_uniforms(&mut self, z: Vector, first: i32, mask: u16) {
+        self.emit(|asm| {
+            asm.mov(eax, u32::from(mask))?;
+            asm.kmovw(k1, eax)?;
+            asm.vmovdqu32(zmm(z).k1().z(), zmmword_ptr(UNIFORMS + 4 * first))
+        });
+    }
+
     fn point_at_varyings(&mut self) {
         self.emit(|asm| asm.mov(rax, qword_ptr(FRAME + at::VARYINGS)));
     }
