@@ -10,6 +10,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
 pub(crate) mod vectors;
+pub(crate) mod words;
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::is_x86_feature_detected;

@@ -4,6 +4,7 @@
 
 use super::SimdTask;
 use super::vectors::{Portable, SIGN, Vectors};
+use super::words::Words;
 use crate::qpu::lanes::{ALL, Lanes, Mask};
 use std::arch::x86_64::*;
 use std::mem::transmute;
@@ -98,6 +99,162 @@ fn gather(words: &[AtomicU32], indices: &Lanes) -> Option<Lanes> {
     Some(lanes(all.map(|half| unsafe { _mm256_i32gather_epi32::<4>(start, half) })))
 }
 
+/// Replaces indices by the words that have them; `false`, and no change, if one does not exist.
+#[target_feature(enable = "avx2")]
+fn gather_all<const N: usize>(words: &[AtomicU32], indices: &mut [Avx2Words; N]) -> bool {
+    // A gather has signed indices.
+    let length = i32::try_from(words.len()).unwrap_or(i32::MAX);
+    let mut greatest = _mm256_setzero_si256();
+    for Avx2Words([low, high]) in &*indices {
+        greatest = _mm256_max_epu32(greatest, _mm256_max_epu32(*low, *high));
+    }
+    let beyond = _mm256_cmpeq_epi32(_mm256_max_epu32(greatest, _mm256_set1_epi32(length)), greatest);
+    if _mm256_testz_si256(beyond, beyond) == 0 {
+        return false;
+    }
+    let start = words.as_ptr().cast::<i32>();
+    for Avx2Words([low, high]) in indices {
+        // SAFETY: all indices are less than the number of words, and than 2^31. The words are atomic because other threads, of the guest too, may write them:
+        // each is read at once, since it is aligned, which is what a relaxed load is on this architecture.
+        unsafe {
+            *low = _mm256_i32gather_epi32::<4>(start, *low);
+            *high = _mm256_i32gather_epi32::<4>(start, *high);
+        }
+    }
+    true
+}
+
+/// [`Words`] in two registers. Nothing but [`work`] can name it.
+#[derive(Clone, Copy)]
+pub(super) struct Avx2Words(Halves);
+
+/// Implements operations of [`Words`] by functions of registers.
+macro_rules! words {
+    ($( fn $name:ident($( $argument:ident ),*) = $call:expr; )*) => {$(
+        #[inline(always)]
+        fn $name($( $argument: Self ),*) -> Self {
+            let all = ($( $argument.0, )*);
+            // Not by a closure, which would be compiled without AVX2.
+            let ($( [$argument, _], )*) = all;
+            // SAFETY: the call needs AVX2 only, and nothing but `work` can name this type, which runs only where `super::has_avx2` has found it.
+            let low = unsafe { $call };
+            let ($( [_, $argument], )*) = all;
+            // SAFETY: as above.
+            Self([low, unsafe { $call }])
+        }
+    )*};
+}
+
+/// The same for shifts by a number of bits.
+macro_rules! shifts {
+    ($( fn $name:ident = $instruction:ident; )*) => {$(
+        #[inline(always)]
+        fn $name(x: Self, by: u32) -> Self {
+            let [low, high] = x.0;
+            // SAFETY: as above.
+            unsafe {
+                let by = _mm_cvtsi32_si128(by as i32);
+                Self([$instruction(low, by), $instruction(high, by)])
+            }
+        }
+    )*};
+}
+
+/// An operation on floats.
+macro_rules! float {
+    ($instruction:expr, $x:expr, $y:expr) => {
+        _mm256_castps_si256($instruction(_mm256_castsi256_ps($x), _mm256_castsi256_ps($y)))
+    };
+}
+
+#[target_feature(enable = "avx2")]
+fn weigh_halves(x: __m256i, y: __m256i, share: __m256i) -> __m256i {
+    // Signed products of pairs: halves less 2^15, which the weights make 2^23.
+    const OFFSET: i32 = (1 << 23) + (1 << 15);
+    const ODD: i32 = 0b1010_1010;
+    let weights = _mm256_or_si256(_mm256_slli_epi32::<16>(share), _mm256_sub_epi32(_mm256_set1_epi32(256), share));
+    let sign = _mm256_set1_epi16(i16::MIN);
+    let (x, y) = (_mm256_xor_si256(x, sign), _mm256_xor_si256(y, sign));
+    let low = _mm256_blend_epi16::<ODD>(x, _mm256_slli_epi32::<16>(y));
+    let high = _mm256_blend_epi16::<ODD>(_mm256_srli_epi32::<16>(x), y);
+    let offset = _mm256_set1_epi32(OFFSET);
+    let low = _mm256_add_epi32(_mm256_madd_epi16(low, weights), offset);
+    let high = _mm256_add_epi32(_mm256_madd_epi16(high, weights), offset);
+    _mm256_blend_epi16::<ODD>(_mm256_srli_epi32::<16>(low), high)
+}
+
+impl Words for Avx2Words {
+    type Held = Self;
+
+    words! {
+        fn and(x, y) = _mm256_and_si256(x, y);
+        fn or(x, y) = _mm256_or_si256(x, y);
+        fn xor(x, y) = _mm256_xor_si256(x, y);
+        fn add(x, y) = _mm256_add_epi32(x, y);
+        fn subtract(x, y) = _mm256_sub_epi32(x, y);
+        fn multiply(x, y) = _mm256_mullo_epi32(x, y);
+        fn min_signed(x, y) = _mm256_min_epi32(x, y);
+        fn max_signed(x, y) = _mm256_max_epi32(x, y);
+        fn shift_right_each(x, by) = _mm256_srlv_epi32(x, by);
+        fn add_halves(x, y) = _mm256_add_epi16(x, y);
+        fn subtract_halves(x, y) = _mm256_sub_epi16(x, y);
+        fn multiply_halves(x, y) = _mm256_mullo_epi16(x, y);
+        fn weigh_halves(x, y, share) = weigh_halves(x, y, share);
+        fn float_add(x, y) = float!(_mm256_add_ps, x, y);
+        fn float_subtract(x, y) = float!(_mm256_sub_ps, x, y);
+        fn float_multiply(x, y) = float!(_mm256_mul_ps, x, y);
+        fn float_divide(x, y) = float!(_mm256_div_ps, x, y);
+        fn float_min(x, y) = float!(_mm256_min_ps, x, y);
+        fn float_max(x, y) = float!(_mm256_max_ps, x, y);
+        fn float_floor(x) = _mm256_castps_si256(_mm256_floor_ps(_mm256_castsi256_ps(x)));
+        fn to_integer(x) = _mm256_cvttps_epi32(_mm256_castsi256_ps(x));
+        fn to_float(x) = _mm256_castps_si256(_mm256_cvtepi32_ps(x));
+        fn equal(x, y) = _mm256_cmpeq_epi32(x, y);
+        fn greater(x, y) = _mm256_cmpgt_epi32(x, y);
+        fn float_greater(x, y) = float!(_mm256_cmp_ps::<_CMP_GT_OQ>, x, y);
+        fn float_at_least(x, y) = float!(_mm256_cmp_ps::<_CMP_GE_OQ>, x, y);
+        fn either(x, y) = _mm256_or_si256(x, y);
+        fn both(x, y) = _mm256_and_si256(x, y);
+        fn select(x, y, held) = _mm256_blendv_epi8(x, y, held);
+        fn keep(x, held) = _mm256_and_si256(x, held);
+        fn firsts(x) = _mm256_shuffle_epi32::<0>(x);
+        fn neighbours(x) = _mm256_shuffle_epi32::<0b11_11_10_01>(x);
+    }
+
+    shifts! {
+        fn shift_left = _mm256_sll_epi32;
+        fn shift_right = _mm256_srl_epi32;
+        fn shift_right_signed = _mm256_sra_epi32;
+    }
+
+    #[inline(always)]
+    fn splat(word: u32) -> Self {
+        Self::load(&Lanes::splat(word))
+    }
+
+    #[inline(always)]
+    fn load(x: &Lanes) -> Self {
+        Self(halves(x))
+    }
+
+    #[inline(always)]
+    fn store(x: Self) -> Lanes {
+        lanes(x.0)
+    }
+
+    #[inline(always)]
+    fn bits(held: Self) -> Mask {
+        // SAFETY: as above.
+        unsafe { signs(held.0) }
+    }
+
+    #[inline(always)]
+    fn gather<const N: usize>(words: &[AtomicU32], mut indices: [Self; N]) -> Option<[Self; N]> {
+        // SAFETY: as above.
+        unsafe { gather_all(words, &mut indices) }.then_some(indices)
+    }
+}
+
 /// Implements functions of [`Vectors`] by those of the same name.
 macro_rules! instructions {
     ($( fn $name:ident($( $argument:ident: $kind:ty ),*) $(-> $result:ty)?; )*) => {$(
@@ -110,6 +267,8 @@ macro_rules! instructions {
 }
 
 impl Vectors for Avx2 {
+    type Words = Avx2Words;
+
     instructions! {
         fn zero(a: &Lanes) -> Mask;
         fn negative(a: &Lanes) -> Mask;

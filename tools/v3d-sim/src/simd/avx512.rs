@@ -6,6 +6,7 @@ use super::SimdTask;
 use super::vectors::{
     EXPONENT, GREATEST, SIGN, Vectors, special_product as reference_product, special_sum as reference_sum,
 };
+use super::words::Words;
 use crate::qpu::lanes::{ALL, Lanes, Mask};
 use std::arch::x86_64::*;
 use std::mem::transmute;
@@ -166,6 +167,178 @@ fn gather(words: &[AtomicU32], indices: &Lanes) -> Option<Lanes> {
     Some(lanes(unsafe { _mm512_i32gather_epi32::<4>(all, start) }))
 }
 
+/// Replaces indices by the words that have them; `false`, and no change, if one does not exist.
+#[target_feature(enable = "avx512f")]
+fn gather_all<const N: usize>(words: &[AtomicU32], indices: &mut [Avx512Words; N]) -> bool {
+    // A gather has signed indices.
+    let length = words.len().min(i32::MAX as usize) as u32;
+    let mut greatest = splat(0);
+    for indices in &*indices {
+        greatest = _mm512_max_epu32(greatest, indices.0);
+    }
+    if _mm512_cmplt_epu32_mask(greatest, splat(length)) != ALL {
+        return false;
+    }
+    let start = words.as_ptr().cast::<i32>();
+    for indices in indices {
+        // SAFETY: all indices are less than the number of words, and than 2^31. The words are atomic because other threads, of the guest too, may write them:
+        // each is read at once, since it is aligned, which is what a relaxed load is on this architecture.
+        indices.0 = unsafe { _mm512_i32gather_epi32::<4>(indices.0, start) };
+    }
+    true
+}
+
+/// [`Words`] in a register. Nothing but [`work`] can name it.
+#[derive(Clone, Copy)]
+pub(super) struct Avx512Words(__m512i);
+
+/// Implements operations of [`Words`] by functions of registers.
+macro_rules! words {
+    ($( fn $name:ident($( $argument:ident ),*) = $call:expr; )*) => {$(
+        #[inline(always)]
+        fn $name($( $argument: Self ),*) -> Self {
+            // SAFETY: the call needs AVX-512 only, and nothing but `work` can name this type, which runs only where `super::has_avx512` has found it.
+            Self(unsafe { let ($( $argument, )*) = ($( $argument.0, )*); $call })
+        }
+    )*};
+}
+
+/// The same for shifts by a number of bits.
+macro_rules! shifts {
+    ($( fn $name:ident = $instruction:ident; )*) => {$(
+        #[inline(always)]
+        fn $name(x: Self, by: u32) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { $instruction(x.0, _mm_cvtsi32_si128(by as i32)) })
+        }
+    )*};
+}
+
+/// The same for comparisons.
+macro_rules! comparisons {
+    ($( fn $name:ident($x:ident, $y:ident) = $call:expr; )*) => {$(
+        #[inline(always)]
+        fn $name($x: Self, $y: Self) -> Mask {
+            // SAFETY: as above.
+            unsafe { let ($x, $y) = ($x.0, $y.0); $call }
+        }
+    )*};
+}
+
+/// An operation on floats.
+macro_rules! float {
+    ($instruction:expr, $x:expr, $y:expr) => {
+        _mm512_castps_si512($instruction(_mm512_castsi512_ps($x), _mm512_castsi512_ps($y)))
+    };
+}
+
+#[target_feature(enable = "avx512f,avx512bw")]
+fn weigh_halves(x: __m512i, y: __m512i, share: __m512i) -> __m512i {
+    // Signed products of pairs: halves less 2^15, which the weights make 2^23.
+    const OFFSET: u32 = (1 << 23) + (1 << 15);
+    const ODD: u32 = 0xaaaa_aaaa;
+    let weights = _mm512_or_si512(_mm512_slli_epi32::<16>(share), _mm512_sub_epi32(splat(256), share));
+    let sign = splat(0x8000_8000);
+    let (x, y) = (_mm512_xor_si512(x, sign), _mm512_xor_si512(y, sign));
+    let low = _mm512_mask_blend_epi16(ODD, x, _mm512_slli_epi32::<16>(y));
+    let high = _mm512_mask_blend_epi16(ODD, _mm512_srli_epi32::<16>(x), y);
+    let low = _mm512_add_epi32(_mm512_madd_epi16(low, weights), splat(OFFSET));
+    let high = _mm512_add_epi32(_mm512_madd_epi16(high, weights), splat(OFFSET));
+    _mm512_mask_blend_epi16(ODD, _mm512_srli_epi32::<16>(low), high)
+}
+
+impl Words for Avx512Words {
+    type Held = Mask;
+
+    words! {
+        fn and(x, y) = _mm512_and_si512(x, y);
+        fn or(x, y) = _mm512_or_si512(x, y);
+        fn xor(x, y) = _mm512_xor_si512(x, y);
+        fn add(x, y) = _mm512_add_epi32(x, y);
+        fn subtract(x, y) = _mm512_sub_epi32(x, y);
+        fn multiply(x, y) = _mm512_mullo_epi32(x, y);
+        fn min_signed(x, y) = _mm512_min_epi32(x, y);
+        fn max_signed(x, y) = _mm512_max_epi32(x, y);
+        fn shift_right_each(x, by) = _mm512_srlv_epi32(x, by);
+        fn add_halves(x, y) = _mm512_add_epi16(x, y);
+        fn subtract_halves(x, y) = _mm512_sub_epi16(x, y);
+        fn multiply_halves(x, y) = _mm512_mullo_epi16(x, y);
+        fn weigh_halves(x, y, share) = weigh_halves(x, y, share);
+        fn float_add(x, y) = float!(_mm512_add_ps, x, y);
+        fn float_subtract(x, y) = float!(_mm512_sub_ps, x, y);
+        fn float_multiply(x, y) = float!(_mm512_mul_ps, x, y);
+        fn float_divide(x, y) = float!(_mm512_div_ps, x, y);
+        fn float_min(x, y) = float!(_mm512_min_ps, x, y);
+        fn float_max(x, y) = float!(_mm512_max_ps, x, y);
+        fn float_floor(x) = _mm512_castps_si512(_mm512_roundscale_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(_mm512_castsi512_ps(x)));
+        fn to_integer(x) = _mm512_cvttps_epi32(_mm512_castsi512_ps(x));
+        fn to_float(x) = _mm512_castps_si512(_mm512_cvtepi32_ps(x));
+        fn firsts(x) = _mm512_shuffle_epi32::<0>(x);
+        fn neighbours(x) = _mm512_shuffle_epi32::<0b11_11_10_01>(x);
+    }
+
+    shifts! {
+        fn shift_left = _mm512_sll_epi32;
+        fn shift_right = _mm512_srl_epi32;
+        fn shift_right_signed = _mm512_sra_epi32;
+    }
+
+    comparisons! {
+        fn equal(x, y) = _mm512_cmpeq_epi32_mask(x, y);
+        fn greater(x, y) = _mm512_cmpgt_epi32_mask(x, y);
+        fn float_greater(x, y) = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y));
+        fn float_at_least(x, y) = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y));
+    }
+
+    #[inline(always)]
+    fn splat(word: u32) -> Self {
+        Self(splat(word))
+    }
+
+    #[inline(always)]
+    fn load(x: &Lanes) -> Self {
+        Self(vector(x))
+    }
+
+    #[inline(always)]
+    fn store(x: Self) -> Lanes {
+        lanes(x.0)
+    }
+
+    #[inline(always)]
+    fn either(x: Mask, y: Mask) -> Mask {
+        x | y
+    }
+
+    #[inline(always)]
+    fn both(x: Mask, y: Mask) -> Mask {
+        x & y
+    }
+
+    #[inline(always)]
+    fn bits(held: Mask) -> Mask {
+        held
+    }
+
+    #[inline(always)]
+    fn select(x: Self, y: Self, held: Mask) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_mask_mov_epi32(x.0, held, y.0) })
+    }
+
+    #[inline(always)]
+    fn keep(x: Self, held: Mask) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_maskz_mov_epi32(held, x.0) })
+    }
+
+    #[inline(always)]
+    fn gather<const N: usize>(words: &[AtomicU32], mut indices: [Self; N]) -> Option<[Self; N]> {
+        // SAFETY: as above.
+        unsafe { gather_all(words, &mut indices) }.then_some(indices)
+    }
+}
+
 /// Implements functions of [`Vectors`] by those of the same name.
 macro_rules! instructions {
     ($( fn $name:ident($( $argument:ident: $kind:ty ),*) $(-> $result:ty)? = $call:expr; )*) => {$(
@@ -179,6 +352,8 @@ macro_rules! instructions {
 }
 
 impl Vectors for Avx512 {
+    type Words = Avx512Words;
+
     instructions! {
         fn fadd(a: &Lanes, b: &Lanes) -> Lanes = sum(a, b, 0);
         fn fsub(a: &Lanes, b: &Lanes) -> Lanes = sum(a, b, SIGN);

@@ -8,6 +8,7 @@
 //! was rounded away from zero; if so, the result is one step too large. A product of two floats is exact in double precision, where the surplus bits
 //! are cut off; a host with a fused multiply-add computes a product's error with that.
 
+use super::words::{PortableWords, Words};
 use crate::qpu::float;
 use crate::qpu::lanes::{Lanes, Mask};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -21,6 +22,9 @@ pub(crate) const GREATEST: u32 = 0x7f7f_ffff;
 
 /// The operations that differ between SIMD levels.
 pub trait Vectors {
+    /// Vectors in registers of the host.
+    type Words: Words;
+
     /// Floating point sum.
     fn fadd(a: &Lanes, b: &Lanes) -> Lanes;
     /// Floating point difference.
@@ -57,6 +61,8 @@ pub trait Vectors {
 pub(crate) struct Portable<const FMA: bool>;
 
 impl<const FMA: bool> Vectors for Portable<FMA> {
+    type Words = PortableWords;
+
     #[inline(always)]
     fn fadd(a: &Lanes, b: &Lanes) -> Lanes {
         sum(a, b, 0)

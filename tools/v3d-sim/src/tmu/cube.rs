@@ -17,7 +17,7 @@ pub(super) struct FacePoint {
 }
 
 /// Maximum difference of the largest component from 1: a reciprocal has 10 to 12 good bits.
-const NORMALIZED_TOLERANCE: f32 = 1.0 / 256.0;
+pub(super) const NORMALIZED_TOLERANCE: f32 = 1.0 / 256.0;
 
 /// The face and position of a direction.
 #[inline(always)]

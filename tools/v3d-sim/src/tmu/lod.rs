@@ -15,7 +15,6 @@
 //! textures that are not square, the 0.5 from six with cube maps. No test distinguishes sums from lengths in flat textures: all 503 of them give the
 //! same result. Software renderers, with which the captured jobs are compared, approximate lengths; sums would be off by up to half a level.
 
-use v3d_hw::qpu::LANES;
 use v3d_hw::texture::{MagFilter, MinFilter};
 
 /// The levels to sample, and how.
@@ -54,15 +53,6 @@ pub(super) fn flat_change(coordinates: [[f32; 4]; 2], texels: [f32; 2]) -> f32 {
 pub(super) fn cube_change(directions: [[f32; 4]; 3], texels: f32) -> f32 {
     let [x, y] = derivatives(directions, [texels; 3]).map(|[s, t, r]| s + t + r);
     x.max(y)
-}
-
-/// A change in each of the four quads of a vector.
-#[inline(always)]
-pub(super) fn of_quads<const N: usize>(
-    coordinates: [[f32; LANES]; N],
-    change: impl Fn([[f32; 4]; N]) -> f32,
-) -> [f32; LANES / 4] {
-    std::array::from_fn(|quad| change(coordinates.map(|c| std::array::from_fn(|i| c[4 * quad + i]))))
 }
 
 /// The level of detail of a change in texels, without bias. A change of 0 gives a very small one.

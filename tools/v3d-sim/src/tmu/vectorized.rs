@@ -1,9 +1,9 @@
 //! Vectorized lookups: what [`super::filter`] computes element by element, for all 16 elements at once.
 //!
 //! Everything that depends on a texture's parameters alone is computed once ([`Prepared`]). A lookup then proceeds level by level: positions
-//! ([`axis`]), addresses ([`address`]), words of memory, colours ([`texel`]), and their blend ([`blend`]), each a short loop over 16 elements without
-//! branches, which the compiler vectorizes. Mostly all elements are sampled from the same level; if not, each level that is needed is sampled for all
-//! of them, and each element selects its own.
+//! ([`axis`]), addresses ([`address`]), words of memory, colours ([`texel`]), and their blend ([`blend`]), in [vectors](Words) of the host without
+//! branches. Mostly all elements are sampled from the same level; if not, each level that is needed is sampled for all of them, and each element selects its
+//! own.
 //!
 //! Rare cases are left to the reference: faults, and types of 16-bit floats.
 
@@ -15,42 +15,19 @@ mod texel;
 
 use super::border;
 use super::cube;
-use super::lod;
 use super::texture::{Texture, layout_bits};
 use crate::memory::Memory;
 use crate::qpu::lanes::{ALL, Lanes, Mask};
-use crate::simd::vectors::Vectors;
+use crate::simd::vectors::{SIGN, Vectors};
+use crate::simd::words::Words;
 use crate::simd::{SimdDispatch, SimdTask};
-use address::{Column, Layout, Row};
-use axis::Axis;
-use level::Choice;
+use address::{Layout, Rows};
+use axis::{Axis, Texels};
+use level::{Changes, Choice};
+use texel::Places;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::LANES;
 use v3d_hw::texture::{MagFilter, MinFilter, TextureType, Wrap};
-
-/// 16 floats.
-type Floats = [f32; LANES];
-/// 16 words.
-type Words = [u32; LANES];
-/// 16 signed integers.
-type Ints = [i32; LANES];
-
-/// `f` of each element's index.
-#[inline(always)]
-fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
-    let mut result = [T::default(); LANES];
-    for (i, element) in result.iter_mut().enumerate() {
-        *element = f(i);
-    }
-    result
-}
-
-/// The integer equal to a float of at most 2^22, taken from the lowest bits of a larger float: conversions of all floats are slow.
-#[inline(always)]
-fn integer(whole: f32) -> i32 {
-    const UNITS: f32 = 12_582_912.0;
-    (whole + UNITS).to_bits().wrapping_sub(UNITS.to_bits()) as i32
-}
 
 /// A texture, with all that its lookups have in common computed in advance.
 #[derive(Clone, Debug)]
@@ -76,11 +53,11 @@ struct Level {
 }
 
 /// Positions of the elements.
-struct Points {
-    s: Floats,
-    t: Floats,
+struct Points<W> {
+    s: W,
+    t: W,
     /// Offset of each element's face from the first.
-    face: Words,
+    face: W,
 }
 
 impl Prepared {
@@ -134,62 +111,124 @@ impl SimdTask for Lookup<'_> {
 
     #[inline(always)]
     fn run<V: Vectors>(self) -> Option<Lanes> {
+        self.sample::<V::Words>()
+    }
+}
+
+/// The positions of directions on the faces of a cube, as [`cube::face_point`] has them; `None` if one of them is invalid.
+#[inline(always)]
+fn face_points<W: Words>(x: W, y: W, z: W, stride: u32) -> Option<Points<W>> {
+    let (zero, one) = (W::splat(0), W::splat_float(1.0));
+    let (width, height, depth) = (magnitude(x), magnitude(y), magnitude(z));
+    let (right, up, front) = (W::float_at_least(x, zero), W::float_at_least(y, zero), W::float_at_least(z, zero));
+    // First as if on the faces of z, then those of y, then those of x.
+    let (s, t, major) = (W::select(opposite(x), x, front), opposite(y), z);
+    let face = W::select(W::splat(5), W::splat(4), front);
+    let of_y = W::float_at_least(height, depth);
+    let (s, t) = (W::select(s, x, of_y), W::select(t, W::select(opposite(z), z, up), of_y));
+    let face = W::select(face, W::select(W::splat(3), W::splat(2), up), of_y);
+    let major = W::select(major, y, of_y);
+    let of_x = W::both(W::float_at_least(width, height), W::float_at_least(width, depth));
+    let (s, t) = (W::select(s, W::select(z, opposite(z), right), of_x), W::select(t, opposite(y), of_x));
+    let face = W::select(face, W::select(W::splat(1), zero, right), of_x);
+    let extent = magnitude(W::select(major, x, of_x));
+    let difference = magnitude(W::float_subtract(extent, one));
+    let normalized = W::bits(W::float_at_least(W::splat_float(cube::NORMALIZED_TOLERANCE), difference));
+    let none = W::bits(W::equal(extent, zero)) | !W::bits(W::float_greater(W::splat_float(f32::INFINITY), extent));
+    if normalized | none != ALL {
+        return None;
+    }
+    let half = W::splat_float(0.5);
+    Some(Points {
+        s: W::float_multiply(half, W::float_add(s, one)),
+        t: W::float_multiply(half, W::float_add(t, one)),
+        face: W::multiply(face, W::splat(stride)),
+    })
+}
+
+/// Floats with the other sign.
+#[inline(always)]
+fn opposite<W: Words>(x: W) -> W {
+    W::xor(x, W::splat(SIGN))
+}
+
+/// Floats without their signs.
+#[inline(always)]
+fn magnitude<W: Words>(x: W) -> W {
+    W::and(x, W::splat(!SIGN))
+}
+
+/// The whole texels of positions.
+#[inline(always)]
+fn whole<W: Words>(position: W) -> W {
+    W::shift_right_signed(position, 8)
+}
+
+/// What works on vectors of the host is in functions that are inlined: a closure would be compiled without them.
+impl Lookup<'_> {
+    #[inline(always)]
+    fn sample<W: Words>(&self) -> Option<Lanes> {
         let texture = self.texture;
         let [s, t, r, b] = self.coordinates;
-        let floats = |lanes: &Lanes| -> Floats { each(|i| f32::from_bits(lanes.0[i])) };
-        let (s, t, r, b) = (floats(s), floats(t), floats(r), floats(b));
+        let (s, t, r, b) = (W::load(s), W::load(t), W::load(r), W::load(b));
         let border =
             if texture.border { border::color(texture.texture_type, self.coordinates[2].0[0]).ok()? } else { 0 };
-        let width = texture.levels[0].x.size as f32;
-        let height = texture.levels[0].y.size as f32;
-        let changes = || match texture.cube_stride {
-            None => lod::of_quads([each(|i| s[i] * width), each(|i| t[i] * height)], |quad| {
-                lod::flat_change(quad, [width, height])
-            }),
-            Some(_) => {
-                lod::of_quads([s, t, r].map(|c| each(|i| 0.5 * c[i] * width)), |quad| lod::cube_change(quad, width))
-            }
+        let choice = if texture.filters.always_magnified {
+            Choice::magnified(texture.filters.mag)
+        } else {
+            texture.filters.choose(b, self.changes(s, t, r)?)
         };
-        let choice = texture.filters.choose(&b, changes);
         let points = match texture.cube_stride {
-            None => Points { s, t, face: [0; LANES] },
-            Some(stride) => face_points(&s, &t, &r, stride)?,
+            None => Points { s, t, face: W::splat(0) },
+            Some(stride) => face_points(s, t, r, stride)?,
         };
-        self.blend_levels::<V>(&points, &choice, border)
+        self.blend_levels(&points, &choice, border)
     }
-}
 
-/// Turns directions into faces and positions on them; `None` if one of them is invalid.
-#[inline(always)]
-fn face_points(s: &Floats, t: &Floats, r: &Floats, stride: u32) -> Option<Points> {
-    let mut points = Points { s: [0.0; LANES], t: [0.0; LANES], face: [0; LANES] };
-    let mut normalized = true;
-    for i in 0..LANES {
-        let point = cube::face_point([s[i], t[i], r[i]]);
-        normalized &= point.normalized;
-        (points.s[i], points.t[i], points.face[i]) = (point.s, point.t, stride.wrapping_mul(point.face));
+    /// The changes of coordinates in texels of level 0.
+    #[inline(always)]
+    fn changes<W: Words>(&self, s: W, t: W, r: W) -> Option<Changes<W>> {
+        let texture = self.texture;
+        if texture.filters.bias_only {
+            return Some(Changes::Sums(W::splat_float(1.0)));
+        }
+        let Level { x, y, .. } = texture.levels.first()?;
+        let (width, height) = (x.size as f32, y.size as f32);
+        Some(if texture.cube_stride.is_none() {
+            let s = level::derivatives(W::float_multiply(s, W::splat_float(width)), width);
+            let t = level::derivatives(W::float_multiply(t, W::splat_float(height)), height);
+            Changes::Squares(W::float_add(W::float_multiply(s, s), W::float_multiply(t, t)))
+        } else {
+            // A face is two units wide.
+            let (half, scale) = (W::splat_float(0.5), W::splat_float(width));
+            let s = level::derivatives(W::float_multiply(W::float_multiply(half, s), scale), width);
+            let t = level::derivatives(W::float_multiply(W::float_multiply(half, t), scale), width);
+            let r = level::derivatives(W::float_multiply(W::float_multiply(half, r), scale), width);
+            Changes::Sums(W::float_add(W::float_add(s, t), r))
+        })
     }
-    normalized.then_some(points)
-}
 
-impl Lookup<'_> {
     /// Samples each element from its level, and blends it with the next one if that has a share.
     #[inline(always)]
-    fn blend_levels<V: Vectors>(&self, points: &Points, choice: &Choice, border: u32) -> Option<Lanes> {
-        let mut result = [0; LANES];
+    fn blend_levels<W: Words>(&self, points: &Points<W>, choice: &Choice<W>, border: u32) -> Option<Lanes> {
+        let (levels, linear) = (W::store(choice.level), W::store(choice.linear));
+        let mut result = W::splat(0);
         for next in 0..2 {
             let mut left = if next == 0 { ALL } else { choice.shared };
             // The elements of each level.
-            let mut sampled = [0; LANES];
+            let mut sampled = W::splat(0);
             while left != 0 {
                 let first = left.trailing_zeros() as usize % LANES;
-                let group = if choice.uniform { ALL } else { choice.like(first) } & left;
-                let level = self.texture.levels.get(choice.level[first] as usize + next)?;
-                let texels = self.level::<V>(level, choice.linear[first] != 0, points, border, group)?;
+                let (level, linear) = (levels.0[first], linear.0[first]);
+                let group = if choice.uniform { ALL } else { choice.like(level, linear) } & left;
+                let place = self.texture.levels.get(level as usize + next)?;
+                let texels = self.level(place, linear != 0, points, border, group)?;
                 sampled = if group == ALL {
                     texels
                 } else {
-                    each(|i| if group >> i & 1 == 1 { texels[i] } else { sampled[i] })
+                    let of_group =
+                        W::equal(W::and(W::load(&ELEMENT_BITS), W::splat(group.into())), W::load(&ELEMENT_BITS));
+                    W::select(sampled, texels, of_group)
                 };
                 left &= !group;
             }
@@ -199,51 +238,47 @@ impl Lookup<'_> {
                     break;
                 }
             } else {
-                result = blend::two(&result, &sampled, &choice.next_share);
+                result = blend::two(result, sampled, choice.next_share);
             }
         }
-        Some(Lanes(result))
+        Some(W::store(result))
     }
 
     /// The texels of a level, blended or not. `needed`: the elements that must be in memory.
     #[inline(always)]
-    fn level<V: Vectors>(
-        &self,
-        level: &Level,
-        linear: bool,
-        points: &Points,
-        border: u32,
-        needed: Mask,
-    ) -> Option<Words> {
-        let (x, y) = (level.x.positions(&points.s), level.y.positions(&points.t));
+    fn level<W: Words>(&self, level: &Level, linear: bool, points: &Points<W>, border: u32, needed: Mask) -> Option<W> {
+        let (x, y) = (level.x.positions(points.s), level.y.positions(points.t));
         if !linear {
-            let column = self.column(level, each(|i| x[i] >> 8));
-            let row = self.row(level, each(|i| y[i] >> 8), &points.face);
-            return Some(self.texels::<V, 1>([(&column, &row)], border, needed)?[0]);
+            let (column, row) = (self.column(level, whole(x)), self.row(level, whole(y), points.face));
+            return Some(self.texels(level, [(&column, &row)], border, needed)?[0]);
         }
         // From the corner of a texel to its centre.
-        const HALF_TEXEL: i32 = 128;
-        let (x, y) = (each(|i| x[i] - HALF_TEXEL), each(|i| y[i] - HALF_TEXEL));
-        let left = self.column(level, each(|i| x[i] >> 8));
-        let right = self.column(level, each(|i| (x[i] >> 8) + 1));
-        let upper = self.row(level, each(|i| y[i] >> 8), &points.face);
-        let lower = self.row(level, each(|i| (y[i] >> 8) + 1), &points.face);
+        let half_texel = W::splat(128);
+        let (x, y) = (W::subtract(x, half_texel), W::subtract(y, half_texel));
+        let one = W::splat(1);
+        let left = self.column(level, whole(x));
+        let right = self.column(level, W::add(whole(x), one));
+        let upper = self.row(level, whole(y), points.face);
+        let lower = self.row(level, W::add(whole(y), one), points.face);
         let texels = [(&left, &upper), (&right, &upper), (&left, &lower), (&right, &lower)];
-        let texels = self.texels::<V, 4>(texels, border, needed)?;
-        let (share_x, share_y) = (each(|i| (x[i] & 255) as u32), each(|i| (y[i] & 255) as u32));
-        Some(blend::four(&texels, &share_x, &share_y))
+        let texels = self.texels(level, texels, border, needed)?;
+        let fraction = W::splat(255);
+        Some(blend::four(texels, W::and(x, fraction), W::and(y, fraction)))
     }
 
     #[inline(always)]
-    fn column(&self, level: &Level, position: Ints) -> Column {
-        let (texel, outside) = level.x.texels(&position);
-        Column::new(&level.layout, self.block_log2(), texel, outside)
+    fn column<W: Words>(&self, level: &Level, position: W) -> Column<W> {
+        let texels = level.x.texels(position);
+        let part = address::columns(&level.layout, W::shift_right(texels.number, self.block_log2()));
+        Column { texels, part }
     }
 
     #[inline(always)]
-    fn row(&self, level: &Level, position: Ints, face: &Words) -> Row {
-        let (texel, outside) = level.y.texels(&position);
-        Row::new(&level.layout, self.block_log2(), each(|i| level.base.wrapping_add(face[i])), texel, outside)
+    fn row<W: Words>(&self, level: &Level, position: W, face: W) -> Row<W> {
+        let texels = level.y.texels(position);
+        let base = W::add(W::splat(level.base), face);
+        let place = Rows::new(&level.layout, base, W::shift_right(texels.number, self.block_log2()));
+        Row { texels, place }
     }
 
     /// Texels of a unit of the layout in each direction, as a power of two.
@@ -254,19 +289,53 @@ impl Lookup<'_> {
 
     /// The colours of texels in columns and rows.
     #[inline(always)]
-    fn texels<V: Vectors, const N: usize>(
+    fn texels<W: Words, const N: usize>(
         &self,
-        places: [(&Column, &Row); N],
+        level: &Level,
+        places: [(&Column<W>, &Row<W>); N],
         border: u32,
         needed: Mask,
-    ) -> Option<[Words; N]> {
-        let mut texels =
-            texel::read::<V, N>(self.texture.texture_type, self.texture.etc_flip, self.memory, &places, needed)?;
+    ) -> Option<[W; N]> {
+        let nowhere = W::splat(0);
+        let mut read = [Places { texels: (nowhere, nowhere), offsets: nowhere }; N];
+        for (read, (column, row)) in read.iter_mut().zip(places) {
+            read.texels = (column.texels.number, row.texels.number);
+            read.offsets = address::offsets(column.part, row.place);
+        }
+        let mut texels = texel::read(self.texture, &level.layout, self.memory, &read, needed)?;
         if self.texture.border {
             for (texels, (column, row)) in texels.iter_mut().zip(places) {
-                *texels = each(|i| if column.outside[i] | row.outside[i] != 0 { border } else { texels[i] });
+                if let Some(outside) = column.texels.outside {
+                    *texels = W::select(*texels, W::splat(border), outside);
+                }
+                if let Some(outside) = row.texels.outside {
+                    *texels = W::select(*texels, W::splat(border), outside);
+                }
             }
         }
         Some(texels)
     }
 }
+
+/// Columns of texels, with their parts of the addresses.
+struct Column<W: Words> {
+    texels: Texels<W>,
+    part: W,
+}
+
+/// Rows of texels, with their parts of the addresses.
+struct Row<W: Words> {
+    texels: Texels<W>,
+    place: Rows<W>,
+}
+
+/// The bit of each element in a mask.
+const ELEMENT_BITS: Lanes = {
+    let mut bits = Lanes::ELEMENT_NUMBERS;
+    let mut element = 0;
+    while element < LANES {
+        bits.0[element] = 1 << element;
+        element += 1;
+    }
+    bits
+};

@@ -4,7 +4,7 @@
 //! LT-format the parts have no bits in common. In T-format the two highest bits of the offset in a tile (the sub-tile) depend on both, and the tiles
 //! of odd rows run backwards, which inverts the tile's number.
 
-use super::{Words, each};
+use crate::simd::words::Words;
 use v3d_hw::tiling::{self, MICRO_TILE_BYTES, SUB_TILE_BYTES, TILE_BYTES, Tiling};
 
 /// Arrangement of a level.
@@ -32,93 +32,109 @@ impl Layout {
         Self { tiling, bits_log2: bits.max(1).ilog2(), micro_width_log2, micro_height_log2, row_bytes }
     }
 
-    /// Bytes before a unit of a row.
+    /// Bytes before units of a row.
     #[inline(always)]
-    fn bytes(&self, unit: u32) -> u32 {
-        unit << self.bits_log2 >> 3
+    fn bytes<W: Words>(&self, units: W) -> W {
+        match self.bits_log2 {
+            bits @ 3.. => W::shift_left(units, bits - 3),
+            bits => W::shift_right(W::shift_left(units, bits), 3),
+        }
+    }
+
+    /// Bits of a byte before units; 0 if they have whole bytes.
+    #[inline(always)]
+    pub(super) fn bits<W: Words>(&self, units: W) -> W {
+        W::and(W::shift_left(units, self.bits_log2), W::splat(7))
     }
 }
 
-/// Columns of texels.
-pub(super) struct Column {
-    /// Their numbers.
-    pub(super) texel: Words,
-    /// Their parts of the addresses.
-    part: Words,
-    /// Bits of a byte before them.
-    pub(super) bit: Words,
-    /// Not 0: outside of the image.
-    pub(super) outside: Words,
+/// The bits of numbers from one on, `mask` of them, moved to another place.
+#[inline(always)]
+fn field<W: Words>(x: W, from: u32, mask: u32, to: u32) -> W {
+    let field = W::and(x, W::splat(mask << from));
+    if to >= from { W::shift_left(field, to - from) } else { W::shift_right(field, from - to) }
+}
+
+/// Places of micro-tiles, sub-tiles and tiles.
+const MICRO: u32 = MICRO_TILE_BYTES.ilog2();
+const SUB: u32 = SUB_TILE_BYTES.ilog2();
+const TILE: u32 = TILE_BYTES.ilog2();
+
+/// The parts of columns in addresses.
+#[inline(always)]
+pub(super) fn columns<W: Words>(layout: &Layout, unit: W) -> W {
+    let log2 = layout.micro_width_log2;
+    if layout.tiling == Tiling::Raster {
+        return layout.bytes(unit);
+    }
+    let inner = layout.bytes(W::and(unit, W::splat((1 << log2) - 1)));
+    match layout.tiling {
+        Tiling::Raster | Tiling::LtFormat => W::or(W::shift_left(W::shift_right(unit, log2), MICRO), inner),
+        Tiling::TFormat => {
+            let right = W::or(field(unit, log2 + 2, 1, SUB), field(unit, log2 + 2, 1, SUB + 1));
+            let in_tile = W::or(W::or(right, field(unit, log2, 3, MICRO)), inner);
+            W::or(W::shift_left(W::shift_right(unit, log2 + 3), TILE), in_tile)
+        }
+    }
 }
 
 /// Rows of texels.
-pub(super) struct Row {
-    /// Their numbers.
-    pub(super) texel: Words,
+#[derive(Clone, Copy)]
+pub(super) struct Rows<W> {
     /// Addresses of the starts of their rows of units, micro-tiles or tiles.
-    start: Words,
+    start: W,
     /// Their other parts of the addresses.
-    part: Words,
-    /// Not 0: outside of the image.
-    pub(super) outside: Words,
+    part: W,
 }
 
-impl Column {
+impl<W: Words> Rows<W> {
     #[inline(always)]
-    pub(super) fn new(layout: &Layout, block_log2: u32, texel: Words, outside: Words) -> Self {
-        let log2 = layout.micro_width_log2;
-        let unit = each(|i| texel[i] >> block_log2);
-        let inner = |i: usize| layout.bytes(unit[i] & ((1 << log2) - 1));
-        let part = match layout.tiling {
-            Tiling::Raster => each(|i| layout.bytes(unit[i])),
-            Tiling::LtFormat => each(|i| ((unit[i] >> log2) * MICRO_TILE_BYTES) | inner(i)),
-            Tiling::TFormat => each(|i| {
-                let micro = unit[i] >> log2;
-                let right = micro >> 2 & 1;
-                ((micro >> 3) * TILE_BYTES) | (right * 3 * SUB_TILE_BYTES) | ((micro & 3) * MICRO_TILE_BYTES) | inner(i)
-            }),
-        };
-        let bit = each(|i| unit[i] << layout.bits_log2 & 7);
-        Self { texel, part, bit, outside }
-    }
-}
-
-impl Row {
-    #[inline(always)]
-    pub(super) fn new(layout: &Layout, block_log2: u32, base: Words, texel: Words, outside: Words) -> Self {
+    pub(super) fn new(layout: &Layout, base: W, unit: W) -> Self {
         let log2 = layout.micro_height_log2;
-        let unit = each(|i| texel[i] >> block_log2);
-        let inner = |i: usize| layout.bytes((unit[i] & ((1 << log2) - 1)) << layout.micro_width_log2);
-        let from = |i: usize, rows: u32| base[i].wrapping_add(rows.wrapping_mul(layout.row_bytes));
-        let (start, part) = match layout.tiling {
-            Tiling::Raster => (each(|i| from(i, unit[i])), [0; _]),
-            Tiling::LtFormat => (each(|i| from(i, unit[i] >> log2)), each(inner)),
+        if layout.tiling == Tiling::Raster {
+            return Self { start: start_of(layout, base, unit), part: W::splat(0) };
+        }
+        let row_bytes_log2 = (layout.micro_width_log2 + layout.bits_log2).saturating_sub(3);
+        let inner = W::shift_left(W::and(unit, W::splat((1 << log2) - 1)), row_bytes_log2);
+        match layout.tiling {
+            Tiling::Raster | Tiling::LtFormat => {
+                Self { start: start_of(layout, base, W::shift_right(unit, log2)), part: inner }
+            }
             Tiling::TFormat => {
                 // An odd row's tiles count down from the start of the next row.
-                let odd = |i: usize| unit[i] >> (log2 + 3) & 1;
-                let start = each(|i| from(i, (unit[i] >> (log2 + 3)) + odd(i)));
-                let part = each(|i| {
-                    let micro = unit[i] >> log2;
-                    let backwards = odd(i).wrapping_neg() & !(2 * SUB_TILE_BYTES - 1);
-                    backwards | ((micro >> 2 & 1) * SUB_TILE_BYTES) | ((micro & 3) * 4 * MICRO_TILE_BYTES) | inner(i)
-                });
-                (start, part)
+                let tile = W::shift_right(unit, log2 + 3);
+                let odd = W::and(tile, W::splat(1));
+                let backwards = W::and(W::subtract(W::splat(0), odd), W::splat(!(2 * SUB_TILE_BYTES - 1)));
+                let upper = W::or(field(unit, log2 + 2, 1, SUB), field(unit, log2, 3, MICRO + 2));
+                let part = W::or(W::or(backwards, upper), inner);
+                Self { start: start_of(layout, base, W::add(tile, odd)), part }
             }
-        };
-        Self { texel, start, part, outside }
+        }
     }
+}
+
+/// Addresses of rows of units, micro-tiles or tiles.
+#[inline(always)]
+fn start_of<W: Words>(layout: &Layout, base: W, row: W) -> W {
+    W::add(base, W::multiply(row, W::splat(layout.row_bytes)))
 }
 
 /// The offsets of texels in memory. An offset that would wrap around at the end of the address space is at least outside of memory.
 #[inline(always)]
-pub(super) fn offsets(column: &Column, row: &Row) -> Words {
-    each(|i| row.start[i].wrapping_add(column.part[i] ^ row.part[i]))
+pub(super) fn offsets<W: Words>(column: W, row: Rows<W>) -> W {
+    W::add(row.start, W::xor(column, row.part))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::qpu::lanes::Lanes;
+    use crate::simd::words::PortableWords;
     use v3d_hw::qpu::LANES;
+
+    fn words(f: impl Fn(u32) -> u32) -> PortableWords {
+        PortableWords::load(&Lanes(std::array::from_fn(|i| f(i as u32))))
+    }
 
     /// Every unit of images of several tiles, and some beyond their right edge, against the function for one.
     #[test]
@@ -133,13 +149,14 @@ mod tests {
             for width in [3 * tile_width, 2 * tile_width - 3, 1] {
                 let layout = Layout::new(tiling, width, bits);
                 for (x, y) in (0..2 * tile_height).flat_map(|y| (0..width + 8).step_by(LANES).map(move |x| (x, y))) {
-                    let column = Column::new(&layout, 0, each(|i| x + i as u32), [0; LANES]);
-                    let row = Row::new(&layout, 0, [0x1000; LANES], [y; LANES], [0; LANES]);
-                    let offsets = offsets(&column, &row);
-                    for (i, offset) in offsets.into_iter().enumerate() {
+                    let column = words(|i| x + i);
+                    let row = Rows::new(&layout, words(|_| 0x1000), words(|_| y));
+                    let offsets = PortableWords::store(offsets(columns(&layout, column), row));
+                    let before = PortableWords::store(layout.bits(column));
+                    for (i, offset) in offsets.0.into_iter().enumerate() {
                         let x = x + i as u32;
                         let expected = tiling::pixel_offset_bits(tiling, width, bits, x, y).unwrap();
-                        let found = (offset.wrapping_sub(0x1000), column.bit[i]);
+                        let found = (offset.wrapping_sub(0x1000), before.0[i]);
                         assert_eq!(
                             found,
                             ((expected / 8) as u32, (expected % 8) as u32),

@@ -2,52 +2,60 @@
 //!
 //! A word holds two channels in fields of 16 bits, which is as much as a blend needs.
 
-use super::{Words, each};
+use crate::simd::words::Words;
 
 /// The lowest bytes of both halves.
 const FIELDS: u32 = 0x00ff_00ff;
 
 /// Red and blue.
 #[inline(always)]
-const fn even(word: u32) -> u32 {
-    word & FIELDS
+fn even<W: Words>(words: W) -> W {
+    W::and(words, W::splat(FIELDS))
 }
 
 /// Green and alpha.
 #[inline(always)]
-const fn odd(word: u32) -> u32 {
-    word >> 8 & FIELDS
+fn odd<W: Words>(words: W) -> W {
+    even(W::shift_right(words, 8))
 }
 
-/// Blends fields, which become 256 times as large. A difference that borrows from the upper field returns it.
+/// Blends fields, which become 256 times as large. The shares are the second ones', in both halves.
 #[inline(always)]
-const fn mix(a: u32, b: u32, share: u32) -> u32 {
-    (a << 8).wrapping_add(b.wrapping_sub(a).wrapping_mul(share))
+fn mix<W: Words>(a: W, b: W, shares: W) -> W {
+    W::add_halves(W::shift_left(a, 8), W::multiply_halves(W::subtract_halves(b, a), shares))
+}
+
+/// The same number in both halves.
+#[inline(always)]
+fn in_both_halves<W: Words>(share: W) -> W {
+    W::or(share, W::shift_left(share, 16))
 }
 
 /// Blends two vectors; the share is the second one's.
 #[inline(always)]
-pub(super) fn two(first: &Words, second: &Words, share: &Words) -> Words {
+pub(super) fn two<W: Words>(first: W, second: W, share: W) -> W {
     /// Half of what follows.
     const HALF: u32 = 0x0080_0080;
-    each(|i| {
-        let even = mix(even(first[i]), even(second[i]), share[i]) + HALF;
-        let odd = mix(odd(first[i]), odd(second[i]), share[i]) + HALF;
-        even >> 8 & FIELDS | odd & !FIELDS
-    })
+    let shares = in_both_halves(share);
+    let even = W::add_halves(mix(even(first), even(second), shares), W::splat(HALF));
+    let odd = W::add_halves(mix(odd(first), odd(second), shares), W::splat(HALF));
+    W::or(W::and(W::shift_right(even, 8), W::splat(FIELDS)), W::and(odd, W::splat(!FIELDS)))
 }
 
 /// Blends texels upper left, upper right, lower left, lower right; the shares are the right and the lower ones'.
 #[inline(always)]
-pub(super) fn four(texels: &[Words; 4], share_x: &Words, share_y: &Words) -> Words {
+pub(super) fn four<W: Words>(texels: [W; 4], share_x: W, share_y: W) -> W {
     let [upper_left, upper_right, lower_left, lower_right] = texels;
-    let column = |upper: u32, lower: u32, share: u32| (mix(upper, lower, share) + 0x8000) >> 16;
-    each(|i| {
-        let pair = |channels: fn(u32) -> u32| {
-            let upper = mix(channels(upper_left[i]), channels(upper_right[i]), share_x[i]);
-            let lower = mix(channels(lower_left[i]), channels(lower_right[i]), share_x[i]);
-            column(upper & 0xffff, lower & 0xffff, share_y[i]) | column(upper >> 16, lower >> 16, share_y[i]) << 16
-        };
-        pair(even) | pair(odd) << 8
-    })
+    let shares = in_both_halves(share_x);
+    let even = W::weigh_halves(
+        mix(even(upper_left), even(upper_right), shares),
+        mix(even(lower_left), even(lower_right), shares),
+        share_y,
+    );
+    let odd = W::weigh_halves(
+        mix(odd(upper_left), odd(upper_right), shares),
+        mix(odd(lower_left), odd(lower_right), shares),
+        share_y,
+    );
+    W::or(even, W::shift_left(odd, 8))
 }

@@ -1,7 +1,8 @@
 //! The level that each element is sampled from, by the rules of [`lod`].
 
-use super::{Floats, Words, each, integer};
-use crate::qpu::lanes::{ALL, Mask};
+use crate::qpu::lanes::{ALL, Lanes, Mask};
+use crate::simd::vectors::SIGN;
+use crate::simd::words::Words;
 use crate::tmu::lod;
 use crate::tmu::texture::Texture;
 use v3d_hw::qpu::LANES;
@@ -10,44 +11,58 @@ use v3d_hw::texture::{MagFilter, MinFilter};
 /// The filters of a texture.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Filters {
-    mag: MagFilter,
+    pub(super) mag: MagFilter,
     min: MinFilter,
     last_level: u32,
-    bias_only: bool,
+    pub(super) bias_only: bool,
     /// All elements are treated alike, magnified or not.
-    always_magnified: bool,
+    pub(super) always_magnified: bool,
 }
 
 /// Levels and filters of the elements.
-pub(super) struct Choice {
+pub(super) struct Choice<W> {
     /// The finer level.
-    pub(super) level: Words,
+    pub(super) level: W,
     /// Share of the next level, in 1/256.
-    pub(super) next_share: Words,
+    pub(super) next_share: W,
     /// Not 0: 2x2 texels are blended.
-    pub(super) linear: Words,
+    pub(super) linear: W,
     /// Elements with a share of the next level.
     pub(super) shared: Mask,
     /// All elements have the same level and filter.
     pub(super) uniform: bool,
 }
 
-impl Choice {
-    fn magnified(filter: MagFilter) -> Self {
-        let linear = [u32::from(filter == MagFilter::Linear); LANES];
-        Self { level: [0; LANES], next_share: [0; LANES], linear, shared: 0, uniform: true }
+impl<W: Words> Choice<W> {
+    #[inline(always)]
+    pub(super) fn magnified(filter: MagFilter) -> Self {
+        let zero = W::splat(0);
+        let linear = W::splat(u32::from(filter == MagFilter::Linear));
+        Self { level: zero, next_share: zero, linear, shared: 0, uniform: true }
     }
 
-    /// The elements with the level and filter of one.
+    /// The elements with a level and filter.
     #[inline(always)]
-    pub(super) fn like(&self, other: usize) -> Mask {
-        mask(|i| self.level[i] == self.level[other] && self.linear[i] == self.linear[other])
+    pub(super) fn like(&self, level: u32, linear: u32) -> Mask {
+        W::bits(W::equal(self.level, W::splat(level))) & W::bits(W::equal(self.linear, W::splat(linear)))
     }
 }
 
+/// The changes along x and y in each quad, from which the level of detail follows.
+#[derive(Clone, Copy)]
+pub(super) enum Changes<W> {
+    /// The first two elements of each quad have the squares of their lengths.
+    Squares(W),
+    /// They have the sums.
+    Sums(W),
+}
+
+/// The derivatives of coordinates along x and y, in the first two elements of each quad; at most `texels`.
 #[inline(always)]
-fn mask(holds: impl Fn(usize) -> bool) -> Mask {
-    (0..LANES).fold(0, |mask, i| mask | Mask::from(holds(i)) << i)
+pub(super) fn derivatives<W: Words>(coordinates: W, texels: f32) -> W {
+    let difference = W::float_subtract(W::neighbours(coordinates), W::firsts(coordinates));
+    // NaN stays.
+    W::float_min(W::splat_float(texels), W::and(difference, W::splat(!SIGN)))
 }
 
 impl Filters {
@@ -59,50 +74,66 @@ impl Filters {
 
     /// Selects levels by the bias and the quads' derivatives.
     #[inline(always)]
-    pub(super) fn choose(&self, bias: &Floats, changes: impl FnOnce() -> [f32; LANES / 4]) -> Choice {
-        if self.always_magnified {
+    pub(super) fn choose<W: Words>(&self, bias: W, changes: Changes<W>) -> Choice<W> {
+        let (changes, is_square) = match changes {
+            Changes::Squares(squares) => (squares, true),
+            Changes::Sums(sums) => (sums, false),
+        };
+        /// The elements that have changes.
+        const FIRST_TWO: Mask = 0x3333;
+        let unbiased = W::bits(W::equal(W::shift_left(bias, 1), W::splat(0))) == ALL;
+        if unbiased && W::bits(W::float_greater(changes, W::splat_float(1.0))) & FIRST_TWO == 0 {
             return Choice::magnified(self.mag);
         }
-        let changes = if self.bias_only { [1.0; LANES / 4] } else { changes() };
-        if !changes.iter().any(|&change| change > 1.0) && bias.iter().all(|&bias| bias == 0.0) {
-            return Choice::magnified(self.mag);
+        let changes = W::store(changes).to_f32();
+        let mut automatic = [0.0; LANES / 4];
+        for (quad, automatic) in automatic.iter_mut().enumerate() {
+            let change = changes[4 * quad].max(changes[4 * quad + 1]);
+            *automatic = lod::level_of_detail(if is_square { change.sqrt() } else { change });
         }
-        self.minified(bias, &changes)
+        self.minified(bias, &automatic)
     }
 
     /// The same by the rules of [`lod::select`].
     #[inline(always)]
-    fn minified(&self, bias: &Floats, changes: &[f32; LANES / 4]) -> Choice {
-        let mut automatic = [0.0; LANES / 4];
-        for (automatic, &change) in automatic.iter_mut().zip(changes) {
-            *automatic = lod::level_of_detail(change);
+    fn minified<W: Words>(&self, bias: W, automatic: &[f32; LANES / 4]) -> Choice<W> {
+        let mut of_quads = Lanes::default();
+        for (elements, automatic) in of_quads.0.chunks_exact_mut(4).zip(automatic) {
+            elements.fill(automatic.to_bits());
         }
-        let detail = each(|i| automatic[i / 4] + bias[i]);
-        let last = self.last_level as f32;
+        let detail = W::float_add(W::load(&of_quads), bias);
+        let last = W::splat_float(self.last_level as f32);
+        let zero = W::splat(0);
         let (level, share) = match self.min {
-            MinFilter::Linear | MinFilter::Nearest | MinFilter::Reserved(_) => ([0; LANES], [0; LANES]),
+            MinFilter::Linear | MinFilter::Nearest | MinFilter::Reserved(_) => (zero, zero),
             MinFilter::NearMipNear | MinFilter::LinMipNear => {
-                (each(|i| integer((detail[i] + 0.5).min(last).floor()) as u32), [0; LANES])
+                (floor(W::float_min(W::float_add(detail, W::splat_float(0.5)), last)), zero)
             }
             MinFilter::NearMipLin | MinFilter::LinMipLin => {
-                let fixed = each(|i| integer((detail[i].min(last) * 256.0).floor()) as u32);
-                (each(|i| fixed[i] / 256), each(|i| fixed[i] % 256))
+                let fixed = floor(W::float_multiply(W::float_min(detail, last), W::splat_float(256.0)));
+                (W::shift_right(fixed, 8), W::and(fixed, W::splat(255)))
             }
         };
         // NaN is magnified, too.
-        let magnified_up_to = lod::magnified_up_to(self.mag, self.min);
-        let minified = each(|i| if detail[i] > magnified_up_to { u32::MAX } else { 0 });
+        let minified = W::float_greater(detail, W::splat_float(lod::magnified_up_to(self.mag, self.min)));
         let linear = matches!(self.min, MinFilter::Linear | MinFilter::LinMipNear | MinFilter::LinMipLin);
         let (linear, magnified) = (u32::from(linear), u32::from(self.mag == MagFilter::Linear));
         let mut choice = Choice {
-            level: each(|i| level[i] & minified[i]),
-            next_share: each(|i| share[i] & minified[i]),
-            linear: each(|i| linear & minified[i] | magnified & !minified[i]),
+            level: W::keep(level, minified),
+            next_share: W::keep(share, minified),
+            linear: W::select(W::splat(magnified), W::splat(linear), minified),
             shared: 0,
             uniform: false,
         };
-        choice.uniform = choice.like(0) == ALL;
-        choice.shared = mask(|i| choice.next_share[i] != 0);
+        let (first_level, first_linear) = (W::store(choice.level).0[0], W::store(choice.linear).0[0]);
+        choice.uniform = choice.like(first_level, first_linear) == ALL;
+        choice.shared = !W::bits(W::equal(choice.next_share, zero));
         choice
     }
+}
+
+/// The integers below.
+#[inline(always)]
+fn floor<W: Words>(x: W) -> W {
+    W::to_integer(W::float_floor(x))
 }

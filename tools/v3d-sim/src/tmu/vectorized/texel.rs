@@ -1,93 +1,130 @@
 //! Texels of 16 elements: from memory to packed RGBA8888, by the rules of [`format`].
 
-use super::address::{self, Column, Row};
-use super::{Words, each};
+use super::Prepared;
+use super::address::Layout;
 use crate::memory::Memory;
 use crate::qpu::lanes::{Lanes, Mask};
-use crate::simd::vectors::Vectors;
+use crate::simd::words::Words;
 use crate::tmu::{etc1, format};
-use v3d_hw::qpu::LANES;
 use v3d_hw::texture::TextureType;
 
-/// Reads texels by column and row; `None` if one that is needed is not in memory.
+/// The place of a texel, or the places of 16.
+#[derive(Clone, Copy)]
+pub(super) struct Places<W> {
+    /// Columns and rows.
+    pub(super) texels: (W, W),
+    /// Offsets in memory.
+    pub(super) offsets: W,
+}
+
+/// Reads texels; `None` if one that is needed is not in memory.
 #[inline(always)]
-pub(super) fn read<V: Vectors, const N: usize>(
-    texture_type: TextureType,
-    etc_flip: bool,
+pub(super) fn read<W: Words, const N: usize>(
+    texture: &Prepared,
+    layout: &Layout,
     memory: Memory<'_>,
-    places: &[(&Column, &Row); N],
+    places: &[Places<W>; N],
     needed: Mask,
-) -> Option<[Words; N]> {
-    let mut offsets = [[0; LANES]; N];
-    for tap in 0..N {
-        let (column, row) = places[tap];
-        offsets[tap] = address::offsets(column, row);
+) -> Option<[W; N]> {
+    let mut offsets = [W::splat(0); N];
+    for (offsets, places) in offsets.iter_mut().zip(places) {
+        *offsets = places.offsets;
     }
-    let mut words = fetch::<V, N>(memory, &offsets, needed)?;
-    if texture_type == TextureType::Etc1 {
-        offsets.as_flattened_mut().iter_mut().for_each(|offset| *offset = offset.wrapping_add(4));
-        let lower = fetch::<V, N>(memory, &offsets, needed)?;
-        for tap in 0..N {
-            let (column, row) = places[tap];
-            let (high, low) = (words[tap], lower[tap]);
-            words[tap] = each(|i| {
-                let y = if etc_flip { row.texel[i] } else { !row.texel[i] };
-                etc1::texel(high[i].swap_bytes(), low[i].swap_bytes(), column.texel[i], y)
-            });
+    let mut texels = fetch(memory, offsets, needed)?;
+    let lower = if texture.texture_type == TextureType::Etc1 {
+        for offsets in &mut offsets {
+            *offsets = W::add(*offsets, W::splat(4));
         }
-        return Some(words);
+        fetch(memory, offsets, needed)?
+    } else {
+        texels
+    };
+    for ((texels, places), lower) in texels.iter_mut().zip(places).zip(lower) {
+        *texels = in_colours(texture, layout, places, *texels, lower)?;
     }
-    // Bits of the words before the texels.
-    let mut before = [[0; LANES]; N];
-    for tap in 0..N {
-        let (column, _) = places[tap];
-        before[tap] = if texture_type == TextureType::Yuyv422R {
-            each(|i| 16 * (column.texel[i] & 1))
-        } else {
-            each(|i| 8 * (offsets[tap][i] & 3) + column.bit[i])
-        };
-    }
-    let texels = words.as_flattened_mut().iter_mut().zip(before.as_flattened());
-    match texture_type {
-        TextureType::Rgba8888 | TextureType::Rgba32R => {}
-        TextureType::Rgbx8888 => texels.for_each(|(word, _)| *word |= format::OPAQUE),
-        TextureType::Rgba4444 => texels.for_each(|(word, before)| *word = format::rgba4444((*word >> before) as u16)),
-        TextureType::Rgba5551 => texels.for_each(|(word, before)| *word = format::rgba5551((*word >> before) as u16)),
-        TextureType::Rgb565 => texels.for_each(|(word, before)| *word = format::rgb565((*word >> before) as u16)),
+    Some(texels)
+}
+
+/// Texels in their words, as packed RGBA8888. `lower`: the other words of their blocks.
+#[inline(always)]
+fn in_colours<W: Words>(texture: &Prepared, layout: &Layout, places: &Places<W>, words: W, lower: W) -> Option<W> {
+    // From the lowest bit on.
+    let before = W::add(W::shift_left(W::and(places.offsets, W::splat(3)), 3), layout.bits(places.texels.0));
+    let shifted = W::shift_right_each(words, before);
+    let opaque = W::splat(format::OPAQUE);
+    Some(match texture.texture_type {
+        TextureType::Rgba8888 | TextureType::Rgba32R => words,
+        TextureType::Rgbx8888 => W::or(words, opaque),
+        TextureType::Rgb565 => rgb565(shifted),
         TextureType::Luminance => {
-            texels.for_each(|(word, before)| *word = format::luminance_alpha((*word >> before) as u8, 0xff));
+            let luminance = W::and(shifted, W::splat(0xff));
+            let two = W::or(luminance, W::shift_left(luminance, 8));
+            W::or(W::or(two, W::shift_left(luminance, 16)), opaque)
         }
-        TextureType::Alpha => texels.for_each(|(word, before)| *word = *word >> before << 24),
-        TextureType::LumAlpha => texels.for_each(|(word, before)| {
-            let [luminance, alpha, ..] = (*word >> before).to_le_bytes();
-            *word = format::luminance_alpha(luminance, alpha);
-        }),
-        TextureType::S8 => texels.for_each(|(word, before)| *word = *word >> before & 0xff),
-        TextureType::S16 => texels.for_each(|(word, before)| *word = *word >> before & 0xffff),
-        TextureType::Bw1 => {
-            texels.for_each(|(word, before)| *word = format::luminance_alpha(format::one_bit(*word >> before), 0xff));
+        TextureType::Alpha => W::shift_left(shifted, 24),
+        TextureType::S8 => W::and(shifted, W::splat(0xff)),
+        TextureType::S16 => W::and(shifted, W::splat(0xffff)),
+        TextureType::Rgba4444 => one_by_one(shifted, |texel| format::rgba4444(texel as u16)),
+        TextureType::Rgba5551 => one_by_one(shifted, |texel| format::rgba5551(texel as u16)),
+        TextureType::LumAlpha => one_by_one(shifted, |texel| format::luminance_alpha(texel as u8, (texel >> 8) as u8)),
+        TextureType::Bw1 => one_by_one(shifted, |texel| format::luminance_alpha(format::one_bit(texel), 0xff)),
+        TextureType::A1 => one_by_one(shifted, |texel| u32::from(format::one_bit(texel)) << 24),
+        TextureType::A4 => one_by_one(shifted, |texel| format::widen_4(texel as u16) << 24),
+        TextureType::Yuyv422R => {
+            let (words, columns) = (W::store(words), W::store(places.texels.0));
+            W::load(&words.zip(columns, |word, column| format::yuyv(word, column & 1 == 1)))
         }
-        TextureType::A1 => {
-            texels.for_each(|(word, before)| *word = u32::from(format::one_bit(*word >> before)) << 24);
+        TextureType::Etc1 => {
+            let (high, low) = (W::store(words), W::store(lower));
+            let (column, row) = (W::store(places.texels.0), W::store(places.texels.1));
+            let mut texels = Lanes::default();
+            for (i, texel) in texels.0.iter_mut().enumerate() {
+                let y = if texture.etc_flip { row.0[i] } else { !row.0[i] };
+                *texel = etc1::texel(high.0[i].swap_bytes(), low.0[i].swap_bytes(), column.0[i], y);
+            }
+            W::load(&texels)
         }
-        TextureType::A4 => texels.for_each(|(word, before)| *word = format::widen_4((*word >> before) as u16) << 24),
-        TextureType::Yuyv422R => texels.for_each(|(word, before)| *word = format::yuyv(*word, *before != 0)),
-        TextureType::Etc1 | TextureType::S16F | TextureType::Rgba64 | TextureType::Reserved(_) => return None,
-    }
-    Some(words)
+        TextureType::S16F | TextureType::Rgba64 | TextureType::Reserved(_) => return None,
+    })
+}
+
+/// A conversion of types that are rare.
+#[inline(always)]
+fn one_by_one<W: Words>(texels: W, convert: impl Fn(u32) -> u32) -> W {
+    W::load(&W::store(texels).map(convert))
+}
+
+/// As [`format::rgb565`].
+#[inline(always)]
+fn rgb565<W: Words>(texels: W) -> W {
+    let red = W::or(channel(texels, 0xf800, 0, 8), channel(texels, 0xe000, 0, 13));
+    let green = W::or(channel(texels, 0x07e0, 5, 0), channel(texels, 0x0600, 0, 1));
+    let blue = W::or(channel(texels, 0x001f, 19, 0), channel(texels, 0x001c, 14, 0));
+    W::or(W::or(red, green), W::or(blue, W::splat(format::OPAQUE)))
+}
+
+/// Bits of a channel at another place, to the left or to the right.
+#[inline(always)]
+fn channel<W: Words>(texels: W, mask: u32, left: u32, right: u32) -> W {
+    W::shift_right(W::shift_left(W::and(texels, W::splat(mask)), left), right)
 }
 
 /// The words at some offsets; `None` if one that is needed is outside of memory.
 #[inline(always)]
-fn fetch<V: Vectors, const N: usize>(memory: Memory<'_>, offsets: &[Words; N], needed: Mask) -> Option<[Words; N]> {
-    let mut words = [[0; LANES]; N];
-    for (words, offsets) in words.iter_mut().zip(offsets) {
-        let mut numbers = Lanes(each(|i| offsets[i] / 4));
-        let gathered = V::gather(memory.words(), &numbers).or_else(|| {
-            V::blend(&mut numbers, &Lanes::default(), !needed);
-            V::gather(memory.words(), &numbers)
-        });
-        *words = gathered?.0;
+fn fetch<W: Words, const N: usize>(memory: Memory<'_>, offsets: [W; N], needed: Mask) -> Option<[W; N]> {
+    let mut numbers = offsets;
+    for numbers in &mut numbers {
+        *numbers = W::shift_right(*numbers, 2);
     }
-    Some(words)
+    if let Some(words) = W::gather(memory.words(), numbers) {
+        return Some(words);
+    }
+    let mut kept = Lanes::default();
+    for (i, kept) in kept.0.iter_mut().enumerate() {
+        *kept = if needed >> i & 1 == 1 { !0 } else { 0 };
+    }
+    for numbers in &mut numbers {
+        *numbers = W::and(*numbers, W::load(&kept));
+    }
+    W::gather(memory.words(), numbers)
 }
