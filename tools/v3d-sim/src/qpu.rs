@@ -240,7 +240,9 @@ impl Qpu {
         *self.registers.at_mut(registers::FILE_B + 15) = launch.rb15;
         *self.registers.at_mut(registers::QPU_NUMBER) = Lanes::splat(u32::from(launch.qpu));
         self.flags = Flags::default();
-        self.stale = [(registers::ELEMENTS, Lanes::default()); 2];
+        for (register, old) in &mut self.stale {
+            (*register, *old) = (registers::ELEMENTS, Lanes::default());
+        }
         self.stale_r4 = Lanes::default();
         self.latches = [[0; 4]; 2];
         for tmu in &mut self.tmu {

@@ -35,7 +35,6 @@ use crate::simd::vectors::{SIGN, Vectors};
 use crate::simd::{SimdDispatch, SimdTask};
 use batch::BATCH_QUADS;
 use v3d_hw::Layout;
-use v3d_hw::qpu::LANES;
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::tile_buffer::{StencilConfiguration, StencilSelect, StencilWriteMasks};
 
@@ -239,8 +238,15 @@ impl<'a> FragmentIo<'a> {
             self.note_write(mask);
         }
         if self.reaches_all(mask) {
-            let word_indices = self.word_indices(self.tlb.color_index(0, 0, word));
-            scatter(&mut self.tlb.color, word_indices, 0..BATCH_QUADS, value);
+            let samples = match sample {
+                _ if !self.tlb.shape().multisample => 0..1,
+                Some(sample) => sample..sample + 1,
+                None => 0..4,
+            };
+            for sample in samples {
+                let word_indices = self.word_indices(self.tlb.color_index(0, sample, word));
+                scatter(&mut self.tlb.color, word_indices, 0..BATCH_QUADS, value);
+            }
             if word == 0 {
                 self.counters.add(CounterSource::TlbQuadsWritten, BATCH_QUADS as u64);
             }
@@ -249,14 +255,17 @@ impl<'a> FragmentIo<'a> {
         self.state.simd.run(ColorWrite { io: self, value, mask, sample, word });
     }
 
-    /// Whether a write to these elements reaches all pixels of four quads, each of which is one sample.
+    /// Whether a write to these elements reaches all samples of all pixels of four quads.
     #[inline]
     fn reaches_all(&self, mask: Mask) -> bool {
         let Batch { count, moved, flags, .. } = &*self.batch;
-        mask == ALL
-            && (*count, *moved) == (BATCH_QUADS, false)
-            && !self.tlb.shape().multisample
-            && flags.0.iter().fold(true, |all, flags| all & (flags & 0xf != 0))
+        if mask != ALL || (*count, *moved) != (BATCH_QUADS, false) {
+            return false;
+        }
+        if self.tlb.shape().multisample {
+            return flags.0.iter().fold(0xf, |all, flags| all & flags) == 0xf;
+        }
+        flags.0.iter().fold(true, |all, flags| all & (flags & 0xf != 0))
     }
 
     /// Offsets of the words of all quads from that of pixel 0.
@@ -296,10 +305,7 @@ impl SimdTask for Interpolation<'_> {
         let mut largest = Lanes::default();
         let used = |quad: usize| quad < batch.count;
         let distance = |axis: usize, quad: usize| if used(quad) { batch.distance[axis][quad] } else { 0.0 };
-        let (mut dx, mut dy) = ([0.0; LANES], [0.0; LANES]);
-        for lane in 0..LANES {
-            (dx[lane], dy[lane]) = (distance(0, lane / 4), distance(1, lane / 4));
-        }
+        let [dx, dy] = [0, 1].map(|axis| [0, 1, 2, 3].map(|quad| distance(axis, quad)));
         let first = batch.quads[0].coefficients;
         let same = (0..BATCH_QUADS).all(|q| used(q) && batch.quads[q].coefficients == first);
         for number in 0..varyings {
@@ -313,15 +319,12 @@ impl SimdTask for Interpolation<'_> {
                 }
             }
             let mut varying = Varying::default();
-            let (mut a, mut b) = ([0.0; LANES], [0.0; LANES]);
-            for lane in 0..LANES {
-                let quad = of_quads[lane / 4];
-                (a[lane], b[lane], varying.coefficients.0[lane]) = (quad.a, quad.b, quad.c);
-            }
-            for lane in 0..LANES {
-                let first = a[lane] * dx[lane] + b[lane] * dy[lane];
-                let value = PixelSteps::new(a[lane], b[lane]).from_first(first, lane) as f32;
-                varying.value.0[lane] = value.to_bits();
+            for (quad, Coefficients { a, b, c }) in of_quads.into_iter().enumerate() {
+                let elements = PixelSteps::new(a, b).over_quad(a * dx[quad] + b * dy[quad]);
+                for (element, value) in elements.into_iter().enumerate() {
+                    varying.value.0[4 * quad + element] = (value as f32).to_bits();
+                    varying.coefficients.0[4 * quad + element] = c;
+                }
             }
             largest = largest.zip(varying.value, |largest, value| largest.max(value & !SIGN));
             largest = largest.zip(varying.coefficients, |largest, value| largest.max(value & !SIGN));
@@ -668,6 +671,7 @@ mod tests {
     use crate::qpu::lanes::ALL;
     use crate::random::Random;
     use v3d_hw::control_list::CompareFunction;
+    use v3d_hw::qpu::LANES;
 
     /// A generator of numbers below a limit.
     fn numbers(seed: u64) -> impl FnMut(u32) -> u32 {
@@ -683,7 +687,7 @@ mod tests {
             quad.pixel = 4 * (number as u32 * quads + next(quads)) as usize;
             quad.coefficients = 3 * next(2) as usize;
         }
-        batch.flags = Lanes(std::array::from_fn(|_| next(16) * next(2)));
+        batch.flags = if next(4) == 0 { Lanes::splat(15) } else { Lanes(std::array::from_fn(|_| next(16) * next(2))) };
         for distance in batch.distance.as_flattened_mut() {
             *distance = f64::from(next(2000)) - 1000.0;
         }

@@ -122,6 +122,24 @@ impl Shading<'_, '_> {
             self.shade();
             return;
         }
+        if nobody_asks && !self.batch.has_quad_of(first) {
+            // What is visible does not change before all of the block is in batches, unless a program moves its quads here meanwhile: these do not count.
+            let seen = quads_in(visible.1);
+            self.result.counters.add(CounterSource::FepQuads, u64::from(quads.count_ones()));
+            self.result.counters.add(CounterSource::FepQuadsClipped, u64::from((quads & !seen).count_ones()));
+            self.result.pixels += u64::from(visible.1.count_ones());
+            let mut left = seen;
+            while left != 0 {
+                let lane = left.trailing_zeros() as usize;
+                left &= left - 1;
+                let (masks, reverse, coefficients) = (&visible.0, primitive.reverse, self.first);
+                self.batch.push(&NewQuad { block, lane, masks, pixel: first + lane, reverse, coefficients });
+                if self.batch.is_full() {
+                    self.shade();
+                }
+            }
+            return;
+        }
         while quads != 0 {
             let lane = quads.trailing_zeros() as usize;
             quads &= quads - 1;

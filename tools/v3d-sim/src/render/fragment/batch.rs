@@ -4,6 +4,7 @@ use super::super::fep::{CoveredBlock, pixel_in_block};
 use super::super::pse::STEPS;
 use crate::qpu::Varying;
 use crate::qpu::lanes::{ALL, Lanes, Mask};
+use v3d_hw::qpu::LANES;
 
 /// Maximum number of quads in a batch.
 pub(super) const BATCH_QUADS: usize = 4;
@@ -74,6 +75,12 @@ impl Batch {
     #[inline]
     pub fn contains(&self, pixel: usize) -> bool {
         self.quads[..self.count].iter().any(|quad| quad.pixel == pixel)
+    }
+
+    /// Whether a quad of the block that begins with this pixel is in it.
+    #[inline]
+    pub fn has_quad_of(&self, block: usize) -> bool {
+        self.quads[..self.count].iter().any(|quad| quad.pixel & !(LANES - 1) == block)
     }
 
     /// The element of the pixel with this number, if the pixel is covered.
