@@ -19,6 +19,7 @@ use memory::FrameMemory;
 #[derive(Debug)]
 pub struct Frame<'p, P: Platform> {
     device: Device<'p, P>,
+    platform: &'p P,
     memory: FrameMemory,
     passes: Vec<Recording>,
 }
@@ -32,7 +33,8 @@ impl<'p, P: Platform> Device<'p, P> {
     /// When the device is closed.
     pub fn frame(&self) -> Result<Frame<'p, P>, Error> {
         self.wait_for_room()?;
-        Ok(Frame { device: self.clone(), memory: FrameMemory::default(), passes: Vec::new() })
+        let platform = self.driver_ref()?.platform();
+        Ok(Frame { device: self.clone(), platform, memory: FrameMemory::default(), passes: Vec::new() })
     }
 }
 
@@ -59,8 +61,8 @@ impl<'p, P: Platform> Frame<'p, P> {
     }
 
     fn at(&mut self, index: usize) -> Pass<'_, 'p, P> {
-        let Self { device, memory, passes } = self;
-        Pass::new(device, memory, &mut passes[index])
+        let Self { device, platform, memory, passes } = self;
+        Pass::new(device, platform, memory, &mut passes[index])
     }
 
     /// The device that the frame is drawn on.
@@ -73,7 +75,7 @@ impl<'p, P: Platform> Frame<'p, P> {
     /// # Errors
     /// When the pool has not enough memory for its control lists. Then nothing of the frame is drawn.
     pub fn submit(self) -> Result<Fence, Error> {
-        let Self { device, mut memory, passes } = self;
+        let Self { device, mut memory, passes, .. } = self;
         let mut driver = device.driver()?;
         let mut jobs = Vec::with_capacity(passes.len());
         for recording in passes {

@@ -92,7 +92,7 @@ pub use error::Error;
 pub use frame::Frame;
 pub use glam;
 pub use mesh::{Indices, Mesh, Primitive};
-pub use pass::{KeptDepth, LoadOp, Pass, PassDescriptor, StoreOp};
+pub use pass::{KeptDepth, LoadOp, Pass, PassDescriptor, PreparedDraw, StoreOp};
 pub use pipeline::blend::{AlphaTest, Blend, BlendPart, Equation, Factor, Logic};
 pub use pipeline::state::{Compare, Cull, Depth, FrontFace, PolygonOffset, Samples};
 pub use pipeline::stencil::{Stencil, StencilChange, StencilSide};

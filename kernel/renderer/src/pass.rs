@@ -26,6 +26,9 @@ use crate::target::{DepthTarget, Format, Target};
 mod clear_color;
 mod draw;
 pub(crate) mod part_clear;
+mod prepared;
+
+pub use prepared::PreparedDraw;
 
 use clear_color::ClearColor;
 use draw::{DrawVertices, LastDraw};
@@ -306,13 +309,19 @@ fn fixed_depth(depth: f32) -> u32 {
 #[derive(Debug)]
 pub struct Pass<'f, 'p, P: Platform> {
     device: &'f Device<'p, P>,
+    platform: &'p P,
     memory: &'f mut FrameMemory,
     recording: &'f mut Recording,
 }
 
 impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
-    pub(crate) fn new(device: &'f Device<'p, P>, memory: &'f mut FrameMemory, recording: &'f mut Recording) -> Self {
-        Self { device, memory, recording }
+    pub(crate) fn new(
+        device: &'f Device<'p, P>,
+        platform: &'p P,
+        memory: &'f mut FrameMemory,
+        recording: &'f mut Recording,
+    ) -> Self {
+        Self { device, platform, memory, recording }
     }
 
     /// The device that the pass is drawn on.
@@ -343,10 +352,10 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         vertex_uniforms: &U,
         fragment_uniforms: &F,
     ) -> Result<(), Error> {
-        match self.recording.draw_again(self.device, self.memory, (pipeline, mesh), vertex_uniforms) {
-            Some(drawn) => drawn,
-            None => self.draw_instances(pipeline, mesh, core::slice::from_ref(vertex_uniforms), fragment_uniforms),
+        if self.recording.draw_again(self.device, self.memory, (pipeline, mesh), vertex_uniforms)? {
+            return Ok(());
         }
+        self.draw_instances(pipeline, mesh, core::slice::from_ref(vertex_uniforms), fragment_uniforms)
     }
 
     /// Draws a mesh once for each element of `instances`; a shader in WGSL reads the index as `instance_index`.

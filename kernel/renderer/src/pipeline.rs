@@ -18,7 +18,7 @@
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use shader_interface::tail::{Tail, TailState};
-use shader_interface::{Ending, Fragment, PrimitiveKind, VertexData, VertexShading};
+use shader_interface::{Ending, Fragment, PrimitiveKind, UniformData, UniformStream, VertexData, VertexShading};
 use v3d::Platform;
 use v3d::draw_state::FixedState;
 use v3d::hw::BusAddr;
@@ -303,6 +303,17 @@ impl<V, U, F> Pipeline<V, U, F> {
     /// Address of the fragment shader's first instruction.
     pub const fn fragment_code(&self) -> BusAddr {
         self.fragment
+    }
+}
+
+impl<V, U, F: UniformData> Pipeline<V, U, F> {
+    /// Appends the fragment shader's uniforms, and those of the code behind it.
+    pub(crate) fn push_fragment_uniforms(&self, uniforms: &F, stream: &mut UniformStream<'_>) {
+        match self.is_64_bit {
+            Some(true) => uniforms.push_half(stream),
+            _ => uniforms.push(stream),
+        }
+        self.tail_uniforms.iter().for_each(|&word| stream.word(word));
     }
 }
 

@@ -252,6 +252,7 @@ impl GpuMemory for V3dPlatform {
         self.pool.set(offset as usize / 4, word);
     }
 
+    #[inline(always)]
     fn store_words(&self, offset: u32, words: &[u32]) {
         self.pool.store_words(offset as usize / 4, words);
     }
@@ -261,6 +262,11 @@ impl GpuMemory for V3dPlatform {
         if self.keeps_names() {
             self.note_name(address, what, name);
         }
+    }
+
+    #[inline(always)]
+    fn keeps_names(&self) -> bool {
+        Self::keeps_names(self)
     }
 
     fn load_word(&self, offset: u32) -> u32 {

@@ -127,12 +127,26 @@ impl SharedWords {
         }
     }
 
-    /// Stores words from `index` on, up to the end of memory. If both sides are aligned to 8 bytes, words are stored in pairs.
-    #[inline]
+    /// Stores words from `index` on, up to the end of memory. If both sides are aligned to 8 bytes, they are stored in blocks of 64 bytes on the board, and
+    /// in pairs elsewhere.
+    #[inline(always)]
     pub fn store_words(&self, index: usize, words: &[u32]) {
         let to = self.words.get(index..).unwrap_or_default();
-        let count = to.len().min(words.len());
-        let (to, words) = (&to[..count], &words[..count]);
+        let Some(to) = to.get(..words.len()) else {
+            return Self::store_pairs(to, &words[..to.len()]);
+        };
+        #[cfg(all(target_arch = "aarch64", target_os = "none"))]
+        if (to.as_ptr() as usize | words.as_ptr() as usize).is_multiple_of(8) {
+            // SAFETY: both slices have as many words, and both are aligned to 8 bytes.
+            unsafe { store_aligned(to, words.as_ptr(), words.len()) };
+            return;
+        }
+        Self::store_pairs(to, words);
+    }
+
+    /// The same for memory and words of one length.
+    fn store_pairs(to: &[AtomicU32], words: &[u32]) {
+        let count = words.len();
         let [last, to_last] = match pairs(to, words) {
             Some((pairs, values)) => {
                 let ((pairs, pairs_left), (values, values_left)) = (pairs.as_chunks::<8>(), values.as_chunks::<8>());
@@ -189,6 +203,55 @@ impl SharedWords {
             now.copy_from_slice(&word[offset % 4..offset % 4 + part]);
             (offset, rest) = (offset + part, later);
         }
+    }
+}
+
+/// Copies `count` words with registers of 128 bits: six instructions for each 64 bytes instead of eighteen.
+///
+/// # Safety
+/// `to` has `count` words, `words` points to `count` words, and both are aligned to 8 bytes.
+#[cfg(all(target_arch = "aarch64", target_os = "none"))]
+#[inline(always)]
+unsafe fn store_aligned(to: &[AtomicU32], words: *const u32, count: usize) {
+    // SAFETY: the caller guarantees the lengths, so that all accesses are inside of the slices. Both are normal memory, where registers of 128 bits need no
+    // alignment of their own. Each word is stored once; other agents may see a part of the words, as with single stores. Only one core stores here.
+    unsafe {
+        core::arch::asm!(
+            "cbz {blocks}, 3f",
+            "2:",
+            "ldp {low:q}, {high:q}, [{words}], #32",
+            "ldp {lower:q}, {higher:q}, [{words}], #32",
+            "subs {blocks}, {blocks}, #1",
+            "stp {low:q}, {high:q}, [{to}], #32",
+            "stp {lower:q}, {higher:q}, [{to}], #32",
+            "b.ne 2b",
+            "3:",
+            "tbz {count}, #3, 7f",
+            "ldp {low:q}, {high:q}, [{words}], #32",
+            "stp {low:q}, {high:q}, [{to}], #32",
+            "7:",
+            "tbz {count}, #2, 4f",
+            "ldr {low:q}, [{words}], #16",
+            "str {low:q}, [{to}], #16",
+            "4:",
+            "tbz {count}, #1, 5f",
+            "ldr {low:d}, [{words}], #8",
+            "str {low:d}, [{to}], #8",
+            "5:",
+            "tbz {count}, #0, 6f",
+            "ldr {low:s}, [{words}]",
+            "str {low:s}, [{to}]",
+            "6:",
+            blocks = inout(reg) count / 16 => _,
+            count = in(reg) count,
+            words = inout(reg) words => _,
+            to = inout(reg) to.as_ptr() => _,
+            low = out(vreg) _,
+            high = out(vreg) _,
+            lower = out(vreg) _,
+            higher = out(vreg) _,
+            options(nostack),
+        );
     }
 }
 

@@ -173,21 +173,31 @@ pub enum Draws {
     Changed,
     /// Instances of a mesh.
     Instances,
+    /// One prepared draw with different uniforms.
+    Prepared,
+    /// Two prepared draws with different states, alternating.
+    PreparedChanged,
     /// A copy to GPU memory, and a texture of the same bytes.
     Upload,
 }
 
 impl Draws {
     /// The names of workloads.
-    const NAMED: [(&'static str, Self); 4] =
-        [("same", Self::Same), ("changed", Self::Changed), ("instances", Self::Instances), ("upload", Self::Upload)];
+    const NAMED: [(&'static str, Self); 6] = [
+        ("same", Self::Same),
+        ("changed", Self::Changed),
+        ("instances", Self::Instances),
+        ("prepared", Self::Prepared),
+        ("prepared-changed", Self::PreparedChanged),
+        ("upload", Self::Upload),
+    ];
 }
 
 /// Most texels of a side of a texture that is sent.
 const MAX_TEXTURE_SIDE: u32 = 512;
 
-/// Most draws, with which the control list is nearly full.
-const MAX_DRAWS: u32 = 7_000;
+/// Most draws; the workload divides them among passes.
+const MAX_DRAWS: u32 = 20_000;
 
 /// An argument of `log`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -298,7 +308,7 @@ pub const TABLE: [Row; 25] = [
     row("bench", "[NAME] [frames N]", "measure the speed of memory and scenes, or of one scene"),
     row(
         "draws",
-        "[same | changed | instances | upload] [N]",
+        "[same | changed | instances | prepared | prepared-changed | upload] [N]",
         "a workload for `cargo xtask bench`: N draws, or an upload",
     ),
     row("primitives", "", "a workload for `cargo xtask bench`: 10,000 primitives of embedded-graphics, by CPU and GPU"),
@@ -548,7 +558,8 @@ fn parse_draws(words: &[&str]) -> Result<Command, ParseError> {
         [] => ("same", "1000"),
     };
     let Some(&(_, what)) = Draws::NAMED.iter().find(|(known, _)| *known == name) else {
-        return Err(wrong("draws", format!("they can be same, changed, instances or upload, but not \"{name}\"")));
+        let known = Draws::NAMED.map(|(known, _)| known).join(", ");
+        return Err(wrong("draws", format!("they can be {known}, but not \"{name}\"")));
     };
     match count.parse() {
         Ok(count @ 1..=MAX_DRAWS) => Ok(Command::Draws(what, count)),

@@ -7,8 +7,8 @@ use alloc::{string::ToString, vec, vec::Vec};
 
 use qpu_shaders::{NoUniforms, smooth, transformed};
 use renderer::{
-    Depth, Error, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Target, TargetDescriptor,
-    Texture, TextureDescriptor, glam::Mat4, rows,
+    Depth, Error, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, PreparedDraw, Primitive, Target,
+    TargetDescriptor, Texture, TextureDescriptor, glam::Mat4, rows,
 };
 use v3d::{
     hw::{registers::Register, texture::TextureType, tiling::Tiling},
@@ -16,16 +16,26 @@ use v3d::{
 };
 
 use super::session::{CommandResult, Session};
-use crate::{gpu::GpuDevice, shell::command::Draws};
+use crate::{
+    gpu::{GpuDevice, GpuPass},
+    shell::command::Draws,
+};
 
 /// Number of draws in both frames.
 const FEW: u32 = 10;
+/// Most draws of a pass: a control list has room for 7,920.
+const DRAWS_OF_A_PASS: usize = 6000;
 /// Width and height of the picture in pixels: one tile.
 const SIDE: u32 = 64;
 /// Width and height of the texture in texels.
 const TEXTURE_SIDE: u32 = 256;
 
-type Colors = Pipeline<transformed::Vertex, transformed::Uniforms, NoUniforms>;
+/// Two of each, so that the state can change from draw to draw.
+struct Resources {
+    pipelines: [Pipeline<transformed::Vertex, transformed::Uniforms, NoUniforms>; 2],
+    meshes: [Mesh<transformed::Vertex>; 2],
+    prepared: [PreparedDraw<transformed::Uniforms>; 2],
+}
 
 pub(super) fn draws(session: &Session, what: Draws, count: u32) -> CommandResult {
     let device = session.device()?;
@@ -53,12 +63,17 @@ fn frames(device: &GpuDevice, what: Draws, count: u32) -> Result<(), Error> {
     let plain = PipelineDescriptor::new("draws", &transformed::SHADING, &smooth::FRAGMENT);
     let deep = PipelineDescriptor { depth: Depth::LESS, ..plain };
     let pipelines = [Pipeline::new(device, &plain)?, Pipeline::new(device, &deep)?];
+    let prepared = [
+        PreparedDraw::new(device, &pipelines[0], &meshes[0], &NoUniforms)?,
+        PreparedDraw::new(device, &pipelines[1], &meshes[1], &NoUniforms)?,
+    ];
+    let resources = Resources { pipelines, meshes, prepared };
     let uniforms: Vec<_> = (0..FEW + count).map(turned).collect();
     // The first frame also initialises caches, so it is drawn twice.
     for count in [FEW, FEW, FEW + count] {
         let uniforms = uniforms.get(..count as usize).unwrap_or(&uniforms);
         mark(device)?;
-        draw(device, &target, what, (&pipelines, &meshes), uniforms)?;
+        draw(device, &target, what, &resources, uniforms)?;
     }
     Ok(())
 }
@@ -72,12 +87,27 @@ fn draw(
     device: &GpuDevice,
     target: &Target,
     what: Draws,
-    (pipelines, meshes): (&[Colors; 2], &[Mesh<transformed::Vertex>; 2]),
+    resources: &Resources,
     uniforms: &[transformed::Uniforms],
 ) -> Result<(), Error> {
     let mut frame = device.frame()?;
-    let mut pass = frame.pass(&PassDescriptor::to(target).clear([0.0; 4]))?;
-    let ([pipeline, other_pipeline], [mesh, other_mesh]) = (pipelines, meshes);
+    let mut descriptor = PassDescriptor::to(target).clear([0.0; 4]);
+    for uniforms in uniforms.chunks(DRAWS_OF_A_PASS) {
+        record(&mut frame.pass(&descriptor)?, what, resources, uniforms)?;
+        descriptor = PassDescriptor::to(target);
+    }
+    let fence = frame.submit()?;
+    mark(device)?;
+    device.wait(fence)
+}
+
+fn record(
+    pass: &mut GpuPass<'_>,
+    what: Draws,
+    resources: &Resources,
+    uniforms: &[transformed::Uniforms],
+) -> Result<(), Error> {
+    let Resources { pipelines: [pipeline, other_pipeline], meshes: [mesh, other_mesh], prepared } = resources;
     match what {
         Draws::Instances => pass.draw_instances(pipeline, mesh, uniforms, &NoUniforms)?,
         Draws::Changed => {
@@ -86,15 +116,23 @@ fn draw(
                 pass.draw(pipeline, mesh, uniforms, &NoUniforms)?;
             }
         }
+        Draws::Prepared => {
+            for uniforms in uniforms {
+                pass.draw_prepared(&prepared[0], uniforms)?;
+            }
+        }
+        Draws::PreparedChanged => {
+            for (number, uniforms) in uniforms.iter().enumerate() {
+                pass.draw_prepared(&prepared[number % 2], uniforms)?;
+            }
+        }
         _ => {
             for uniforms in uniforms {
                 pass.draw(pipeline, mesh, uniforms, &NoUniforms)?;
             }
         }
     }
-    let fence = frame.submit()?;
-    mark(device)?;
-    device.wait(fence)
+    Ok(())
 }
 
 /// Copies bytes to GPU memory, then creates a texture from the same bytes.

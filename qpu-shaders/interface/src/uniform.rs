@@ -90,17 +90,24 @@ impl<'a> UniformStream<'a> {
     /// Appends floats, and records if one is NaN.
     #[inline(always)]
     pub fn floats<const N: usize>(&mut self, values: &[f32; N]) {
+        self.floats_of(values, values);
+    }
+
+    /// The same for floats of which some are certainly numbers, as the viewport's are; `unsure` are the others.
+    #[inline(always)]
+    pub fn floats_of<const N: usize, const M: usize>(&mut self, values: &[f32; N], unsure: &[f32; M]) {
         let first = self.words.len();
         let mut words = [0; N];
-        // If no float is NaN, their sum is not NaN either, except if there are infinities of both signs: one check is faster than one per float. There are
-        // four partial sums, so that the CPU need not wait for each addition before the next.
-        let mut sums = [0.0; 4];
         for at in 0..N {
             words[at] = values[at].to_bits();
-            sums[at % 4] = if at < 4 { values[at] } else { sums[at % 4] + values[at] };
+        }
+        // Without a branch per float, and with one comparison for two of them: a comparison of two floats shows whether either is NaN.
+        let mut are_numbers = true;
+        for value in unsure {
+            are_numbers &= !value.is_nan();
         }
         self.words.extend_from_slice(&words);
-        if ((sums[0] + sums[1]) + (sums[2] + sums[3])).is_nan() && self.not_a_number.is_none() {
+        if !are_numbers && self.not_a_number.is_none() {
             self.not_a_number = first_nan(self.words, first).map(|at| at - self.start);
         }
     }

@@ -273,15 +273,15 @@ fn push(code: &mut String, function: &str, interface: &Interface) -> std::fmt::R
         "#[inline(always)]\nfn {function}(&self, {share}{stream}: &mut shader_interface::UniformStream<'_>) {{"
     )?;
     // Consecutive floats are written together.
-    let mut floats: Vec<String> = Vec::new();
+    let mut floats: Vec<(String, bool)> = Vec::new();
     for word in &interface.stream {
         let (value, is_float) = value_of(interface, *word);
         if !is_float && !floats.is_empty() {
-            writeln!(code, "stream.floats(&[{}]);", floats.join(", "))?;
+            push_floats(code, &floats)?;
             floats.clear();
         }
         if is_float {
-            floats.push(value);
+            floats.push((value, matches!(word, StreamWord::Viewport(_))));
         } else if let (StreamWord::OwnAddress(number), false) = (word, compute) {
             writeln!(code, "stream.own_address({number});")?;
         } else {
@@ -289,7 +289,7 @@ fn push(code: &mut String, function: &str, interface: &Interface) -> std::fmt::R
         }
     }
     if !floats.is_empty() {
-        writeln!(code, "stream.floats(&[{}]);", floats.join(", "))?;
+        push_floats(code, &floats)?;
     }
     for (number, Texture { name, .. }) in (0..).zip(&interface.textures) {
         if interface.reads_texture(number) {
@@ -303,6 +303,20 @@ fn push(code: &mut String, function: &str, interface: &Interface) -> std::fmt::R
         }
     }
     writeln!(code, "}}")
+}
+
+/// Appends code that writes floats, each with whether it is the viewport's.
+fn push_floats(code: &mut String, floats: &[(String, bool)]) -> std::fmt::Result {
+    let listed = |floats: &mut dyn Iterator<Item = &(String, bool)>| {
+        floats.map(|(value, _)| value.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let all = listed(&mut floats.iter());
+    if floats.iter().any(|(_, is_viewport)| *is_viewport) {
+        let unsure = listed(&mut floats.iter().filter(|(_, is_viewport)| !is_viewport));
+        writeln!(code, "stream.floats_of(&[{all}], &[{unsure}]);")
+    } else {
+        writeln!(code, "stream.floats(&[{all}]);")
+    }
 }
 
 /// The Rust expression of a word of the stream, and whether it is a float.

@@ -287,6 +287,10 @@ impl GpuMemory for Model {
         }
     }
 
+    fn keeps_names(&self) -> bool {
+        self.recorder.borrow().is_some()
+    }
+
     fn store_word(&self, offset: u32, word: u32) {
         if let Some(place) = self.words.get(((Self::OFFSET + offset) / 4) as usize) {
             place.store(word, Ordering::Relaxed);

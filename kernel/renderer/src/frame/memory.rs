@@ -39,15 +39,15 @@ pub(crate) fn split(region: &Region, bytes: u32) -> Result<(Region, Region), v3d
 pub(crate) struct FrameMemory {
     blocks: Vec<Buffer>,
     /// The unused rest of the last block.
-    left: Option<Region>,
+    left: Region,
 }
 
 impl FrameMemory {
     /// Allocates `bytes`, a multiple of [`ALIGNMENT`], if the last block has room.
     #[inline]
     pub(crate) fn take_here(&mut self, bytes: u32) -> Option<Region> {
-        let (region, left) = self.left?.split(bytes)?;
-        self.left = Some(left);
+        let (region, left) = self.left.split(bytes)?;
+        self.left = left;
         Some(region)
     }
 
@@ -72,7 +72,7 @@ impl FrameMemory {
         driver.platform().name(block.address(), what, format_args!("the frame's lists, records and uniforms"));
         self.blocks.push(block);
         let (region, left) = split(&whole, bytes)?;
-        self.left = Some(left);
+        self.left = left;
         Ok(region)
     }
 

@@ -41,9 +41,24 @@ impl DrawVertices<'_> {
     }
 }
 
+/// The names of a draw in errors and captures, and whether its vertices are shaded.
+#[derive(Debug)]
+pub(super) struct Labels {
+    pub(super) pipeline: &'static str,
+    pub(super) vertices: &'static str,
+    /// Whether a vertex shader runs; otherwise vertices are already shaded.
+    pub(super) is_vertex_shaded: bool,
+}
+
+impl Labels {
+    const fn of<V, U, F>(pipeline: &Pipeline<V, U, F>, vertices: &'static str) -> Self {
+        Self { pipeline: pipeline.label, vertices, is_vertex_shaded: pipeline.is_vertex_shaded }
+    }
+}
+
 /// Identifies a draw by the addresses of its pipeline and mesh, which are unique as long as the pass holds references to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Drawn {
+pub(super) struct Drawn {
     pipeline: BusAddr,
     mesh: BusAddr,
     /// The first vertex of the part.
@@ -54,20 +69,23 @@ struct Drawn {
 #[derive(Debug, Default)]
 pub(crate) struct LastDraw {
     /// The last draw, if it had one instance and one part: its state is set, and `words` begins with its record.
-    drawn: Option<Drawn>,
+    pub(super) drawn: Option<Drawn>,
+    /// Address of the last draw, if it was a prepared one of one part: its state is set, and `words` begins with its record. The pass holds a reference to
+    /// it. 0 if there is none.
+    pub(super) prepared: usize,
     /// The last draw's pipeline, to which the pass holds a reference.
     pipeline: Option<BusAddr>,
     /// The last draw's mesh, to which the pass holds a reference.
     mesh: Option<BusAddr>,
     /// The pipeline whose state is set.
-    state: Option<BusAddr>,
+    pub(super) state: Option<BusAddr>,
     /// The words of an instance: its shader record, then its uniforms.
-    words: Vec<u32>,
+    pub(super) words: Vec<u32>,
     /// The pipeline and the vertices of the record at the start of `words`.
     record: Option<(BusAddr, BusAddr)>,
-    record_words: usize,
+    pub(super) record_words: usize,
     /// Bytes of a record and the uniforms behind it, for the draw in `drawn`.
-    drawn_bytes: u32,
+    pub(super) drawn_bytes: u32,
     fragment: FragmentUniforms,
     /// The range of the pass's owners that the last draw's uniforms added.
     owners: Range<usize>,
@@ -76,7 +94,15 @@ pub(crate) struct LastDraw {
 impl LastDraw {
     /// Makes the next draw record its state again.
     pub(super) const fn forget_state(&mut self) {
-        (self.state, self.drawn) = (None, None);
+        (self.state, self.drawn, self.prepared) = (None, None, 0);
+    }
+
+    /// Replaces the words by a prepared record.
+    #[inline]
+    pub(super) fn begin_with(&mut self, record: &[u32]) {
+        self.words.clear();
+        self.words.extend_from_slice(record);
+        (self.record, self.record_words) = (None, record.len());
     }
 
     /// Replaces the words by a pipeline's shader record, without uniforms.
@@ -145,7 +171,7 @@ struct Placed {
 }
 
 impl Recording {
-    /// Repeats the last draw with other uniforms. `None` if this draw differs in more than that, or the frame's memory
+    /// Repeats the last draw with other uniforms. `false` if this draw differs in more than that, or the frame's memory
     /// needs a new block.
     #[inline(always)]
     pub(super) fn draw_again<P: Platform, V: VertexData, U: VertexUniforms, F: UniformData>(
@@ -154,28 +180,26 @@ impl Recording {
         memory: &mut FrameMemory,
         (pipeline, mesh): (&Pipeline<V, U, F>, &Mesh<V>),
         instance: &U,
-    ) -> Option<Result<(), Error>> {
-        let part = mesh.only_part()?;
+    ) -> Result<bool, Error> {
+        let Some(part) = mesh.only_part() else { return Ok(false) };
         let drawn =
             Drawn { pipeline: pipeline.memory.address(), mesh: mesh.memory().address(), vertices: part.vertices };
         // Fragment uniforms could differ as well.
         if F::WORDS != 0 || self.last.drawn != Some(drawn) || self.list.reserve(1).is_err() {
-            return None;
+            return Ok(false);
         }
-        let platform = device.driver_ref().ok()?.platform();
+        let platform = device.driver_ref()?.platform();
         let start = self.owners.len();
         self.last.words.truncate(self.last.record_words);
-        let region = memory.take_here(self.last.drawn_bytes)?;
-        let placed = self.place_record(platform, pipeline, (0, instance), region, mesh.label());
+        let Some(region) = memory.take_here(self.last.drawn_bytes) else { return Ok(false) };
+        let placed = self.place_record(platform, &Labels::of(pipeline, mesh.label()), (0, instance), region);
         if self.owners.len() != start {
             self.owners.truncate(start);
-            return None;
+            return Ok(false);
         }
-        if let Err(error) = placed {
-            return Some(Err(error));
-        }
+        placed?;
         self.list.draw_encoded(pipeline.record.state(), region.address(), part.primitives);
-        Some(Ok(()))
+        Ok(true)
     }
 
     /// Draws the parts of a mesh, once for each instance. On an error the pass is unchanged.
@@ -187,7 +211,7 @@ impl Recording {
         source: &DrawVertices<'_>,
         (instances, fragment_uniforms): (&[U], &F),
     ) -> Result<(), Error> {
-        self.last.drawn = None;
+        (self.last.drawn, self.last.prepared) = (None, 0);
         let (address, mesh) = (pipeline.memory.address(), source.address());
         let is_known = self.last.pipeline == Some(address) && self.last.mesh == mesh && mesh.is_some();
         if !is_known {
@@ -200,15 +224,15 @@ impl Recording {
         }
         let start = self.owners.len();
         let mut placed = Placed { first: BusAddr(0), stride: 0, to_second: 0, to_next: 0 };
-        let mut result = {
+        let result = {
             let driver = &mut *device.driver()?;
             self.place(driver, memory, pipeline, source, (instances, fragment_uniforms), &mut placed)
         };
-        if result.is_ok() && self.owners.len() != start {
-            result = self.check_owners(pipeline.label, device, start);
-        }
+        let result = match result {
+            Ok(()) if self.owners.len() == start => Ok(()),
+            written => self.settle_owners(device, pipeline.label, start, written),
+        };
         if let Err(error) = result {
-            self.owners.truncate(start);
             // The pass holds no reference to this pipeline, so another pipeline may later have the same address.
             self.last.record = None;
             return Err(error);
@@ -241,16 +265,27 @@ impl Recording {
     ) -> Result<(), Error> {
         let label = pipeline.label;
         device.expect_own(label, &pipeline.memory)?;
+        self.expect_fit(label, pipeline.is_64_bit, pipeline.samples)?;
+        if source.primitive != pipeline.primitive {
+            return Err(Error::Primitives { label, pipeline: pipeline.primitive, mesh: source.primitive });
+        }
+        Ok(())
+    }
+
+    /// Checks that a pipeline can draw in this pass.
+    pub(super) fn expect_fit(
+        &self,
+        label: &'static str,
+        is_64_bit: Option<bool>,
+        samples: Samples,
+    ) -> Result<(), Error> {
         let buffer = self.pass.grid.buffer;
-        if pipeline.is_64_bit.is_some_and(|is_64_bit| is_64_bit != buffer.is_64_bit()) {
+        if is_64_bit.is_some_and(|is_64_bit| is_64_bit != buffer.is_64_bit()) {
             return Err(Error::ColorBits { label, target: self.target.label(), bits: self.target.format().bits() });
         }
         let pass = if buffer.is_multisample() { Samples::Four } else { Samples::One };
-        if pass != pipeline.samples {
-            return Err(Error::Samples { label, pipeline: pipeline.samples.count(), pass: pass.count() });
-        }
-        if source.primitive != pipeline.primitive {
-            return Err(Error::Primitives { label, pipeline: pipeline.primitive, mesh: source.primitive });
+        if pass != samples {
+            return Err(Error::Samples { label, pipeline: samples.count(), pass: pass.count() });
         }
         Ok(())
     }
@@ -278,7 +313,7 @@ impl Recording {
                 self.last.drawn_bytes = aligned_bytes(self.last.record_words + instance.most_words());
                 let region = memory.take(driver, self.last.drawn_bytes)?;
                 set(&mut self.last.words, RecordTemplate::FRAGMENT_UNIFORMS, fragment);
-                self.place_record(driver.platform(), pipeline, (0, instance), region, source.label)?;
+                self.place_record(driver.platform(), &Labels::of(pipeline, source.label), (0, instance), region)?;
                 placed.first = region.address();
                 Ok(())
             }
@@ -297,11 +332,7 @@ impl Recording {
         let fragment = &mut self.last.fragment;
         fragment.next.clear();
         let mut stream = UniformStream::new(&mut fragment.next, &mut self.owners, self.viewport_uniforms);
-        match pipeline.is_64_bit {
-            Some(true) => uniforms.push_half(&mut stream),
-            _ => uniforms.push(&mut stream),
-        }
-        pipeline.tail_uniforms.iter().for_each(|&word| stream.word(word));
+        pipeline.push_fragment_uniforms(uniforms, &mut stream);
         expect_valid(&stream, pipeline.label, Stage::Fragment)?;
         fragment.own_addresses = stream.take_own_addresses();
         fragment.place(driver, memory)
@@ -310,33 +341,45 @@ impl Recording {
     /// Appends an instance's uniforms to the record in `words`, writes both to `region`, and returns the addresses of
     /// the uniforms.
     #[inline(always)]
-    fn place_record<P: Platform, V, U: VertexUniforms, F>(
+    pub(super) fn place_record<P: Platform, U: VertexUniforms>(
         &mut self,
         platform: &P,
-        pipeline: &Pipeline<V, U, F>,
+        labels: &Labels,
         (number, instance): (u32, &U),
         region: Region,
-        label: &str,
     ) -> Result<Uniforms, Error> {
-        name_draw(platform, region.address(), pipeline.label, label, number);
+        name_draw(platform, region.address(), labels, number);
+        if labels.is_vertex_shaded {
+            return self.place_uniforms(platform, labels.pipeline, (number, instance), region);
+        }
+        region.store_words(platform, &self.last.words)?;
+        Ok(Uniforms { vertex: region.address(), coordinate: region.address() })
+    }
+
+    /// The same for a pipeline with a vertex shader, without a name.
+    #[inline(always)]
+    pub(super) fn place_uniforms<P: Platform, U: VertexUniforms>(
+        &mut self,
+        platform: &P,
+        label: &'static str,
+        (number, instance): (u32, &U),
+        region: Region,
+    ) -> Result<Uniforms, Error> {
         let words = &mut self.last.words;
         let vertex = region.address() + 4 * words.len() as u32;
         let mut uniforms = Uniforms { vertex, coordinate: vertex };
-        if pipeline.is_vertex_shaded {
+        let mut stream = UniformStream::new(words, &mut self.owners, self.viewport_uniforms).of_instance(number);
+        instance.push_vertex(&mut stream);
+        stream.place_at(vertex);
+        expect_valid(&stream, label, Stage::Vertex)?;
+        if !U::COORDINATE_READS_THE_SAME {
+            uniforms.coordinate = region.address() + 4 * words.len() as u32;
             let mut stream = UniformStream::new(words, &mut self.owners, self.viewport_uniforms).of_instance(number);
-            instance.push_vertex(&mut stream);
-            stream.place_at(vertex);
-            expect_valid(&stream, pipeline.label, Stage::Vertex)?;
-            if !U::COORDINATE_READS_THE_SAME {
-                uniforms.coordinate = region.address() + 4 * words.len() as u32;
-                let mut stream =
-                    UniformStream::new(words, &mut self.owners, self.viewport_uniforms).of_instance(number);
-                instance.push_coordinate(&mut stream);
-                stream.place_at(uniforms.coordinate);
-                expect_valid(&stream, pipeline.label, Stage::Coordinate)?;
-            }
-            uniforms.fill_in(words);
+            instance.push_coordinate(&mut stream);
+            stream.place_at(uniforms.coordinate);
+            expect_valid(&stream, label, Stage::Coordinate)?;
         }
+        uniforms.fill_in(words);
         region.store_words(platform, words)?;
         Ok(uniforms)
     }
@@ -353,6 +396,7 @@ impl Recording {
         placed: &mut Placed,
     ) -> Result<(), Error> {
         let &DrawVertices { label, parts, .. } = source;
+        let labels = &Labels::of(pipeline, label);
         let Some((first, others)) = parts.split_first() else { return Ok(()) };
         self.last.begin(pipeline, first.vertices);
         // Consecutive parts with the same vertices share a shader record.
@@ -378,7 +422,7 @@ impl Recording {
                 set(&mut self.last.words, RecordTemplate::FRAGMENT_UNIFORMS, fragment);
             }
             let region = next(placed.to_second)?;
-            let uniforms = self.place_record(driver.platform(), pipeline, (number, instance), region, label)?;
+            let uniforms = self.place_record(driver.platform(), labels, (number, instance), region)?;
             let mut vertices = first.vertices;
             for part in others {
                 if part.vertices != vertices {
@@ -389,12 +433,31 @@ impl Recording {
                         uniforms.fill_in(&mut self.last.words);
                     }
                     let region = next(placed.to_next)?;
-                    name_draw(driver.platform(), region.address(), pipeline.label, label, number);
+                    name_draw(driver.platform(), region.address(), labels, number);
                     region.store_words(driver.platform(), &self.last.words)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// Checks the references from `start` on that uniforms have added, and passes the result of writing them on; without those references on an error.
+    #[inline(never)]
+    pub(super) fn settle_owners<P: Platform, T>(
+        &mut self,
+        device: &Device<'_, P>,
+        label: &'static str,
+        start: usize,
+        written: Result<T, Error>,
+    ) -> Result<T, Error> {
+        if self.owners.len() == start {
+            return written;
+        }
+        let checked = written.and_then(|written| self.check_owners(label, device, start).map(|()| written));
+        if checked.is_err() {
+            self.owners.truncate(start);
+        }
+        checked
     }
 
     /// Returns an error for uniforms that refer to memory of another device or to the pass's target. Drops references that the last draw has already added.
@@ -414,11 +477,17 @@ impl Recording {
         if !new.iter().all(|owner| device.pool().may_have(owner)) {
             return Err(Error::ForeignDevice { label });
         }
+        self.expect_no_target(new)?;
+        self.last.owners = start..self.owners.len();
+        Ok(())
+    }
+
+    /// Returns an error if one of these is the pass's target.
+    pub(super) fn expect_no_target(&self, owners: &[Owner]) -> Result<(), Error> {
         let is_target = |owner: &Owner| self.target.memory().is_some_and(|memory| memory.is_owned_by(owner));
-        if new.iter().any(is_target) {
+        if owners.iter().any(is_target) {
             return Err(Error::TargetInUse { label: self.target.label() });
         }
-        self.last.owners = start..self.owners.len();
         Ok(())
     }
 
@@ -454,7 +523,7 @@ impl Recording {
 
 /// Addresses of the uniforms of vertex and coordinate shader.
 #[derive(Clone, Copy)]
-struct Uniforms {
+pub(super) struct Uniforms {
     vertex: BusAddr,
     coordinate: BusAddr,
 }
@@ -470,13 +539,22 @@ impl Uniforms {
 
 /// Reports to the platform which draw a shader record belongs to: the labels of its pipeline and vertices, and the number of the instance.
 #[inline(always)]
-fn name_draw<P: Platform>(platform: &P, record: BusAddr, pipeline: &str, vertices: &str, number: u32) {
+fn name_draw<P: Platform>(platform: &P, record: BusAddr, labels: &Labels, number: u32) {
+    if platform.keeps_names() {
+        name_with(platform, record, labels, number);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn name_with<P: Platform>(platform: &P, record: BusAddr, labels: &Labels, number: u32) {
+    let Labels { pipeline, vertices, .. } = labels;
     platform.name(record, Named::Draw, format_args!("{pipeline}, {vertices}, instance {number}"));
 }
 
 /// Writes an address into a shader record.
 #[inline]
-fn set(record: &mut [u32], at: usize, address: BusAddr) {
+pub(super) fn set(record: &mut [u32], at: usize, address: BusAddr) {
     if let Some(word) = record.get_mut(at) {
         *word = address.0;
     }
@@ -484,14 +562,14 @@ fn set(record: &mut [u32], at: usize, address: BusAddr) {
 
 /// Size of `words` words in bytes, rounded up to the alignment of the frame's memory.
 #[inline]
-const fn aligned_bytes(words: usize) -> u32 {
+pub(super) const fn aligned_bytes(words: usize) -> u32 {
     // Programs have fewer than 2^28 words of uniforms; larger numbers saturate.
     let words = if words < 1 << 28 { words as u32 } else { 1 << 28 };
     round_up(4 * words)
 }
 
 #[inline]
-fn expect_valid(stream: &UniformStream<'_>, label: &'static str, stage: Stage) -> Result<(), Error> {
+pub(super) fn expect_valid(stream: &UniformStream<'_>, label: &'static str, stage: Stage) -> Result<(), Error> {
     match (stream.not_a_number(), stream.too_short()) {
         (Some(word), _) => Err(Error::NotANumber { label, stage, word }),
         (None, Some((given, needed))) => Err(Error::TooShort { label, stage, given, needed }),

@@ -1,7 +1,8 @@
-//! Vertex data: every type of attribute, models in the layout of build scripts, long meshes.
+//! Vertex data of every type, models of build scripts, long meshes, prepared draws.
 
 mod instances;
 mod kinds;
 mod models;
+mod prepared;
 mod primitives;
 mod scene;

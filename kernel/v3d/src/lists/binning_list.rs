@@ -44,6 +44,32 @@ pub struct BinningList {
     state_changes: u32,
 }
 
+/// A shader record without its address, and primitives, with no-operations behind them up to a whole word: they are appended by words, without shifts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PreparedRecords {
+    /// The records, followed by zeros.
+    words: [u32; Self::WORDS],
+    /// Number of their words.
+    count: usize,
+}
+
+impl PreparedRecords {
+    /// Words of the longest: 5 bytes of a shader record, 14 of indexed primitives, and a no-operation.
+    pub(crate) const WORDS: usize = 5;
+
+    /// Encodes both. An error if they are too long, which no records of primitives are.
+    pub fn new(shader: ShaderState, primitives: EncodedRecord) -> Result<Self, Error> {
+        let mut list = RecordList::new();
+        list.push_encoded(shader.record(BusAddr(0)));
+        list.push_encoded(primitives);
+        list.fill_word();
+        let used = list.words()?;
+        let mut words = [0; Self::WORDS];
+        words.get_mut(..used.len()).ok_or(Error::ShaderRecord("primitives are too long"))?.copy_from_slice(used);
+        Ok(Self { words, count: used.len() })
+    }
+}
+
 impl BinningList {
     /// Starts a list with binner memory that `mode` describes.
     pub fn new(mode: TileBinningMode) -> Self {
@@ -128,6 +154,17 @@ impl BinningList {
         }
     }
 
+    /// The same for records that were prepared; the address of the shader record is added. They begin and end at whole words of the list.
+    #[inline(always)]
+    pub fn draw_prepared(&mut self, records: &PreparedRecords, record: BusAddr) {
+        self.state_changes += 1;
+        self.shader = None;
+        let [first, second, rest @ ..] = records.words;
+        let address = ShaderState::address_bits(record);
+        let words = [first | address as u32, second | (address >> 32) as u32, rest[0], rest[1], rest[2]];
+        self.list.push_words(words, records.count);
+    }
+
     /// Whether this number of shader records can still be appended.
     #[inline]
     pub fn reserve(&self, shaders: usize) -> Result<(), Error> {
@@ -147,5 +184,39 @@ impl BinningList {
         self.list.push(Record::IncrementSemaphore);
         self.list.push(Record::Flush);
         self.list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v3d_hw::control_list::{GlShaderState, LineWidth, PrimitiveMode, VertexArrayPrimitives};
+
+    #[test]
+    fn prepared_records_are_filled_with_no_operations() {
+        let record = BusAddr(0xc123_4560);
+        let state = |address: BusAddr| GlShaderState { address: address.into(), extended: false, attribute_arrays: 2 };
+        let primitives = VertexArrayPrimitives { first_vertex: 0, length: 9, mode: PrimitiveMode::Triangles };
+        let shader = ShaderState::new(state(BusAddr(0)).into()).unwrap();
+        let records = PreparedRecords::new(shader, EncodedRecord::new(primitives).unwrap()).unwrap();
+        let mode = TileBinningMode::default();
+        let mut list = BinningList::new(mode);
+        list.list.push(LineWidth { width: 2.0 });
+        list.draw_prepared(&records, record);
+        list.draw_prepared(&records, record + 32);
+        assert_eq!(list.state_changes(), 2);
+
+        let mut expected = BinningList::new(mode).list;
+        expected.push(LineWidth { width: 2.0 });
+        while !expected.bytes().is_multiple_of(4) {
+            expected.push(Record::Nop);
+        }
+        for record in [record, record + 32] {
+            expected.push(state(record));
+            expected.push(primitives);
+            // Five bytes and ten.
+            expected.push(Record::Nop);
+        }
+        assert_eq!(list.list, expected);
     }
 }

@@ -4,6 +4,7 @@
 //! its field is reported when the list is finished.
 
 use crate::error::Error;
+use crate::lists::binning_list::PreparedRecords;
 use alloc::vec::Vec;
 use v3d_hw::control_list::{MAX_RECORD_BYTES, Record};
 use v3d_hw::{BusAddr, FieldError};
@@ -93,7 +94,7 @@ impl RecordList {
     pub fn push_encoded(&mut self, record: EncodedRecord) {
         let first = self.bytes / 4;
         if self.words.len() < first + MAX_WORDS {
-            self.grow(first);
+            self.grow();
         }
         let Some([a, b, c, d, e]) = self.words.get_mut(first..).and_then(<[u32]>::first_chunk_mut::<MAX_WORDS>) else {
             return;
@@ -111,11 +112,34 @@ impl RecordList {
         self.bytes += usize::from(record.length);
     }
 
-    /// Adds capacity after a word.
+    /// Appends no-operations up to the next whole word.
+    pub(crate) fn fill_word(&mut self) {
+        while !self.bytes.is_multiple_of(4) {
+            self.push(Record::Nop);
+        }
+    }
+
+    /// Appends records of `count` whole words, which are followed by zeros, from the next whole word on.
+    #[inline(always)]
+    pub(crate) fn push_words(&mut self, words: [u32; PreparedRecords::WORDS], count: usize) {
+        if !self.bytes.is_multiple_of(4) {
+            self.fill_word();
+        }
+        let first = self.bytes / 4;
+        if self.words.len() < first + MAX_WORDS {
+            self.grow();
+        }
+        if let Some(to) = self.words.get_mut(first..).and_then(<[u32]>::first_chunk_mut) {
+            *to = words;
+            self.bytes += 4 * count;
+        }
+    }
+
+    /// Adds zeros.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, first: usize) {
-        self.words.resize(first + GROWTH_WORDS, 0);
+    fn grow(&mut self) {
+        self.words.extend_from_slice(&[0; GROWTH_WORDS]);
     }
 
     /// The list's length in bytes.

@@ -197,11 +197,17 @@ impl ShaderState {
     /// The record. The address is a multiple of [`ALIGNMENT`]; its lower bits are ignored.
     #[inline]
     pub const fn record(self, address: BusAddr) -> EncodedRecord {
-        EncodedRecord::from_bits(self.bits | ((address.0 & !(ALIGNMENT - 1)) as u64) << 8, Self::BYTES)
+        EncodedRecord::from_bits(self.bits | Self::address_bits(address), Self::BYTES)
+    }
+
+    /// The bits of the record that are the address; its lower bits are ignored.
+    #[inline]
+    pub(crate) const fn address_bits(address: BusAddr) -> u64 {
+        ((address.0 & !(ALIGNMENT - 1)) as u64) << 8
     }
 
     /// Created from the record with address 0.
-    fn new(record: Record) -> Result<Self, Error> {
+    pub(crate) fn new(record: Record) -> Result<Self, Error> {
         let [code, bits, ..] = record.encode()?;
         Ok(Self { bits: u64::from_le_bytes([code, bits, 0, 0, 0, 0, 0, 0]) })
     }

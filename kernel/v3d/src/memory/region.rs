@@ -4,8 +4,8 @@ use crate::error::Error;
 use crate::platform::GpuMemory;
 use v3d_hw::BusAddr;
 
-/// A block of the pool. It does not own the memory; a [`Buffer`](crate::memory::pool::Buffer) does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A block of the pool, by default an empty one. It does not own the memory; a [`Buffer`](crate::memory::pool::Buffer) does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Region {
     offset: u32,
     bytes: u32,
@@ -66,14 +66,16 @@ impl Region {
     }
 
     /// Copies words into the region's start, which is a multiple of 4.
-    #[inline]
+    #[inline(always)]
     pub fn store_words(&self, memory: &impl GpuMemory, words: &[u32]) -> Result<(), Error> {
-        let bytes = u32::try_from(words.len()).ok().and_then(|count| count.checked_mul(4)).unwrap_or(u32::MAX);
-        let part = self.part(0, bytes)?;
-        if !part.address.is_aligned(4) {
+        if words.len() > (self.bytes / 4) as usize {
+            let bytes = u32::try_from(words.len()).ok().and_then(|count| count.checked_mul(4)).unwrap_or(u32::MAX);
+            return Err(Error::OutOfBounds { at: 0, bytes, region: self.bytes });
+        }
+        if !self.address.is_aligned(4) {
             return Err(Error::Alignment(4));
         }
-        memory.store_words(part.offset, words);
+        memory.store_words(self.offset, words);
         Ok(())
     }
 

@@ -37,9 +37,16 @@ pub trait GpuMemory {
         }
     }
 
-    /// Notes the name of what is at an address from now on, if the platform keeps names, for captures. Most do not.
+    /// Notes the name of what is at an address from now on, if the platform keeps names, for captures. Most do not. One that does also implements
+    /// [`GpuMemory::keeps_names`].
     #[inline(always)]
     fn name(&self, _address: BusAddr, _what: Named, _name: fmt::Arguments<'_>) {}
+
+    /// Whether names are kept at this time: draws, of which a frame may have thousands, are named only then.
+    #[inline(always)]
+    fn keeps_names(&self) -> bool {
+        false
+    }
 
     /// Loads one word, little-endian; `offset` is a multiple of 4.
     fn load_word(&self, offset: u32) -> u32 {

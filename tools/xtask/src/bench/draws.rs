@@ -10,6 +10,8 @@ use std::time::Instant;
 
 /// Number of draws in the difference of two frames.
 const DRAWS: u64 = 1000;
+/// Number of draws of a long frame.
+const MANY_DRAWS: u64 = 10_000;
 
 /// The kernel marks the trace by reading this register.
 const MARK: &str = "IDENT0 ->";
@@ -23,22 +25,18 @@ struct Row {
     goal: u64,
 }
 
-const ROWS: [Row; 3] = [
+const ROWS: [Row; 5] = [
     Row { argument: "same", what: "a draw with unchanged state and its own matrix", goal: 200 },
     Row { argument: "instances", what: "an instance with its own matrix", goal: 200 },
     Row { argument: "changed", what: "a draw with changed state and another mesh", goal: 500 },
+    Row { argument: "prepared", what: "a prepared draw with its own matrix", goal: 200 },
+    Row { argument: "prepared-changed", what: "a prepared draw with changed state and another mesh", goal: 500 },
 ];
 
 /// Prints the cost of draws, of a texture, and of a copy of the same number of bytes.
 pub(super) fn print(workspace: &Workspace, image: &Path, plugin: &Path) -> Result<()> {
     for Row { argument, what, goal } in ROWS {
-        let (trace, _) = trace(workspace, image, plugin, "draws", &format!(" {argument} {DRAWS}"))?;
-        let marks = marks(&trace);
-        // Marks before and after each of three frames: two with few draws, of which the first also fills caches, and one with many.
-        let [_, _, few_start, few_end, start, end] = marks[..] else {
-            bail!("the trace has {} marks instead of six around three frames", marks.len())
-        };
-        let [few, many] = [few_start..few_end, start..end].map(|frame| TraceSection::of(&trace, frame));
+        let [few, many] = frames(workspace, image, plugin, argument, DRAWS)?;
         let each = |many: u64, few: u64| many.saturating_sub(few) / DRAWS;
         let instructions = each(many.instructions, few.instructions);
         println!(
@@ -48,6 +46,14 @@ pub(super) fn print(workspace: &Workspace, image: &Path, plugin: &Path) -> Resul
             ARM_CLOCK_MHZ as f64 / instructions.max(1) as f64
         );
     }
+    let [few, many] = frames(workspace, image, plugin, "prepared", MANY_DRAWS)?;
+    let instructions = many.instructions.saturating_sub(few.instructions);
+    println!(
+        "{MANY_DRAWS} prepared draws in a frame of two passes: {instructions} instructions, {} per draw; {:.1} ms if each instruction took a \
+         cycle of {ARM_CLOCK_MHZ} MHz",
+        instructions / MANY_DRAWS,
+        instructions as f64 / (1000.0 * ARM_CLOCK_MHZ as f64)
+    );
     let marks = marks(&trace(workspace, image, plugin, "draws", " upload")?.0);
     let [start, copied, written] = marks[..] else {
         bail!("the trace has {} marks instead of three around an upload", marks.len())
@@ -55,6 +61,17 @@ pub(super) fn print(workspace: &Workspace, image: &Path, plugin: &Path) -> Resul
     let (copy, texture) = (copied.1 - start.1, written.1 - copied.1);
     println!("an RGBA8888 texture of 256 KiB: {texture} instructions; a copy of its bytes to GPU memory: {copy}");
     Ok(())
+}
+
+/// A frame with few draws of a workload, and one with `draws` more.
+fn frames(workspace: &Workspace, image: &Path, plugin: &Path, workload: &str, draws: u64) -> Result<[TraceSection; 2]> {
+    let (trace, _) = trace(workspace, image, plugin, "draws", &format!(" {workload} {draws}"))?;
+    let marks = marks(&trace);
+    // Marks before and after each of three frames: two with few draws, of which the first also fills caches, and one with many.
+    let [_, _, few_start, few_end, start, end] = marks[..] else {
+        bail!("the trace has {} marks instead of six around three frames", marks.len())
+    };
+    Ok([few_start..few_end, start..end].map(|frame| TraceSection::of(&trace, frame)))
 }
 
 /// The trace of a single command, and what the command has printed.
@@ -81,7 +98,7 @@ pub(super) fn trace(
 /// The part of a trace between two marks.
 struct TraceSection {
     instructions: u64,
-    /// Bytes of the binning list.
+    /// Bytes of the first binning list.
     list_bytes: u64,
 }
 

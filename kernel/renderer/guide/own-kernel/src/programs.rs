@@ -28,15 +28,19 @@ const COORDINATE_READS_THE_SAME: bool = true;
 const WORDS: usize = 20;
 #[inline(always)]
 fn push_vertex(&self, stream: &mut shader_interface::UniformStream<'_>) {
-stream.floats(&[self.matrix[12], self.matrix[13], self.matrix[14], self.matrix[0], self.matrix[15], self.matrix[1], self.matrix[2], self.matrix[4],
-self.matrix[5], self.matrix[6], self.matrix[8], self.matrix[9], self.matrix[3], stream.viewport().half_width, self.matrix[10], self.matrix[7],
-stream.viewport().half_height, self.matrix[11], stream.viewport().z_scale, stream.viewport().z_offset]);
+stream.floats_of(&[self.matrix[12], self.matrix[13], self.matrix[14], self.matrix[0], self.matrix[15], self.matrix[1], self.matrix[2],
+self.matrix[4], self.matrix[5], self.matrix[6], self.matrix[8], self.matrix[9], self.matrix[3], stream.viewport().half_width, self.matrix[10],
+self.matrix[7], stream.viewport().half_height, self.matrix[11], stream.viewport().z_scale, stream.viewport().z_offset], &[self.matrix[12],
+self.matrix[13], self.matrix[14], self.matrix[0], self.matrix[15], self.matrix[1], self.matrix[2], self.matrix[4], self.matrix[5], self.matrix[6],
+self.matrix[8], self.matrix[9], self.matrix[3], self.matrix[10], self.matrix[7], self.matrix[11]]);
 }
 #[inline(always)]
 fn push_coordinate(&self, stream: &mut shader_interface::UniformStream<'_>) {
-stream.floats(&[self.matrix[12], self.matrix[13], self.matrix[14], self.matrix[0], self.matrix[15], self.matrix[1], self.matrix[2], self.matrix[4],
-self.matrix[5], self.matrix[6], self.matrix[8], self.matrix[9], self.matrix[3], stream.viewport().half_width, self.matrix[10], self.matrix[7],
-stream.viewport().half_height, self.matrix[11], stream.viewport().z_scale, stream.viewport().z_offset]);
+stream.floats_of(&[self.matrix[12], self.matrix[13], self.matrix[14], self.matrix[0], self.matrix[15], self.matrix[1], self.matrix[2],
+self.matrix[4], self.matrix[5], self.matrix[6], self.matrix[8], self.matrix[9], self.matrix[3], stream.viewport().half_width, self.matrix[10],
+self.matrix[7], stream.viewport().half_height, self.matrix[11], stream.viewport().z_scale, stream.viewport().z_offset], &[self.matrix[12],
+self.matrix[13], self.matrix[14], self.matrix[0], self.matrix[15], self.matrix[1], self.matrix[2], self.matrix[4], self.matrix[5], self.matrix[6],
+self.matrix[8], self.matrix[9], self.matrix[3], self.matrix[10], self.matrix[7], self.matrix[11]]);
 }
 }
 const COORDINATE_CODE: [u64; 34] = [0xe0020c6700301a00, 0xe0021c6700001a00, 0x1002002715c27d80, 0x100200a715c27d80, 0x1002006715c27d80,
