@@ -26,6 +26,7 @@ mod polygon;
 mod shape;
 mod text;
 
+pub(crate) use image::stops;
 pub use image::{Patch, Placement};
 pub use shape::{Fill, Shape};
 pub use text::{FontAtlas, TextStyle};

@@ -49,6 +49,8 @@
 //!   a mesh or uniforms of other types do not compile. Programs come from a crate that `shader-build` has generated.
 //! - A [`DrawList`] is a draw target for embedded-graphics: shapes, text and images in two dimensions.
 //! - A [`Canvas`] adds what that crate lacks: alpha, antialiasing, rotated images, proportional text.
+//! - [`Sprites`] are thousands of parts of one image, or glyphs of a font, in one draw.
+//! - A [`PreparedDraw`] is a draw of which only the vertex shader's uniforms are left to give.
 //! - A [`Frame`] is a sequence of [passes](Pass), each of which renders to one target.
 //!
 //! Resources are owned values that can be dropped at any time: a submitted frame holds references to what it uses until the GPU is done with it. Nothing has
@@ -77,6 +79,7 @@ mod programs;
 pub mod rectangle;
 mod segments;
 pub mod shaded_vertex;
+pub mod sprites;
 pub mod target;
 pub mod texture;
 pub mod untyped;
@@ -99,6 +102,7 @@ pub use pipeline::stencil::{Stencil, StencilChange, StencilSide};
 pub use pipeline::{Pipeline, PipelineDescriptor, Shading};
 pub use rectangle::Rectangle;
 pub use shader_interface::PrimitiveKind;
+pub use sprites::{Sprite, SpriteAtlas, Sprites};
 pub use target::{DepthTarget, Format, Target, TargetDescriptor};
 pub use texture::{CubeTexture, Sampler, Texture, TextureDescriptor};
 

@@ -8,6 +8,7 @@ use v3d::draw_state::Viewport;
 use v3d::hw::control_list::ClipWindow;
 use v3d::pool::{Buffer, Owner};
 use v3d::record_list::RecordList;
+use v3d::region::Region;
 use v3d::rendering_list::{ClearValues, DepthBuffer, RenderingPass};
 use v3d::tile_area::TileArea;
 use v3d::tile_grid::{TileBuffer, TileGrid};
@@ -409,29 +410,11 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         indices: Option<&Buffer>,
         uniforms: &F,
     ) -> Result<(), Error> {
-        /// Number of elements whose vertices are written in one batch.
-        const AT_ONCE: usize = 16;
         if let Some(indices) = indices {
             self.device.expect_own(pipeline.label, indices)?;
         }
-        let bytes = u32::try_from(4 * N * things.len()).unwrap_or(u32::MAX);
-        let count = bytes / V::BYTES as u32;
-        let region = {
-            let driver = &mut *self.device.driver()?;
-            let region = self.memory.take(driver, bytes)?;
-            let mut written = [[0; N]; AT_ONCE];
-            let mut at = 0;
-            for things in things.chunks(AT_ONCE) {
-                for (written, thing) in written.iter_mut().zip(things) {
-                    *written = words(thing);
-                }
-                let written = written[..things.len()].as_flattened();
-                let bytes = 4 * written.len() as u32;
-                region.part(at, bytes)?.store_words(driver.platform(), written)?;
-                at += bytes;
-            }
-            region
-        };
+        let region = self.place_each(things, words)?;
+        let count = (4 * N * things.len()) as u32 / V::BYTES as u32;
         let part = match indices {
             Some(indices) => PlacedPart::rectangles(region.address(), indices.address(), count)?,
             None => PlacedPart::points(region.address(), count)?,
@@ -439,5 +422,46 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         let label = "things of the frame";
         let source = DrawVertices { label, memory: indices, primitive: pipeline.primitive, parts: &[part] };
         self.recording.draw(self.device, self.memory, pipeline, &source, (&[NoUniforms], uniforms))
+    }
+
+    /// Copies the words of transient elements, which the function `words` computes, to the frame's memory.
+    pub(crate) fn place_each<T, const N: usize>(
+        &mut self,
+        things: &[T],
+        words: impl Fn(&T) -> [u32; N],
+    ) -> Result<Region, Error> {
+        /// Number of elements whose words are written in one batch.
+        const AT_ONCE: usize = 16;
+        let bytes = u32::try_from(4 * N * things.len()).unwrap_or(u32::MAX);
+        let driver = &mut *self.device.driver()?;
+        let region = self.memory.take(driver, bytes)?;
+        let mut written = [[0; N]; AT_ONCE];
+        let mut at = 0;
+        for things in things.chunks(AT_ONCE) {
+            for (written, thing) in written.iter_mut().zip(things) {
+                *written = words(thing);
+            }
+            let written = written[..things.len()].as_flattened();
+            let bytes = 4 * written.len() as u32;
+            region.part(at, bytes)?.store_words(driver.platform(), written)?;
+            at += bytes;
+        }
+        Ok(region)
+    }
+
+    /// Draws vertices and indices in `memory`.
+    pub(crate) fn draw_part<V: VertexData, U: VertexUniforms, F: UniformData>(
+        &mut self,
+        pipeline: &Pipeline<V, U, F>,
+        memory: &Buffer,
+        part: PlacedPart,
+        vertex_uniforms: &U,
+        fragment_uniforms: &F,
+    ) -> Result<(), Error> {
+        self.device.expect_own(pipeline.label, memory)?;
+        let source =
+            DrawVertices { label: pipeline.label, memory: Some(memory), primitive: pipeline.primitive, parts: &[part] };
+        let uniforms = (core::slice::from_ref(vertex_uniforms), fragment_uniforms);
+        self.recording.draw(self.device, self.memory, pipeline, &source, uniforms)
     }
 }

@@ -6,6 +6,8 @@
 
 #[path = "canvas/reference.rs"]
 mod reference;
+#[path = "canvas/sprites.rs"]
+mod sprites;
 
 use reference::{Box2, Distances, Picture};
 use renderer::asset::{Font, Glyph, GlyphKind, KerningPair};
@@ -294,16 +296,12 @@ fn text_of_coverage_is_its_atlas() {
     assert!(worst <= 2.0 * LAYER, "{worst}");
 }
 
-/// A letter of a distance font, a disc, at half to seven times its size: the edge is as sharp as the disc's, with no more partly covered pixels. An atlas and
-/// a TMU have distances in steps of a 127th of the spread, so the edge is where it should be to within one and a half such steps and a 50th of a pixel.
-#[test]
-fn text_of_distances_stays_sharp() {
-    let model = Model::new(8 << 20, Config::default());
-    let device = device(&model);
+/// A font whose only letter is a disc with a radius of 5 pixels.
+fn disc_font() -> Font {
     let distances = Distances::of_disc(16, 5.0, 4.0);
     let glyph =
         Glyph { character: 'o', atlas_px: [0, 0], extent_px: [16, 16], bearing_px: [0.0, 16.0], advance_px: 16.0 };
-    let font = Font {
+    Font {
         kind: GlyphKind::Distance { spread_px: 4.0 },
         size_px: 16.0,
         ascent_px: 16.0,
@@ -313,8 +311,16 @@ fn text_of_distances_stays_sharp() {
         atlas: distances.leak(),
         glyphs: vec![glyph].leak(),
         kerning: &[],
-    };
-    let atlas = FontAtlas::new(&device, "disc", &font).unwrap();
+    }
+}
+
+/// A letter of a distance font, a disc, at half to seven times its size: the edge is as sharp as the disc's, with no more partly covered pixels. An atlas and
+/// a TMU have distances in steps of a 127th of the spread, so the edge is where it should be to within one and a half such steps and a 50th of a pixel.
+#[test]
+fn text_of_distances_stays_sharp() {
+    let model = Model::new(8 << 20, Config::default());
+    let device = device(&model);
+    let atlas = FontAtlas::new(&device, "disc", &disc_font()).unwrap();
     for scale in [0.5f32, 1.0, 2.5, 4.0, 7.0] {
         let mut canvas = Canvas::new(&device, "text", WIDTH, HEIGHT).unwrap();
         canvas.shape(&Shape::rectangle(0.0, 0.0, 160.0, 120.0), [0, 0, 0, 255]).unwrap();

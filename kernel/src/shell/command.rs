@@ -177,18 +177,21 @@ pub enum Draws {
     Prepared,
     /// Two prepared draws with different states, alternating.
     PreparedChanged,
+    /// Sprites of one atlas.
+    Sprites,
     /// A copy to GPU memory, and a texture of the same bytes.
     Upload,
 }
 
 impl Draws {
     /// The names of workloads.
-    const NAMED: [(&'static str, Self); 6] = [
+    const NAMED: [(&'static str, Self); 7] = [
         ("same", Self::Same),
         ("changed", Self::Changed),
         ("instances", Self::Instances),
         ("prepared", Self::Prepared),
         ("prepared-changed", Self::PreparedChanged),
+        ("sprites", Self::Sprites),
         ("upload", Self::Upload),
     ];
 }
@@ -308,7 +311,7 @@ pub const TABLE: [Row; 25] = [
     row("bench", "[NAME] [frames N]", "measure the speed of memory and scenes, or of one scene"),
     row(
         "draws",
-        "[same | changed | instances | prepared | prepared-changed | upload] [N]",
+        "[same | changed | instances | prepared | prepared-changed | sprites | upload] [N]",
         "a workload for `cargo xtask bench`: N draws, or an upload",
     ),
     row("primitives", "", "a workload for `cargo xtask bench`: 10,000 primitives of embedded-graphics, by CPU and GPU"),

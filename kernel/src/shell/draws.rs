@@ -7,8 +7,8 @@ use alloc::{string::ToString, vec, vec::Vec};
 
 use qpu_shaders::{NoUniforms, smooth, transformed};
 use renderer::{
-    Depth, Error, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, PreparedDraw, Primitive, Target,
-    TargetDescriptor, Texture, TextureDescriptor, glam::Mat4, rows,
+    Blend, Depth, Error, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, PreparedDraw, Primitive, Sprite,
+    SpriteAtlas, Sprites, Target, TargetDescriptor, Texture, TextureDescriptor, glam::Mat4, rows,
 };
 use v3d::{
     hw::{registers::Register, texture::TextureType, tiling::Tiling},
@@ -41,6 +41,7 @@ pub(super) fn draws(session: &Session, what: Draws, count: u32) -> CommandResult
     let device = session.device()?;
     let done = match what {
         Draws::Upload => upload(device),
+        Draws::Sprites => sprites(device, count),
         _ => frames(device, what, count),
     };
     done.map_err(|error| error.to_string())
@@ -52,10 +53,38 @@ pub(super) fn mark(device: &GpuDevice) -> Result<(), Error> {
     Ok(())
 }
 
-fn frames(device: &GpuDevice, what: Draws, count: u32) -> Result<(), Error> {
+fn target(device: &GpuDevice) -> Result<Target, Error> {
     let (format, tiling) = (Format::Rgba8888, Tiling::Raster);
-    let target =
-        Target::new(device, &TargetDescriptor { label: "draws", width_px: SIDE, height_px: SIDE, format, tiling })?;
+    Target::new(device, &TargetDescriptor { label: "draws", width_px: SIDE, height_px: SIDE, format, tiling })
+}
+
+/// Frames of sprites that are already computed, each in one draw.
+fn sprites(device: &GpuDevice, count: u32) -> Result<(), Error> {
+    let target = target(device)?;
+    let texture = Texture::new(device, &TextureDescriptor::new("sprites", TextureType::Rgba8888, SIDE, SIDE))?;
+    let atlas = SpriteAtlas::of_texture(&texture)?;
+    let batch = Sprites::new(device, "sprites", (FEW + count) as usize, Blend::ALPHA)?;
+    let at = |number: u32| Sprite {
+        center: [(number % SIDE) as f32, (number / SIDE % SIDE) as f32],
+        rotation: number as f32,
+        part: [0, 0, 2, 2],
+        ..Sprite::new()
+    };
+    let sprites: Vec<_> = (0..FEW + count).map(at).collect();
+    for count in [FEW, FEW, FEW + count] {
+        let sprites = sprites.get(..count as usize).unwrap_or(&sprites);
+        mark(device)?;
+        let mut frame = device.frame()?;
+        batch.draw_to(&mut frame.pass(&PassDescriptor::to(&target).clear([0.0; 4]))?, &atlas, sprites)?;
+        let fence = frame.submit()?;
+        mark(device)?;
+        device.wait(fence)?;
+    }
+    Ok(())
+}
+
+fn frames(device: &GpuDevice, what: Draws, count: u32) -> Result<(), Error> {
+    let target = target(device)?;
     let corners = [[0.1, 0.0, 0.0], [0.0, 0.1, 0.0], [-0.1, 0.0, 0.0]]
         .map(|position| transformed::Vertex { position, color: [1.0, 0.5, 0.0] });
     let mesh = || Mesh::new(device, "corners", Primitive::Triangles, &corners);

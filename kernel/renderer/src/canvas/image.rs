@@ -133,7 +133,7 @@ impl Canvas {
 }
 
 /// The four coordinates that bound a nine-patch's columns or rows, each in texels and in pixels.
-fn stops(texels: f32, before: f32, behind: f32, start: f32, length: f32) -> [(f32, f32); 4] {
+pub(crate) fn stops(texels: f32, before: f32, behind: f32, start: f32, length: f32) -> [(f32, f32); 4] {
     let borders = before + behind;
     let scale = if borders > length { length / borders } else { 1.0 };
     [

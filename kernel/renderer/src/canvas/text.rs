@@ -32,6 +32,40 @@ impl FontAtlas {
         &self.font
     }
 
+    pub(crate) const fn texture(&self) -> &Texture {
+        &self.texture
+    }
+
+    /// Calls a function for each visible glyph of a text: with the position of its top left corner, and its scale. `x` and `y` are the position of the
+    /// baseline's start on the first line.
+    pub(crate) fn place_glyphs(
+        &self,
+        [x, y]: [f32; 2],
+        style: &TextStyle,
+        text: &str,
+        mut placed: impl FnMut(&Glyph, [f32; 2], f32) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let font = &self.font;
+        let scale = style.size_px / font.size_px;
+        let whole = font.kind == GlyphKind::Coverage && scale == 1.0;
+        for (number, line) in text.split('\n').enumerate() {
+            let width = if style.anchor == 0.0 { 0.0 } else { font.width_px(line) * scale };
+            let (mut pen, baseline) = (x - width * style.anchor, y + number as f32 * font.line_height_px * scale);
+            let mut previous = None;
+            for character in line.chars() {
+                let Some(glyph) = font.glyph(character) else { continue };
+                pen += previous.map_or(0.0, |left| font.kerning_px(left, character)) * scale;
+                previous = Some(character);
+                let place = place(glyph, Vec2::new(pen, baseline), scale, whole);
+                pen += glyph.advance_px * scale;
+                if !glyph.extent_px.contains(&0) {
+                    placed(glyph, place.to_array(), scale)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Width of a line of text at a size, in pixels.
     pub fn width_px(&self, text: &str, size_px: f32) -> f32 {
         self.font.width_px(text) * size_px / self.font.size_px
@@ -96,41 +130,27 @@ impl Canvas {
     /// Draws text glyph by glyph; on an error, the glyphs before it remain drawn.
     fn glyphs_of(&mut self, atlas: &FontAtlas, x: f32, y: f32, style: &TextStyle, text: &str) -> Result<(), Error> {
         let font = &atlas.font;
-        let Vec2 { x, y } = Vec2::new(x, y) + self.origin;
-        let scale = style.size_px / font.size_px;
+        let at = Vec2::new(x, y) + self.origin;
         let color = premultiplied(style.color);
-        let [slope, offset] = ramp(font.kind, scale);
-        let whole = font.kind == GlyphKind::Coverage && scale == 1.0;
         let size = Vec2::new(font.atlas_width_px as f32, font.atlas_height_px as f32);
         self.segments.reserve(self.label)?;
         let kind = SegmentKind::Glyphs(self.texture(&atlas.texture)?);
-        for (number, line) in text.split('\n').enumerate() {
-            let width = if style.anchor == 0.0 { 0.0 } else { font.width_px(line) * scale };
-            let (mut pen, baseline) = (x - width * style.anchor, y + number as f32 * font.line_height_px * scale);
-            let mut previous = None;
-            for character in line.chars() {
-                let Some(glyph) = font.glyph(character) else { continue };
-                pen += previous.map_or(0.0, |left| font.kerning_px(left, character)) * scale;
-                previous = Some(character);
-                let place = place(glyph, Vec2::new(pen, baseline), scale, whole);
-                pen += glyph.advance_px * scale;
-                let extent = Vec2::new(f32::from(glyph.extent_px[0]), f32::from(glyph.extent_px[1]));
-                if extent.min_element() == 0.0 {
-                    continue;
-                }
-                let end = place + extent * scale;
-                let corners = [place, Vec2::new(end.x, place.y), end, Vec2::new(place.x, end.y)];
-                let first = Vec2::new(f32::from(glyph.atlas_px[0]), f32::from(glyph.atlas_px[1]));
-                let varyings = |at: Vec2| -> [f32; GLYPH] {
-                    let uv = (first + (at - place) / scale) / size;
-                    [uv.x, uv.y, slope, offset, color[0], color[1], color[2], color[3]]
-                };
-                let polygon = self.window.shade(self.label, &corners, varyings)?;
-                let count = self.glyphs.append(self.label, polygon.vertices())?;
-                self.note(kind, count);
-            }
-        }
-        Ok(())
+        atlas.place_glyphs(at.to_array(), style, text, |glyph, place, scale| {
+            let place = Vec2::from(place);
+            let [slope, offset] = ramp(font.kind, scale);
+            let extent = Vec2::new(f32::from(glyph.extent_px[0]), f32::from(glyph.extent_px[1]));
+            let end = place + extent * scale;
+            let corners = [place, Vec2::new(end.x, place.y), end, Vec2::new(place.x, end.y)];
+            let first = Vec2::new(f32::from(glyph.atlas_px[0]), f32::from(glyph.atlas_px[1]));
+            let varyings = |at: Vec2| -> [f32; GLYPH] {
+                let uv = (first + (at - place) / scale) / size;
+                [uv.x, uv.y, slope, offset, color[0], color[1], color[2], color[3]]
+            };
+            let polygon = self.window.shade(self.label, &corners, varyings)?;
+            let count = self.glyphs.append(self.label, polygon.vertices())?;
+            self.note(kind, count);
+            Ok(())
+        })
     }
 }
 

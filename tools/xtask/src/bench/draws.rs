@@ -54,6 +54,9 @@ pub(super) fn print(workspace: &Workspace, image: &Path, plugin: &Path) -> Resul
         instructions / MANY_DRAWS,
         instructions as f64 / (1000.0 * ARM_CLOCK_MHZ as f64)
     );
+    let [few, many] = frames(workspace, image, plugin, "sprites", MANY_DRAWS)?;
+    let instructions = many.instructions.saturating_sub(few.instructions) / MANY_DRAWS;
+    println!("a sprite, of {MANY_DRAWS} in one draw: {instructions} instructions (goal: below 60)");
     let marks = marks(&trace(workspace, image, plugin, "draws", " upload")?.0);
     let [start, copied, written] = marks[..] else {
         bail!("the trace has {} marks instead of three around an upload", marks.len())
