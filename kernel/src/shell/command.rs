@@ -311,8 +311,8 @@ pub const TABLE: [Row; 25] = [
     row("bench", "[NAME] [frames N]", "measure the speed of memory and scenes, or of one scene"),
     row(
         "draws",
-        "[same | changed | instances | prepared | prepared-changed | sprites | upload] [N]",
-        "a workload for `cargo xtask bench`: N draws, or an upload",
+        "[KIND] [N]",
+        "a workload for `cargo xtask bench`: N draws of a kind, prepared or not, sprites, or an upload",
     ),
     row("primitives", "", "a workload for `cargo xtask bench`: 10,000 primitives of embedded-graphics, by CPU and GPU"),
     row(
