@@ -171,14 +171,18 @@ fn wait_for_frames(trace: &Path, frames: usize, deadline: Instant, ended: &Atomi
     bail!("timeout: fewer than {frames} frames were drawn");
 }
 
+/// An access to a register in a line of the plugin's trace, behind the number of instructions executed before it. The time at the start of the line is left
+/// out.
+fn access(line: &str) -> Option<(u64, &str)> {
+    let (_, rest) = line.split_once(' ')?;
+    let (count, access) = rest.split_once(' ')?;
+    Some((count.parse().ok()?, access))
+}
+
 /// Number of instructions executed before each start of rendering.
 fn counts(trace: &str) -> Vec<u64> {
-    trace
-        .lines()
-        .filter_map(|line| line.split_once(' '))
-        .filter(|(_, access)| access.starts_with(START_OF_RENDERING))
-        .filter_map(|(count, _)| count.parse().ok())
-        .collect()
+    let accesses = trace.lines().filter_map(access);
+    accesses.filter(|(_, access)| access.starts_with(START_OF_RENDERING)).map(|(count, _)| count).collect()
 }
 
 /// The median of the differences between successive counts; 0 if there is none.
@@ -209,8 +213,8 @@ mod tests {
 
     #[test]
     fn starts_of_rendering_are_counted() {
-        let trace =
-            "9 IDENT0 -> 0x02443356\n81234 CT1EA <- 0xc8001000\n81240 CT1EA -> 0xc8001000\n99999 CT1EA <- 0x0\n";
+        let trace = "0.000009 9 IDENT0 -> 0x02443356\n0.081234 81234 CT1EA <- 0xc8001000\n\
+            0.081240 81240 CT1EA -> 0xc8001000\n0.099999 99999 CT1EA <- 0x00000000\n";
         assert_eq!(counts(trace), [81234, 99999]);
         assert!(counts("").is_empty());
     }

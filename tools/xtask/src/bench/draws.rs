@@ -1,6 +1,6 @@
 //! Instructions and bytes per draw, measured with the kernel's command `draws`, which marks the trace.
 
-use super::PATIENCE;
+use super::{PATIENCE, access};
 use crate::far_end::qemu::{self, Qemu};
 use crate::target_board::ARM_CLOCK_MHZ;
 use crate::workspace::Workspace;
@@ -124,8 +124,8 @@ impl TraceSection {
 /// The lines of marks, and the number of instructions executed before each.
 pub(super) fn marks(trace: &str) -> Vec<(usize, u64)> {
     let mark = |(number, line): (usize, &str)| {
-        let (count, access) = line.split_once(' ')?;
-        access.starts_with(MARK).then(|| count.parse().ok())?.map(|count| (number, count))
+        let (count, access) = access(line)?;
+        access.starts_with(MARK).then_some((number, count))
     };
     trace.lines().enumerate().filter_map(mark).collect()
 }
@@ -136,8 +136,8 @@ mod tests {
 
     #[test]
     fn what_is_between_two_marks_is_counted() {
-        let trace =
-            "5 IDENT0 -> 0x1\n9 CT0CA <- 0xc0000010\n9 CT0EA <- 0xc0000040\n50 IDENT0 -> 0x1\n60 CT0CA <- 0x1\n";
+        let trace = "0.000104 5 IDENT0 -> 0x00000001\n0.000120 9 CT0CA <- 0xc0000010\n0.000121 9 CT0EA <- 0xc0000040\n\
+            0.000145 50 IDENT0 -> 0x00000001\n0.000150 60 CT0CA <- 0x00000001\n";
         let marks = marks(trace);
         assert_eq!(marks, [(0, 5), (3, 50)]);
         let part = TraceSection::of(trace, marks[0]..marks[1]);
