@@ -49,8 +49,16 @@ const KERNEL_LIMIT_BYTES: u64 = 7 << 20;
 const KERNEL_CRATES: [&str; 8] =
     ["kernel", "bcm283x", "v3d-hw", "v3d", "renderer", "compute", "shader-interface", "qpu-shaders"];
 
-/// The workspace's crates that build scripts use, other than the distance fields and pictures of `asset-build`, which would take minutes.
-const UNOPTIMISED_FOR_LINTS: [&str; 3] = ["shader-compiler", "qpu", "v3d-hw"];
+/// Settings of cargo for lints. Clippy compiles the workspace's own crates that build scripts use once more; they are not optimised for that, other than
+/// `asset-build`, which computes distance fields and reads pictures.
+const UNOPTIMISED: [&str; 6] = [
+    "--config",
+    "profile.dev.package.shader-compiler.opt-level=0",
+    "--config",
+    "profile.dev.package.qpu.opt-level=0",
+    "--config",
+    "profile.dev.package.v3d-hw.opt-level=0",
+];
 
 /// A step on the host; returns a remark.
 type HostStep = fn(&Workspace) -> Result<String>;
@@ -115,20 +123,17 @@ fn formatting(workspace: &Workspace) -> Result<String> {
     run_cargo(workspace, &["fmt", "--all", "--check"])
 }
 
-/// Clippy compiles the workspace's own crates that build scripts use once more. They run for seconds, so they are not optimised.
 fn host_lints(workspace: &Workspace) -> Result<String> {
-    let plain = UNOPTIMISED_FOR_LINTS.map(|name| format!("profile.dev.package.{name}.opt-level=0"));
     let mut arguments = vec!["clippy", "--quiet", "--workspace", "--all-targets"];
-    arguments.extend(plain.iter().flat_map(|setting| ["--config", setting]));
+    arguments.extend(UNOPTIMISED);
     arguments.extend(["--", "-D", "warnings"]);
     run_cargo(workspace, &arguments)
 }
 
 fn target_lints(workspace: &Workspace) -> Result<String> {
     setup::kernel_target()?;
-    let plain = UNOPTIMISED_FOR_LINTS.map(|name| format!("profile.dev.package.{name}.opt-level=0"));
     let mut arguments = vec!["clippy", "--quiet", "--target", KERNEL_TARGET, "--lib", "--bins"];
-    arguments.extend(plain.iter().flat_map(|setting| ["--config", setting]));
+    arguments.extend(UNOPTIMISED);
     arguments.extend(KERNEL_CRATES.iter().flat_map(|name| ["--package", name]));
     arguments.extend(SHARED_FEATURES);
     arguments.extend(["--", "-D", "warnings"]);
