@@ -29,8 +29,9 @@ use crate::{
     },
 };
 
-/// Most bytes of input that wait for the shell.
-const RECEIVE_RING_BYTES: usize = 1024;
+/// Most bytes of input that wait for the shell: two blocks of an upload, which are lines of up to 1,400 bytes and which QEMU delivers faster than they are
+/// read.
+const RECEIVE_RING_BYTES: usize = 4096;
 
 /// How long to wait for room in the port's FIFO; at the console's rate a byte is sent every 87 microseconds.
 const PATIENCE_US: u64 = 20_000;
