@@ -55,7 +55,7 @@ pub struct PreparedRecords {
 
 impl PreparedRecords {
     /// Words of the longest: 5 bytes of a shader record, 14 of indexed primitives, and a no-operation.
-    pub(crate) const WORDS: usize = 5;
+    const WORDS: usize = 5;
 
     /// Encodes both. An error if they are too long, which no records of primitives are.
     pub fn new(shader: ShaderState, primitives: EncodedRecord) -> Result<Self, Error> {

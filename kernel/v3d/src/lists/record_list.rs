@@ -4,7 +4,6 @@
 //! its field is reported when the list is finished.
 
 use crate::error::Error;
-use crate::lists::binning_list::PreparedRecords;
 use alloc::vec::Vec;
 use v3d_hw::control_list::{MAX_RECORD_BYTES, Record};
 use v3d_hw::{BusAddr, FieldError};
@@ -119,9 +118,10 @@ impl RecordList {
         }
     }
 
-    /// Appends records of `count` whole words, which are followed by zeros, from the next whole word on.
+    /// Appends records of `count` whole words, which are followed by zeros, from the next whole word on; `N` is at most that of the longest record.
     #[inline(always)]
-    pub(crate) fn push_words(&mut self, words: [u32; PreparedRecords::WORDS], count: usize) {
+    pub(crate) fn push_words<const N: usize>(&mut self, words: [u32; N], count: usize) {
+        const { assert!(N <= MAX_WORDS) };
         if !self.bytes.is_multiple_of(4) {
             self.fill_word();
         }
