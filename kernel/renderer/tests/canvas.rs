@@ -13,7 +13,9 @@ use reference::{Box2, Distances, Picture};
 use renderer::asset::{Font, Glyph, GlyphKind, KerningPair};
 use renderer::canvas::{Canvas, Fill, FontAtlas, Placement, Shape, TextStyle};
 use renderer::texture::TextureType;
-use renderer::{Device, Error, Format, PassDescriptor, Target, TargetDescriptor, Texture, TextureDescriptor, unorm};
+use renderer::{
+    Device, Error, Format, Pass, PassDescriptor, Target, TargetDescriptor, Texture, TextureDescriptor, unorm,
+};
 use v3d::hw::tiling::Tiling;
 use v3d_host::Model;
 use v3d_sim::Config;
@@ -40,10 +42,14 @@ fn target(device: &Device<'_, Model>) -> Target {
 
 /// Draws a canvas over the clear colour.
 fn draw(model: &Model, device: &Device<'_, Model>, canvas: &Canvas) -> Vec<[u8; 4]> {
+    drawn(model, device, |pass| canvas.draw_to(pass).unwrap())
+}
+
+/// The picture that something draws over the clear colour. What it has created is dropped before the frame is submitted.
+fn drawn(model: &Model, device: &Device<'_, Model>, record: impl FnOnce(&mut Pass<'_, '_, Model>)) -> Vec<[u8; 4]> {
     let target = target(device);
     let mut frame = device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(unorm(CLEAR))).unwrap();
-    canvas.draw_to(&mut pass).unwrap();
+    record(&mut frame.pass(&PassDescriptor::to(&target).clear(unorm(CLEAR))).unwrap());
     let fence = frame.submit().unwrap();
     device.wait(fence).unwrap();
     assert_eq!(model.take_faults(), []);

@@ -11,19 +11,10 @@ use super::{CLEAR, Chance, HEIGHT, LAYER, SAMPLED, WIDTH, coverage_font, disc_fo
 
 /// Draws sprites over the clear colour.
 fn draw(model: &Model, device: &Device<'_, Model>, atlas: &SpriteAtlas, sprites: &[Sprite]) -> Vec<[u8; 4]> {
-    let batch = Sprites::new(device, "sprites", sprites.len(), Blend::ALPHA).unwrap();
-    let target = target(device);
-    let mut frame = device.frame().unwrap();
-    let mut pass = frame.pass(&PassDescriptor::to(&target).clear(unorm(CLEAR))).unwrap();
-    batch.draw_to(&mut pass, atlas, sprites).unwrap();
-    // The frame holds what it needs.
-    drop(batch);
-    let fence = frame.submit().unwrap();
-    device.wait(fence).unwrap();
-    assert_eq!(model.take_faults(), []);
-    let mut bytes = vec![0; (4 * WIDTH * HEIGHT) as usize];
-    target.read(device, &mut bytes).unwrap();
-    bytes.as_chunks().0.to_vec()
+    super::drawn(model, device, |pass| {
+        let batch = Sprites::new(device, "sprites", sprites.len(), Blend::ALPHA).unwrap();
+        batch.draw_to(pass, atlas, sprites).unwrap();
+    })
 }
 
 fn greatest_difference(a: &[[u8; 4]], b: &[[u8; 4]]) -> u8 {
