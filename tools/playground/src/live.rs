@@ -1,13 +1,11 @@
 //! Live registers: those whose value is read later, before each instruction of a program.
 //!
-//! A backward data-flow analysis over instructions, repeated until nothing changes, since loops lead backwards. Branches take effect after their three delay
-//! slots, program ends and thread switches after two instructions [AG p.20, p.34].
+//! A backward data-flow analysis over the checker's control-flow graph, repeated until nothing changes, since loops lead backwards.
 
-use v3d_hw::qpu::accesses::{Write, accumulators, register_bit};
-use v3d_hw::qpu::{Accesses, BRANCH_DELAY_SLOTS, BranchCondition, INSTRUCTION_BYTES, Instruction, Signal, WriteTarget};
-
-/// Instructions that are executed after one with a program end or a thread switch, before that takes effect [AG p.20].
-const SIGNAL_DELAY_SLOTS: usize = 2;
+use qpu::check::facts::{Facts, Register};
+use qpu::check::flow::{Flow, Node};
+use v3d_hw::qpu::accesses::{accumulators, register_bit};
+use v3d_hw::qpu::{File, Signal, THREAD_DELAY_SLOTS, WriteTarget};
 
 /// A set of registers: A 0 to 31, B 0 to 31, r0 to r5, the flags.
 type Set = u128;
@@ -17,95 +15,74 @@ const ACCUMULATORS: u32 = 64;
 /// The bit of the flags.
 const FLAGS: u32 = ACCUMULATORS + accumulators::FLAGS.trailing_zeros();
 
+fn set(registers: u64, accumulators: u8) -> Set {
+    Set::from(registers) | Set::from(accumulators) << ACCUMULATORS
+}
+
 /// What one instruction does to the set.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Effect {
     read: Set,
     replaced: Set,
 }
 
-fn set(registers: u64, accumulators: u8) -> Set {
-    Set::from(registers) | Set::from(accumulators) << ACCUMULATORS
-}
-
 impl Effect {
-    fn of(accesses: &Accesses) -> Self {
-        let replaced = accesses.written().filter(|write| write.replaces()).fold(0, |bits, write: &Write| {
-            bits | match write.target {
-                WriteTarget::Register(number) => register_bit(write.file, number),
-                _ => 0,
-            }
+    fn of(facts: &Facts) -> Self {
+        let accesses = &facts.accesses;
+        let replaced = accesses.written().filter(|write| write.replaces()).fold(0, |bits, write| match write.target {
+            WriteTarget::Register(number) => bits | register_bit(write.file, number),
+            _ => bits,
         });
+        let flags = accesses.accumulators_read() & accumulators::FLAGS;
         Self {
-            read: set(accesses.registers_read(), accesses.accumulators_read() | accesses.rotated),
+            read: set(facts.registers_needed, facts.accumulators_needed | flags),
             replaced: set(replaced, accesses.accumulators_replaced()),
         }
-    }
-
-    /// What is live before the instruction if `after` is live behind it.
-    fn before(self, after: Set) -> Set {
-        after & !self.replaced | self.read
     }
 }
 
 /// The names of the registers that are live before each instruction of a program, and of the flags. None if a branch leads to an address that the program's
 /// text does not tell.
 pub fn live(words: &[u64]) -> Option<Vec<Vec<String>>> {
-    let instructions: Vec<Instruction> = words.iter().map(|&word| Instruction::decode(word)).collect();
-    let accesses: Vec<Accesses> = instructions.iter().map(Instruction::accesses).collect();
-    let effects: Vec<Effect> = accesses.iter().map(Effect::of).collect();
-    let successors: Vec<Vec<usize>> =
-        (0..words.len()).map(|at| successors(&instructions, at)).collect::<Option<_>>()?;
-    // Accumulators and flags keep no value through a thread switch.
-    let kept: Vec<Set> = (0..words.len())
-        .map(|at| {
-            let switch = at.checked_sub(SIGNAL_DELAY_SLOTS).map(|at| accesses[at].signal);
-            let switches = matches!(switch, Some(Signal::ThreadSwitch | Signal::LastThreadSwitch));
-            if switches { Set::from(u64::MAX) } else { Set::MAX }
-        })
-        .collect();
-    let mut before = vec![0; words.len()];
-    loop {
-        let mut changed = false;
-        for at in (0..words.len()).rev() {
-            let after = successors[at].iter().fold(0, |live, &next| live | before.get(next).copied().unwrap_or(0));
-            let live = effects[at].before(after & kept[at]);
-            changed |= std::mem::replace(&mut before[at], live) != live;
-        }
-        if !changed {
-            break;
-        }
-    }
-    Some(before.into_iter().map(names).collect())
-}
-
-/// The instructions that may follow one; an index behind the last one is none.
-fn successors(instructions: &[Instruction], at: usize) -> Option<Vec<usize>> {
-    let ends = at.checked_sub(SIGNAL_DELAY_SLOTS).is_some_and(|at| instructions[at].signal().ends_program());
-    if ends {
-        return Some(Vec::new());
-    }
-    let branch = at.checked_sub(BRANCH_DELAY_SLOTS as usize).map(|at| &instructions[at]);
-    let Some(Instruction::Branch(branch)) = branch else { return Some(vec![at + 1]) };
-    if !branch.rel || branch.reg {
+    let facts: Vec<Facts> = words.iter().map(|&word| Facts::of(word)).collect();
+    if facts.iter().filter_map(|facts| facts.branch).any(|branch| branch.distance.is_none()) {
         return None;
     }
-    let target = usize::try_from(at as i64 + 1 + i64::from(branch.immediate) / i64::from(INSTRUCTION_BYTES)).ok()?;
-    let falls_through = (branch.cond_br != BranchCondition::Always).then_some(at + 1);
-    Some([Some(target), falls_through].into_iter().flatten().collect())
+    let effects: Vec<Effect> = facts.iter().map(Effect::of).collect();
+    // Accumulators and flags keep no value through a thread switch.
+    let switches = |at: usize| {
+        let signal = at.checked_sub(THREAD_DELAY_SLOTS as usize).map(|at| facts[at].signal());
+        matches!(signal, Some(Signal::ThreadSwitch | Signal::LastThreadSwitch))
+    };
+    let flow = Flow::of(&facts);
+    let nodes: Vec<Node> = flow.nodes().collect();
+    let mut before: Vec<Set> = vec![0; flow.table_len()];
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for &node in nodes.iter().rev() {
+            let at = flow.at(node);
+            let after = flow.successors(node).iter().fold(0, |live, next| live | before[flow.index(next)]);
+            let kept = if switches(at) { after & set(u64::MAX, 0) } else { after };
+            let Effect { read, replaced } = effects[at];
+            let live = kept & !replaced | read;
+            changed |= std::mem::replace(&mut before[flow.index(node)], live) != live;
+        }
+    }
+    let mut live = vec![0; words.len()];
+    for node in nodes {
+        live[flow.at(node)] |= before[flow.index(node)];
+    }
+    Some(live.into_iter().map(names).collect())
 }
 
 fn names(live: Set) -> Vec<String> {
-    let mut names = Vec::new();
-    for bit in (0..Set::BITS).filter(|bit| live >> bit & 1 != 0) {
-        names.push(match bit {
-            0..32 => format!("ra{bit}"),
-            32..64 => format!("rb{}", bit - 32),
-            FLAGS => "flags".to_owned(),
-            _ => format!("r{}", bit - ACCUMULATORS),
-        });
-    }
-    names
+    let name = |bit: u32| match bit {
+        0..32 => Register::InFile(File::A, bit as u8).to_string(),
+        32..64 => Register::InFile(File::B, bit as u8 - 32).to_string(),
+        FLAGS => "flags".to_owned(),
+        _ => format!("r{}", bit - ACCUMULATORS),
+    };
+    (0..Set::BITS).filter(|bit| live >> bit & 1 != 0).map(name).collect()
 }
 
 #[cfg(test)]

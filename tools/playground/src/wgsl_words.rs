@@ -188,9 +188,9 @@ fn cost(name: &str, arguments: &str) -> Option<(usize, String, usize)> {
     let operands: Vec<&str> =
         arguments.split(", ").map(|argument| argument.split(' ').next().unwrap_or(argument)).collect();
     let sum = operands.join(" + ");
-    let call = format!("{name}({arguments})");
-    let whole = [call.clone(), format!("vec3({call})")].iter().find_map(|call| length(call))?;
-    let alone = [sum.clone(), format!("vec3({sum})")].iter().find_map(|sum| length(sum))?;
+    // A vector of three, or a number in place of each component.
+    let length = |expression: &str| length(expression).or_else(|| length(&format!("vec3({expression})")));
+    let (whole, alone) = (length(&format!("{name}({arguments})"))?, length(&sum)?);
     Some((whole, sum, alone))
 }
 
