@@ -13,8 +13,6 @@ use std::time::Duration;
 pub(crate) const BLOCK_BYTES: usize = 1024;
 /// How often a block is sent before giving up.
 const ATTEMPTS: usize = 5;
-/// The pause before a block that was refused is sent again; it doubles each time.
-const PAUSE: Duration = Duration::from_millis(20);
 /// Time limit for the acknowledgement of a block: a line takes a tenth of a second.
 pub(crate) const BLOCK_PATIENCE: Duration = Duration::from_secs(3);
 
@@ -36,11 +34,7 @@ pub(crate) fn send(console: &Console, command: &str, offset: u32, bytes: &[u8]) 
         })?;
         match answer {
             Some(Ok(())) => return Ok(attempt),
-            // Characters are lost while the kernel does not read them: the next attempt gives it more time than the one before.
-            Some(Err(why)) => {
-                refusal = why;
-                std::thread::sleep(PAUSE * (1 << attempt));
-            }
+            Some(Err(why)) => refusal = why,
             // The end of the line may have been lost: this ends it.
             None => console.keyboard().press(b"\r")?,
         }
