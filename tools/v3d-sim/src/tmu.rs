@@ -36,7 +36,7 @@ pub use crate::fault::tmu::TmuFault;
 use crate::memory::Memory;
 use crate::qpu::lanes::Lanes;
 use crate::simd::SimdDispatch;
-use crate::simd::vectors::{Portable, Vectors};
+use crate::simd::words::{PortableWords, Words};
 use texture::Texture;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::TmuCoordinate;
@@ -273,9 +273,9 @@ impl Tmu {
     /// The same if all of the words are in memory.
     fn gather(&mut self, memory: Memory<'_>) -> Option<Lanes> {
         let numbers = self.fifos.coordinates[0].map(|address| BusAddr(address).offset() / 4);
-        let result = Portable::<false>::gather(memory.words(), &numbers)?;
+        let [result] = PortableWords::gather(memory.words(), [PortableWords::load(&numbers)])?;
         self.quads += WORD_QUADS;
-        Some(result)
+        Some(PortableWords::store(result))
     }
 
     /// Looks up a texture in vectors, if possible.

@@ -5,7 +5,7 @@
 use super::SimdTask;
 use super::vectors::{Portable, SIGN, Vectors};
 use super::words::Words;
-use crate::qpu::lanes::{ALL, Lanes, Mask};
+use crate::qpu::lanes::{Lanes, Mask};
 use std::arch::x86_64::*;
 use std::mem::transmute;
 use std::sync::atomic::AtomicU32;
@@ -78,25 +78,6 @@ fn blend(old: &mut Lanes, new: &Lanes, mask: Mask) {
     let ([old0, old1], [new0, new1], [bits0, bits1]) = (halves(old), halves(new), halves(&BITS));
     let selected = |bits| _mm256_cmpeq_epi32(_mm256_and_si256(mask, bits), bits);
     *old = lanes([_mm256_blendv_epi8(old0, new0, selected(bits0)), _mm256_blendv_epi8(old1, new1, selected(bits1))]);
-}
-
-/// The words with some indices; `None` if one does not exist.
-#[target_feature(enable = "avx2")]
-fn gather(words: &[AtomicU32], indices: &Lanes) -> Option<Lanes> {
-    // Indices are compared as signed numbers, and a gather has signed ones.
-    let length = i32::try_from(words.len()).unwrap_or(i32::MAX);
-    let all = halves(indices);
-    let inside = all.map(|half| {
-        let beyond = _mm256_cmpgt_epi32(_mm256_set1_epi32(length), half);
-        _mm256_andnot_si256(half, beyond)
-    });
-    if signs(inside) != ALL {
-        return None;
-    }
-    let start = words.as_ptr().cast::<i32>();
-    // SAFETY: all indices are at least 0 and less than the number of words. The words are atomic because other threads, of the guest too, may write them:
-    // each is read at once, since it is aligned, which is what a relaxed load is on this architecture.
-    Some(lanes(all.map(|half| unsafe { _mm256_i32gather_epi32::<4>(start, half) })))
 }
 
 /// Replaces indices by the words that have them; `false`, and no change, if one does not exist.
@@ -275,7 +256,6 @@ impl Vectors for Avx2 {
         fn greater(a: &Lanes, b: &Lanes) -> Mask;
         fn above(a: &Lanes, b: &Lanes) -> Mask;
         fn blend(old: &mut Lanes, new: &Lanes, mask: Mask);
-        fn gather(words: &[AtomicU32], indices: &Lanes) -> Option<Lanes>;
     }
 
     #[inline(always)]

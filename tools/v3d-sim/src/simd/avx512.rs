@@ -152,21 +152,6 @@ fn blend(old: &mut Lanes, new: &Lanes, mask: Mask) {
     *old = lanes(_mm512_mask_mov_epi32(vector(old), mask, vector(new)));
 }
 
-/// The words with some indices; `None` if one does not exist.
-#[target_feature(enable = "avx512f")]
-fn gather(words: &[AtomicU32], indices: &Lanes) -> Option<Lanes> {
-    // A gather has signed indices.
-    let length = words.len().min(i32::MAX as usize) as u32;
-    let all = vector(indices);
-    if _mm512_cmplt_epu32_mask(all, splat(length)) != ALL {
-        return None;
-    }
-    let start = words.as_ptr().cast::<i32>();
-    // SAFETY: all indices are less than the number of words. The words are atomic because other threads, of the guest too, may write them: each is read
-    // at once, since it is aligned, which is what a relaxed load is on this architecture.
-    Some(lanes(unsafe { _mm512_i32gather_epi32::<4>(all, start) }))
-}
-
 /// Replaces indices by the words that have them; `false`, and no change, if one does not exist.
 #[target_feature(enable = "avx512f")]
 fn gather_all<const N: usize>(words: &[AtomicU32], indices: &mut [Avx512Words; N]) -> bool {
@@ -365,6 +350,5 @@ impl Vectors for Avx512 {
         fn greater(a: &Lanes, b: &Lanes) -> Mask = greater(a, b);
         fn above(a: &Lanes, b: &Lanes) -> Mask = above(a, b);
         fn blend(old: &mut Lanes, new: &Lanes, mask: Mask) = blend(old, new, mask);
-        fn gather(words: &[AtomicU32], indices: &Lanes) -> Option<Lanes> = gather(words, indices);
     }
 }

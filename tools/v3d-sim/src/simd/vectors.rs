@@ -11,7 +11,6 @@
 use super::words::{PortableWords, Words};
 use crate::qpu::float;
 use crate::qpu::lanes::{Lanes, Mask};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use v3d_hw::qpu::LANES;
 
 pub(crate) const SIGN: u32 = 0x8000_0000;
@@ -45,15 +44,6 @@ pub trait Vectors {
     fn above(a: &Lanes, b: &Lanes) -> Mask;
     /// Replaces the elements of a mask.
     fn blend(old: &mut Lanes, new: &Lanes, mask: Mask);
-    /// The words with some indices; `None` if one does not exist.
-    #[inline(always)]
-    fn gather(words: &[AtomicU32], indices: &Lanes) -> Option<Lanes> {
-        let mut gathered = Lanes::default();
-        for (word, &index) in gathered.0.iter_mut().zip(&indices.0) {
-            *word = words.get(index as usize)?.load(Relaxed);
-        }
-        Some(gathered)
-    }
 }
 
 /// Plain loops. `FMA`: the host has a fused multiply-add, whose single rounding gives the exact error of a product.

@@ -8,104 +8,94 @@ use crate::qpu::lanes::{Lanes, Mask};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use v3d_hw::qpu::LANES;
 
-/// Declares operations.
-macro_rules! operations {
-    ($( $(#[$doc:meta])* fn $name:ident($( $argument:ident: $kind:ty ),*) -> $result:ty; )*) => {$(
-        $(#[$doc])*
-        fn $name($( $argument: $kind ),*) -> $result;
-    )*};
-}
-
 /// 16 words, signed or unsigned, or floats. Floats are rounded to nearest.
 pub trait Words: Copy {
     /// The elements for which a comparison holds.
     type Held: Copy;
 
-    operations! {
-        /// The same word in all elements.
-        fn splat(word: u32) -> Self;
-        /// Words of a QPU register.
-        fn load(lanes: &Lanes) -> Self;
-        /// The same back.
-        fn store(x: Self) -> Lanes;
+    /// The same word in all elements.
+    fn splat(word: u32) -> Self;
+    /// Words of a QPU register.
+    fn load(lanes: &Lanes) -> Self;
+    /// The words as contents of a QPU register.
+    fn store(x: Self) -> Lanes;
 
-        /// Bits in both.
-        fn and(x: Self, y: Self) -> Self;
-        /// Bits in either.
-        fn or(x: Self, y: Self) -> Self;
-        /// Bits in one of both.
-        fn xor(x: Self, y: Self) -> Self;
-        /// Sums.
-        fn add(x: Self, y: Self) -> Self;
-        /// Differences.
-        fn subtract(x: Self, y: Self) -> Self;
-        /// The low words of products.
-        fn multiply(x: Self, y: Self) -> Self;
-        /// The minimum of signed integers.
-        fn min_signed(x: Self, y: Self) -> Self;
-        /// The maximum of signed integers.
-        fn max_signed(x: Self, y: Self) -> Self;
-        /// A shift of all elements, by less than 32 bits.
-        fn shift_left(x: Self, by: u32) -> Self;
-        /// The same to the right.
-        fn shift_right(x: Self, by: u32) -> Self;
-        /// The same with the sign.
-        fn shift_right_signed(x: Self, by: u32) -> Self;
-        /// A shift of each element, by less than 32 bits.
-        fn shift_right_each(x: Self, by: Self) -> Self;
+    /// Bits in both.
+    fn and(x: Self, y: Self) -> Self;
+    /// Bits in either.
+    fn or(x: Self, y: Self) -> Self;
+    /// Bits in one of both.
+    fn xor(x: Self, y: Self) -> Self;
+    /// Sums.
+    fn add(x: Self, y: Self) -> Self;
+    /// Differences.
+    fn subtract(x: Self, y: Self) -> Self;
+    /// The low words of products.
+    fn multiply(x: Self, y: Self) -> Self;
+    /// The minimum of signed integers.
+    fn min_signed(x: Self, y: Self) -> Self;
+    /// The maximum of signed integers.
+    fn max_signed(x: Self, y: Self) -> Self;
+    /// A shift of all elements, by less than 32 bits.
+    fn shift_left(x: Self, by: u32) -> Self;
+    /// The same to the right.
+    fn shift_right(x: Self, by: u32) -> Self;
+    /// The same with the sign.
+    fn shift_right_signed(x: Self, by: u32) -> Self;
+    /// A shift of each element, by less than 32 bits.
+    fn shift_right_each(x: Self, by: Self) -> Self;
 
-        /// Sums of 16-bit halves.
-        fn add_halves(x: Self, y: Self) -> Self;
-        /// Differences of halves.
-        fn subtract_halves(x: Self, y: Self) -> Self;
-        /// The low 16 bits of products of halves.
-        fn multiply_halves(x: Self, y: Self) -> Self;
-        /// Halves weighted with a share of `y` in 1/256, at most 1, for each element, and rounded: `(x * (256 - share) + y * share + 2^15) / 2^16`.
-        fn weigh_halves(x: Self, y: Self, share: Self) -> Self;
+    /// Sums of 16-bit halves.
+    fn add_halves(x: Self, y: Self) -> Self;
+    /// Differences of halves.
+    fn subtract_halves(x: Self, y: Self) -> Self;
+    /// The low 16 bits of products of halves.
+    fn multiply_halves(x: Self, y: Self) -> Self;
+    /// Halves weighted with a share of `y` in 1/256, at most 1, for each element, and rounded: `(x * (256 - share) + y * share + 2^15) / 2^16`.
+    fn weigh_halves(x: Self, y: Self, share: Self) -> Self;
 
-        /// Sums of floats.
-        fn float_add(x: Self, y: Self) -> Self;
-        /// Differences.
-        fn float_subtract(x: Self, y: Self) -> Self;
-        /// Products.
-        fn float_multiply(x: Self, y: Self) -> Self;
-        /// Quotients.
-        fn float_divide(x: Self, y: Self) -> Self;
-        /// The smaller of two floats; the second if one of them is NaN.
-        fn float_min(x: Self, y: Self) -> Self;
-        /// The greater of two floats; the second if one of them is NaN.
-        fn float_max(x: Self, y: Self) -> Self;
-        /// The integers below, as floats.
-        fn float_floor(x: Self) -> Self;
-        /// Integral floats as signed integers; any values beyond their range.
-        fn to_integer(x: Self) -> Self;
-        /// Signed integers as floats.
-        fn to_float(x: Self) -> Self;
+    /// Sums of floats.
+    fn float_add(x: Self, y: Self) -> Self;
+    /// Differences.
+    fn float_subtract(x: Self, y: Self) -> Self;
+    /// Products.
+    fn float_multiply(x: Self, y: Self) -> Self;
+    /// Quotients.
+    fn float_divide(x: Self, y: Self) -> Self;
+    /// The smaller of two floats; the second if one of them is NaN.
+    fn float_min(x: Self, y: Self) -> Self;
+    /// The greater of two floats; the second if one of them is NaN.
+    fn float_max(x: Self, y: Self) -> Self;
+    /// The integers below, as floats.
+    fn float_floor(x: Self) -> Self;
+    /// Integral floats as signed integers; any values beyond their range.
+    fn to_integer(x: Self) -> Self;
+    /// Signed integers as floats.
+    fn to_float(x: Self) -> Self;
 
-        /// Elements that are equal.
-        fn equal(x: Self, y: Self) -> Self::Held;
-        /// Elements in which `x` is greater as a signed number.
-        fn greater(x: Self, y: Self) -> Self::Held;
-        /// Elements in which `x` is greater as a float; not with NaN.
-        fn float_greater(x: Self, y: Self) -> Self::Held;
-        /// Elements in which `x` is greater or equal as a float; not with NaN.
-        fn float_at_least(x: Self, y: Self) -> Self::Held;
-        /// Elements of either.
-        fn either(x: Self::Held, y: Self::Held) -> Self::Held;
-        /// Elements of both.
-        fn both(x: Self::Held, y: Self::Held) -> Self::Held;
-        /// One bit for each element.
-        fn bits(held: Self::Held) -> Mask;
-        /// `y` where it holds, `x` elsewhere.
-        fn select(x: Self, y: Self, held: Self::Held) -> Self;
-        /// `x` where it holds, 0 elsewhere.
-        fn keep(x: Self, held: Self::Held) -> Self;
+    /// Elements that are equal.
+    fn equal(x: Self, y: Self) -> Self::Held;
+    /// Elements in which `x` is greater as a signed number.
+    fn greater(x: Self, y: Self) -> Self::Held;
+    /// Elements in which `x` is greater as a float; not with NaN.
+    fn float_greater(x: Self, y: Self) -> Self::Held;
+    /// Elements in which `x` is greater or equal as a float; not with NaN.
+    fn float_at_least(x: Self, y: Self) -> Self::Held;
+    /// Elements of either.
+    fn either(x: Self::Held, y: Self::Held) -> Self::Held;
+    /// Elements of both.
+    fn both(x: Self::Held, y: Self::Held) -> Self::Held;
+    /// One bit for each element.
+    fn bits(held: Self::Held) -> Mask;
+    /// `y` where it holds, `x` elsewhere.
+    fn select(x: Self, y: Self, held: Self::Held) -> Self;
+    /// `x` where it holds, 0 elsewhere.
+    fn keep(x: Self, held: Self::Held) -> Self;
 
-        /// Element 0 of each quad in all of its elements.
-        fn firsts(x: Self) -> Self;
-        /// Elements 1 and 2 of each quad in its elements 0 and 1; any in the others.
-        fn neighbours(x: Self) -> Self;
-    }
+    /// Element 0 of each quad in all of its elements.
+    fn firsts(x: Self) -> Self;
+    /// Elements 1 and 2 of each quad in its elements 0 and 1; any in the others.
+    fn neighbours(x: Self) -> Self;
 
     /// The words with some indices; `None` if one does not exist.
     fn gather<const N: usize>(words: &[AtomicU32], indices: [Self; N]) -> Option<[Self; N]>;
