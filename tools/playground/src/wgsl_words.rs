@@ -12,17 +12,17 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
         "x",
         "The value without its sign. A float needs one operation of the add ALU, the maximum of absolute values.",
     ),
-    ("acos", "x", "The angle whose cosine it is, in radians."),
+    ("acos", "x", "The angle with this cosine, in radians."),
     ("all", "", "Whether every component of a vector of booleans is true."),
     ("any", "", "Whether a component of a vector of booleans is true."),
-    ("asin", "x", "The angle whose sine it is, in radians."),
-    ("atan", "x", "The angle whose tangent it is, in radians."),
-    ("atan2", "x, y", "The angle of the point with y first and x second, in radians."),
+    ("asin", "x", "The angle with this sine, in radians."),
+    ("atan", "x", "The angle with this tangent, in radians."),
+    ("atan2", "x, y", "The angle of the point (x, y) in radians; y is the first argument."),
     ("ceil", "x", "The next whole number upwards."),
     (
         "clamp",
         "x, y, z",
-        "The first value, but at least the second and at most the third: two operations of the add ALU.",
+        "The first value, limited to the range from the second to the third: two operations of the add ALU.",
     ),
     ("cos", "x", "The cosine of an angle in radians. The SFU has none, so it is a polynomial."),
     ("cross", "u, v", "The vector at right angles to two vectors."),
@@ -76,7 +76,7 @@ const FUNCTIONS: &[(&str, &str, &str)] = &[
     (
         "saturate",
         "x",
-        "The value between 0 and 1. Where the result is packed into a byte, that instruction does it without cost.",
+        "The value, limited to the range from 0 to 1. Where the result is packed into a byte, that instruction does so at no cost.",
     ),
     (
         "select",
@@ -112,7 +112,7 @@ const OTHERS: &[(&str, &str)] = &[
     ),
     (
         "@compute",
-        "The next function is a compute shader. It becomes a user program, which reads and writes memory through the VPM.",
+        "The next function is a compute shader. It becomes a user program, which reads memory by the TMU and writes it through the VPM.",
     ),
     (
         "@location",
