@@ -137,6 +137,13 @@ constants! {
         LowByte = LOW_BYTE, CONSTANTS.low_byte;
         WordRounding = WORD_ROUNDING, CONSTANTS.word_rounding;
         WordQuotient = WORD_QUOTIENT, CONSTANTS.word_quotient;
+        HalfBias = HALF_BIAS, CONSTANTS.half_bias;
+        HalfDenormals = HALF_DENORMALS, CONSTANTS.half_denormals;
+        HalfFinite = HALF_FINITE, CONSTANTS.half_finite;
+        HalfRounding = HALF_ROUNDING, CONSTANTS.half_rounding;
+        HalfInfinity = HALF_INFINITY, CONSTANTS.half_infinity;
+        HalfBiasOfHalf = HALF_BIAS_OF_HALF, CONSTANTS.half_bias_of_half;
+        HalfDenormalsOfHalf = HALF_DENORMALS_OF_HALF, CONSTANTS.half_denormals_of_half;
     }
     numbers {
         One = one, NUMBERS.one.to_bits();

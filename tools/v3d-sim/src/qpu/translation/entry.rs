@@ -25,10 +25,8 @@ use crate::qpu::block::Block;
 use crate::qpu::block::micro_op::MicroOp;
 use crate::qpu::io::{Io, Varying};
 use crate::qpu::isa::sfu::{self, Function};
-use crate::qpu::lanes::Lanes;
 use crate::qpu::{EngineKind, Qpu, Threading};
-use crate::simd::avx512;
-use crate::simd::vectors::{Portable, SIGN};
+use crate::simd::vectors::Portable;
 use std::mem::transmute;
 use std::ptr;
 use std::sync::atomic::AtomicU32;
@@ -326,13 +324,7 @@ const CALLS_AVX512: Calls = Calls {
     execute_lookup,
     access_unit,
     begin_group: begin_group_for_code,
-    special: [
-        Some(special_sum),
-        Some(special_difference),
-        Some(special_product),
-        Some(special_exp::<16>),
-        Some(special_log::<16>),
-    ],
+    special: [special_exp::<16>, special_log::<16>],
 };
 
 /// The same with AVX2.
@@ -341,8 +333,7 @@ const CALLS_AVX2: Calls = Calls {
     execute_lookup,
     access_unit,
     begin_group: begin_group_for_code,
-    // The code computes other results itself.
-    special: [None, None, None, Some(special_exp::<8>), Some(special_log::<8>)],
+    special: [special_exp::<8>, special_log::<8>],
 };
 
 #[target_feature(enable = "avx2,fma")]
@@ -356,43 +347,24 @@ unsafe extern "sysv64" fn begin_group_for_code(frame: *mut Frame, at: u32) -> u3
     unsafe { begin_group(frame, at) }
 }
 
-#[target_feature(enable = "avx512f")]
-unsafe extern "sysv64" fn special_sum(a: *const u32, b: *const u32, result: *mut u32) {
-    // SAFETY: translated code calls this with three aligned vectors of 16 elements on its stack.
-    unsafe { *result.cast::<Lanes>() = avx512::sum(&*a.cast(), &*b.cast(), 0) }
-}
-
-#[target_feature(enable = "avx512f")]
-unsafe extern "sysv64" fn special_difference(a: *const u32, b: *const u32, result: *mut u32) {
-    // SAFETY: as above.
-    unsafe { *result.cast::<Lanes>() = avx512::sum(&*a.cast(), &*b.cast(), SIGN) }
-}
-
-#[target_feature(enable = "avx512f")]
-unsafe extern "sysv64" fn special_product(a: *const u32, b: *const u32, result: *mut u32) {
-    // SAFETY: as above.
-    unsafe { *result.cast::<Lanes>() = avx512::product(&*a.cast(), &*b.cast()) }
-}
-
-/// A result of each pair of elements.
+/// A function of each element.
 ///
 /// # Safety
 /// Each pointer is that of `N` words.
 #[inline(always)]
-unsafe fn each<const N: usize>(a: *const u32, b: *const u32, result: *mut u32, f: impl Fn(u32, u32) -> u32) {
+unsafe fn each<const N: usize>(argument: *const u32, result: *mut u32, function: Function) {
     // SAFETY: as the caller of this function promises; words have no alignment but their own.
-    let (a, b) = unsafe { (*a.cast::<[u32; N]>(), *b.cast::<[u32; N]>()) };
-    let results = std::array::from_fn(|i| f(a[i], b[i]));
+    let arguments = unsafe { *argument.cast::<[u32; N]>() };
     // SAFETY: as above.
-    unsafe { *result.cast::<[u32; N]>() = results }
+    unsafe { *result.cast::<[u32; N]>() = arguments.map(|argument| sfu::apply(function, argument)) }
 }
 
-unsafe extern "sysv64" fn special_exp<const N: usize>(argument: *const u32, b: *const u32, result: *mut u32) {
-    // SAFETY: as above.
-    unsafe { each::<N>(argument, b, result, |x, _| sfu::apply(Function::Exp, x)) }
+unsafe extern "sysv64" fn special_exp<const N: usize>(argument: *const u32, result: *mut u32) {
+    // SAFETY: translated code calls this with two vectors of the host on its stack.
+    unsafe { each::<N>(argument, result, Function::Exp) }
 }
 
-unsafe extern "sysv64" fn special_log<const N: usize>(argument: *const u32, b: *const u32, result: *mut u32) {
+unsafe extern "sysv64" fn special_log<const N: usize>(argument: *const u32, result: *mut u32) {
     // SAFETY: as above.
-    unsafe { each::<N>(argument, b, result, |x, _| sfu::apply(Function::Log, x)) }
+    unsafe { each::<N>(argument, result, Function::Log) }
 }

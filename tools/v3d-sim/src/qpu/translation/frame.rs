@@ -17,8 +17,9 @@ pub(super) const MIDDLE: i32 = 128;
 pub(in crate::qpu) type ExecuteMicroOp = unsafe extern "sysv64" fn(*mut Frame, u32);
 /// A call back before a group: the frame, and the group's index. Not 0 if its micro-ops may be executed now.
 pub(in crate::qpu) type BeginGroup = unsafe extern "sysv64" fn(*mut Frame, u32) -> u32;
-/// A call for results that are infinite, have overflowed or are uncertain: the operands, and the place of the result. Each is a vector register of the host.
-pub(in crate::qpu) type SpecialResult = unsafe extern "sysv64" fn(*const u32, *const u32, *mut u32);
+/// A call for results of a function that are infinite, have overflowed or are uncertain: the argument, and the place of the result. Each is a vector register of
+/// the host.
+pub(in crate::qpu) type SpecialResult = unsafe extern "sysv64" fn(*const u32, *mut u32);
 
 /// The calls that translated code makes.
 #[derive(Clone, Copy, Debug)]
@@ -32,12 +33,9 @@ pub(in crate::qpu) struct Calls {
     pub(in crate::qpu) access_unit: ExecuteMicroOp,
     /// Begins a group.
     pub(in crate::qpu) begin_group: BeginGroup,
-    /// Computes special results, in the order of [`Special::ALL`](super::host::Special::ALL), as far as the host's code calls for them.
-    pub(in crate::qpu) special: [Option<SpecialResult>; SPECIALS],
+    /// Computes special results, in the order of [`Special::call`](super::host::Special::call).
+    pub(in crate::qpu) special: [SpecialResult; 2],
 }
-
-/// Number of kinds of special results.
-pub(super) const SPECIALS: usize = super::host::Special::ALL.len();
 
 /// Constants of vector instructions.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +57,19 @@ pub(super) struct Constants {
     pub(super) word_rounding: u32,
     pub(super) word_quotient: u32,
     pub(super) large: u32,
+    pub(super) sign: u32,
+    pub(super) infinity: u32,
+    pub(super) minus_infinity: u32,
+    pub(super) smallest_doubled: u32,
+    pub(super) overflowed_doubled: u32,
+    pub(super) infinity_doubled: u32,
+    pub(super) half_bias: u32,
+    pub(super) half_denormals: u32,
+    pub(super) half_finite: u32,
+    pub(super) half_rounding: u32,
+    pub(super) half_infinity: u32,
+    pub(super) half_bias_of_half: u32,
+    pub(super) half_denormals_of_half: u32,
 }
 
 /// Their values.
@@ -83,6 +94,22 @@ pub(super) const CONSTANTS: Constants = Constants {
     word_quotient: 0x8081_8081,
     // 2^SMALL
     large: (127 + super::bounds::SMALL as u32) << 23,
+    sign: 1 << 31,
+    infinity: 0x7f80_0000,
+    minus_infinity: 0xff80_0000,
+    // Magnitudes without their sign, as they are once doubled as integers: the smallest that is no denormal, 2^127, and the infinite ones.
+    smallest_doubled: 1 << 24,
+    overflowed_doubled: 254 << 24,
+    infinity_doubled: 255 << 24,
+    // Half floats whose bits stand where those of a float do: what their exponent lacks, the last denormal, and the last finite one.
+    half_bias: (127 - 15) << 23,
+    half_denormals: (1 << 23) - 1,
+    half_finite: (31 << 23) - 1,
+    // Half of the last place that a half float keeps of a float. Then half floats as they are: infinity, what is too much in their exponent, the last denormal.
+    half_rounding: 1 << 12,
+    half_infinity: 31 << 10,
+    half_bias_of_half: (127 - 15) << 10,
+    half_denormals_of_half: (1 << 10) - 1,
 };
 
 /// The frame of one call into translated code.
@@ -184,6 +211,19 @@ pub(super) mod at {
         WORD_ROUNDING = constants.word_rounding;
         WORD_QUOTIENT = constants.word_quotient;
         LARGE = constants.large;
+        SIGN = constants.sign;
+        INFINITY = constants.infinity;
+        MINUS_INFINITY = constants.minus_infinity;
+        SMALLEST_DOUBLED = constants.smallest_doubled;
+        OVERFLOWED_DOUBLED = constants.overflowed_doubled;
+        INFINITY_DOUBLED = constants.infinity_doubled;
+        HALF_BIAS = constants.half_bias;
+        HALF_DENORMALS = constants.half_denormals;
+        HALF_FINITE = constants.half_finite;
+        HALF_ROUNDING = constants.half_rounding;
+        HALF_INFINITY = constants.half_infinity;
+        HALF_BIAS_OF_HALF = constants.half_bias_of_half;
+        HALF_DENORMALS_OF_HALF = constants.half_denormals_of_half;
         REGISTERS = registers;
         FLAGS = flags;
         UNIFORMS = uniforms;

@@ -220,7 +220,7 @@ pub(super) enum CallBack {
     BeginGroup,
 }
 
-/// Results that the host's arithmetic does not have; their numbers in the frame's list of calls.
+/// Results that the host's arithmetic does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Special {
     /// Sums.
@@ -238,6 +238,15 @@ pub(super) enum Special {
 impl Special {
     /// All of them.
     pub(super) const ALL: [Self; 5] = [Self::Sum, Self::Difference, Self::Product, Self::Exp, Self::Log];
+
+    /// The number of the frame's call that computes them; `None` if the host's code does.
+    pub(super) const fn call(self) -> Option<i32> {
+        match self {
+            Self::Sum | Self::Difference | Self::Product => None,
+            Self::Exp => Some(0),
+            Self::Log => Some(1),
+        }
+    }
 }
 
 /// Declares operations of a host.

@@ -88,18 +88,16 @@ pub(super) struct Lowering<H> {
 }
 
 /// Whether a micro-op for unpacking is lowered.
-pub(super) const fn unpacks(mode: Unpack, float: bool) -> bool {
-    match mode {
-        Unpack::Byte0 | Unpack::Byte1 | Unpack::Byte2 | Unpack::Byte3 | Unpack::Byte3Replicated => true,
-        Unpack::Half0 | Unpack::Half1 => !float,
-        Unpack::None => false,
-    }
+pub(super) const fn unpacks(mode: Unpack) -> bool {
+    !matches!(mode, Unpack::None)
 }
 
 /// Whether a micro-op for packing is lowered.
 pub(super) fn packs_for_a(mode: PackA, float: bool) -> bool {
     match mode {
-        PackA::Half0 | PackA::Half1 => !float,
+        PackA::Half0 | PackA::Half1 => true,
+        // Half floats have no saturation.
+        PackA::Half0Saturated | PackA::Half1Saturated => float,
         PackA::Replicated | PackA::Byte0 | PackA::Byte1 | PackA::Byte2 | PackA::Byte3 => true,
         _ => false,
     }
@@ -722,6 +720,9 @@ impl<H: Host> Lowering<H> {
     /// Unpacks an operand, in one of the modes that [`unpacks`] names.
     pub(super) fn unpack(&mut self, from: RegisterIndex, mode: Unpack, float: bool) {
         let x = self.load(from);
+        if float && matches!(mode, Unpack::Half0 | Unpack::Half1) {
+            return self.unpack_half_float(x, mode);
+        }
         let z = self.new_value();
         let [t0, ..] = H::TEMPORARY;
         let host = &mut self.host;
@@ -757,6 +758,30 @@ impl<H: Host> Lowering<H> {
             _ => host.shift_right_signed(z, x, 16),
         }
         self.stored_bound = (float && byte.is_some()).then_some(1);
+        self.store(registers::UNPACKED, z);
+    }
+
+    /// Unpacks a half float. Its bits are moved to where a float has them; then the exponent is corrected, twice if all of its bits are set.
+    fn unpack_half_float(&mut self, x: Vector, mode: Unpack) {
+        self.load_constants();
+        let z = self.new_value();
+        let [t0, t1, t2, _] = H::TEMPORARY;
+        let host = &mut self.host;
+        if mode == Unpack::Half0 {
+            host.shift_left(t0, x, 16);
+        } else {
+            host.shift_right(t0, x, 16);
+            host.shift_left(t0, t0, 16);
+        }
+        host.and(t1, t0, Constant::Magnitude.into());
+        host.shift_right(t1, t1, 3);
+        host.add(t2, t1, Constant::HalfBias.into());
+        host.greater(H::HOLD, t1, Constant::HalfDenormals.into());
+        host.blend(z, H::HOLD.into(), t1, t2);
+        host.add(t2, t2, Constant::HalfBias.into());
+        host.greater(H::HOLD, t1, Constant::HalfFinite.into());
+        host.blend(z, H::HOLD.into(), z, t2);
+        host.or_sign(z, t0);
         self.store(registers::UNPACKED, z);
     }
 
@@ -797,17 +822,37 @@ impl<H: Host> Lowering<H> {
     }
 
     /// Packs a value for file A, in one of the modes that [`packs_for_a`] names.
-    pub(super) fn pack_a(&mut self, from: RegisterIndex, to: RegisterIndex, mode: PackA) {
+    pub(super) fn pack_a(&mut self, from: RegisterIndex, to: RegisterIndex, mode: PackA, float: bool) {
         let part = crate::qpu::isa::pack::pack_a_mask(mode);
         let value = self.load(from);
         let result = self.new_value();
         if part == 0xffff || part == 0xffff_0000 {
-            self.host.shift_left(result, value, part.trailing_zeros());
+            let half = if float { self.half_float(result, value) } else { value };
+            self.host.shift_left(result, half, part.trailing_zeros());
             self.merge(result, to, part);
         } else {
             self.host.and(result, value, Constant::LowByte.into());
             self.insert(result, to, part);
         }
+    }
+
+    /// Half floats of floats: rounded half away from zero, 0 where they would be denormal. Returns their register.
+    fn half_float(&mut self, z: Vector, x: Vector) -> Vector {
+        self.load_constants();
+        let [t0, t1, ..] = H::TEMPORARY;
+        let host = &mut self.host;
+        host.and(t0, x, Constant::Magnitude.into());
+        host.add(t0, t0, Constant::HalfRounding.into());
+        host.shift_right(t0, t0, 13);
+        host.subtract(t0, t0, Constant::HalfBiasOfHalf.into());
+        // What has overflowed, NaN included, is infinite.
+        host.min_signed(t0, t0, Constant::HalfInfinity.into());
+        host.shift_right(t1, x, 31);
+        host.shift_left(t1, t1, 15);
+        host.or(z, t0, t1.into());
+        host.greater(H::HOLD, t0, Constant::HalfDenormalsOfHalf.into());
+        host.keep_where(z, H::HOLD);
+        z
     }
 
     /// Emits the detours so far, and what they share.

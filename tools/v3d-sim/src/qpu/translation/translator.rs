@@ -190,7 +190,7 @@ fn is_call(micro_op: &MicroOp) -> bool {
         | MicroOp::PackColour { .. }
         | MicroOp::Sfu { .. }
         | MicroOp::UniformsAddress { .. } => false,
-        MicroOp::Unpack { mode, float, .. } => !lowering::unpacks(mode, float),
+        MicroOp::Unpack { mode, .. } => !lowering::unpacks(mode),
         MicroOp::PackA { mode, float, .. } => !lowering::packs_for_a(mode, float),
         MicroOp::VpmRead { .. }
         | MicroOp::Read { .. }
@@ -617,7 +617,7 @@ impl<H: Host> Translator<'_, H> {
             }
             MicroOp::Unpack { from, mode, float } => lowering.unpack(from, mode, float),
             MicroOp::PackColour { from, to, part } => lowering.pack_colour(from, to, part),
-            MicroOp::PackA { from, to, mode, .. } => lowering.pack_a(from, to, mode),
+            MicroOp::PackA { from, to, mode, float } => lowering.pack_a(from, to, mode, float),
             MicroOp::Sfu { function, from } => lowering.special_function(function, from),
             MicroOp::UniformsAddress { .. }
             | MicroOp::Rotated { .. }

@@ -679,12 +679,9 @@ impl Host for Avx2 {
     }
 
     fn special(&mut self, special: Special) {
-        match special {
-            Special::Sum | Special::Difference | Special::Product => return self.special_arithmetic(special),
-            Special::Exp | Special::Log => {}
-        }
+        let Some(call) = special.call() else { return self.special_arithmetic(special) };
         let place = |vector: Vector| PART_BYTES * i32::from(vector.0);
-        let [a, b, result, _] = Self::TEMPORARY;
+        let [argument, _, result, _] = Self::TEMPORARY;
         self.emit(|asm| {
             asm.push(r13)?;
             asm.mov(r13, rsp)?;
@@ -693,11 +690,10 @@ impl Host for Avx2 {
             for (i, register) in YMM.into_iter().enumerate() {
                 asm.vmovdqa(ymmword_ptr(rsp + PART_BYTES * i as i32), register)?;
             }
-            asm.lea(rdi, ptr(rsp + place(a)))?;
-            asm.lea(rsi, ptr(rsp + place(b)))?;
-            asm.lea(rdx, ptr(rsp + place(result)))
+            asm.lea(rdi, ptr(rsp + place(argument)))?;
+            asm.lea(rsi, ptr(rsp + place(result)))
         });
-        self.code.call_function(at::SPECIAL + special as i32 * 8);
+        self.code.call_function(at::SPECIAL + 8 * call);
         self.code.point_at_vectors();
         self.emit(|asm| {
             for (i, register) in YMM.into_iter().enumerate() {

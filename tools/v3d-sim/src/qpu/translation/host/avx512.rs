@@ -125,6 +125,53 @@ impl Avx512 {
     fn emit(&mut self, instruction: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) {
         self.code.emit(instruction);
     }
+
+    /// [`Host::special`] for sums, differences and products.
+    ///
+    /// The host has rounded a result beyond the greatest float to that float, which in the QPU is infinite: half of it shows which is the case. What has an
+    /// infinite operand, or NaN, which is one in the QPU, is infinite; of two in a sum the second decides, and a product with 0 is 0.
+    fn special_arithmetic(&mut self, special: Special) {
+        let [a, b, result, t] = Self::TEMPORARY.map(zmm);
+        let where_held = result.k1();
+        let constant = |offset: i32| dword_bcst(FRAME + offset);
+        // Elements of which twice the bits, without the sign, are compared with a constant.
+        let compare = |asm: &mut CodeAssembler, to: AsmRegisterK, x: AsmRegisterZmm, limit: i32, predicate: i32| {
+            asm.vpslld(t, x, 1)?;
+            asm.vpcmpud(to, t, constant(limit), predicate)
+        };
+        self.emit(|asm| {
+            asm.vmulps(t, a, constant(at::HALF))?;
+            match special {
+                Special::Product => asm.vmulps(t, t, b)?,
+                Special::Sum => asm.vfmadd231ps(t, b, constant(at::HALF))?,
+                _ => asm.vfnmadd231ps(t, b, constant(at::HALF))?,
+            }
+            compare(asm, k1, t, at::OVERFLOWED_DOUBLED, NOT_LESS)?;
+            asm.vpandnd(where_held, MAGNITUDE, result)?;
+            asm.vpord(where_held, result, constant(at::INFINITY))?;
+            if special == Special::Product {
+                compare(asm, k1, a, at::INFINITY_DOUBLED, NOT_LESS)?;
+                compare(asm, k5, b, at::INFINITY_DOUBLED, NOT_LESS)?;
+                asm.korw(k1, k1, k5)?;
+                asm.vpxord(t, a, b)?;
+                asm.vpandnd(t, MAGNITUDE, t)?;
+                asm.vpord(where_held, t, constant(at::INFINITY))?;
+                compare(asm, k1, a, at::SMALLEST_DOUBLED, LESS)?;
+                compare(asm, k5, b, at::SMALLEST_DOUBLED, LESS)?;
+                asm.korw(k1, k1, k5)?;
+                asm.vpxord(where_held, result, result)?;
+            } else {
+                for operand in [a, b] {
+                    compare(asm, k1, operand, at::INFINITY_DOUBLED, NOT_LESS)?;
+                    asm.vpandd(where_held, operand, constant(at::MINUS_INFINITY))?;
+                    if operand == b && special == Special::Difference {
+                        asm.vpxord(where_held, result, constant(at::SIGN))?;
+                    }
+                }
+            }
+            asm.ret()
+        });
+    }
 }
 
 /// Operations that are one instruction with two operands, the second of which may be in memory.
@@ -611,6 +658,7 @@ impl Host for Avx512 {
     }
 
     fn special(&mut self, special: Special) {
+        let Some(call) = special.call() else { return self.special_arithmetic(special) };
         self.emit(|asm| {
             asm.push(r13)?;
             asm.mov(r13, rsp)?;
@@ -623,10 +671,9 @@ impl Host for Avx512 {
                 asm.kmovw(word_ptr(rsp + 64 * 32 + 2 * i as i32), k(held))?;
             }
             asm.lea(rdi, ptr(rsp + 64 * 16))?;
-            asm.lea(rsi, ptr(rsp + 64 * 17))?;
-            asm.lea(rdx, ptr(rsp + 64 * 18))
+            asm.lea(rsi, ptr(rsp + 64 * 18))
         });
-        self.code.call_function(at::SPECIAL + special as i32 * 8);
+        self.code.call_function(at::SPECIAL + 8 * call);
         self.emit(|asm| {
             for (i, register) in ZMM.into_iter().enumerate() {
                 asm.vmovdqa32(register, zmmword_ptr(rsp + 64 * i as i32))?;
