@@ -40,7 +40,7 @@ use crate::simd::words::{PortableWords, Words};
 use texture::Texture;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::TmuCoordinate;
-use vectorized::Prepared;
+use vectorized::{Prepared, Sampled};
 
 /// Slots for coordinates in the request FIFO of a QPU [AG p.39].
 const REQUEST_SLOTS: u32 = 8;
@@ -196,9 +196,9 @@ impl Tmu {
         }
         let slots = self.fifos.writes;
         let in_vectors = if direct { self.gather(memory) } else { self.sample_in_vectors(memory) };
-        if let Some(result) = in_vectors {
+        if let Some(Sampled { result, second }) = in_vectors {
             self.fifos.clear_request();
-            return self.receive(slots, &result, None);
+            return self.receive(slots, &result, second.as_ref());
         }
         let LookedUp { result, second, fault } = if direct { self.read_words(memory) } else { self.sample(memory) };
         self.fifos.clear_request();
@@ -271,15 +271,15 @@ impl Tmu {
     }
 
     /// The same if all of the words are in memory.
-    fn gather(&mut self, memory: Memory<'_>) -> Option<Lanes> {
+    fn gather(&mut self, memory: Memory<'_>) -> Option<Sampled> {
         let numbers = self.fifos.coordinates[0].map(|address| BusAddr(address).offset() / 4);
         let [result] = PortableWords::gather(memory.words(), [PortableWords::load(&numbers)])?;
         self.quads += WORD_QUADS;
-        Some(PortableWords::store(result))
+        Some(Sampled { result: PortableWords::store(result), second: None })
     }
 
     /// Looks up a texture in vectors, if possible.
-    fn sample_in_vectors(&mut self, memory: Memory<'_>) -> Option<Lanes> {
+    fn sample_in_vectors(&mut self, memory: Memory<'_>) -> Option<Sampled> {
         let parameters = self.fifos.parameters;
         if self.textures.get(self.latest).is_none_or(|texture| texture.parameters != parameters) {
             self.find_texture(parameters)?;

@@ -5,11 +5,13 @@
 //! branches. Mostly all elements are sampled from the same level; if not, each level that is needed is sampled for all of them, and each element selects its
 //! own.
 //!
-//! Rare cases are left to the reference: faults, and types of 16-bit floats.
+//! Types of 16-bit floats have a way of their own from the texels on ([`halves`]). Rare cases are left to the reference: faults, and 16-bit floats beside a
+//! border or of two levels.
 
 mod address;
 mod axis;
 mod blend;
+mod halves;
 mod level;
 mod texel;
 
@@ -65,13 +67,14 @@ impl Prepared {
     pub(super) fn new(texture: &Texture) -> Option<Self> {
         let Texture { texture_type, mag, min, .. } = *texture;
         let nearest = mag == MagFilter::Nearest && matches!(min, MinFilter::Nearest | MinFilter::NearMipNear);
+        let border = texture.wrap_s == Wrap::Border || texture.wrap_t == Wrap::Border;
         let faulty = texture.misuse.is_some()
             || match texture_type {
-                TextureType::S16F | TextureType::Rgba64 | TextureType::Reserved(_) => true,
+                TextureType::Reserved(_) => true,
+                TextureType::S16F | TextureType::Rgba64 => border,
                 TextureType::S16 => !nearest,
                 _ => false,
             };
-        let border = texture.wrap_s == Wrap::Border || texture.wrap_t == Wrap::Border;
         if faulty || border && border::color(texture_type, 0).is_err() {
             return None;
         }
@@ -94,9 +97,16 @@ impl Prepared {
 
     /// Looks up a vector of coordinates s, t, r and b; `None` if that is left to the reference.
     #[inline]
-    pub(super) fn sample(&self, simd: SimdDispatch, memory: Memory<'_>, coordinates: [&Lanes; 4]) -> Option<Lanes> {
+    pub(super) fn sample(&self, simd: SimdDispatch, memory: Memory<'_>, coordinates: [&Lanes; 4]) -> Option<Sampled> {
         simd.run(Lookup { texture: self, memory, coordinates })
     }
+}
+
+/// The result of a lookup.
+pub(super) struct Sampled {
+    pub(super) result: Lanes,
+    /// The blue and alpha halves of RGBA64.
+    pub(super) second: Option<Lanes>,
 }
 
 /// A lookup.
@@ -107,10 +117,10 @@ struct Lookup<'a> {
 }
 
 impl SimdTask for Lookup<'_> {
-    type Output = Option<Lanes>;
+    type Output = Option<Sampled>;
 
     #[inline(always)]
-    fn run<V: Vectors>(self) -> Option<Lanes> {
+    fn run<V: Vectors>(self) -> Option<Sampled> {
         self.sample::<V::Words>()
     }
 }
@@ -167,7 +177,7 @@ fn whole<W: Words>(position: W) -> W {
 /// What works on vectors of the host is in functions that are inlined: a closure would be compiled without them.
 impl Lookup<'_> {
     #[inline(always)]
-    fn sample<W: Words>(&self) -> Option<Lanes> {
+    fn sample<W: Words>(&self) -> Option<Sampled> {
         let texture = self.texture;
         let [s, t, r, b] = self.coordinates;
         let (s, t, r, b) = (W::load(s), W::load(t), W::load(r), W::load(b));
@@ -182,7 +192,33 @@ impl Lookup<'_> {
             None => Points { s, t, face: W::splat(0) },
             Some(stride) => face_points(s, t, r, stride)?,
         };
-        self.blend_levels(&points, &choice, border)
+        if matches!(texture.texture_type, TextureType::S16F | TextureType::Rgba64) {
+            return self.halves(&points, &choice);
+        }
+        Some(Sampled { result: self.blend_levels(&points, &choice, border)?, second: None })
+    }
+
+    /// Samples 16-bit floats, all elements from one level.
+    #[inline(always)]
+    fn halves<W: Words>(&self, points: &Points<W>, choice: &Choice<W>) -> Option<Sampled> {
+        let Prepared { texture_type, levels, .. } = self.texture;
+        if !choice.uniform || choice.shared != 0 {
+            return None;
+        }
+        let (level, linear) = (W::store(choice.level).0[0], W::store(choice.linear).0[0]);
+        let level = levels.get(level as usize)?;
+        let halves = if linear == 0 {
+            let (column, row) = self.nearest(level, points);
+            let [texels] = halves::read(*texture_type, self.memory, &places([(&column, &row)]))?;
+            halves::unchanged(texels)?
+        } else {
+            let Neighbourhood { columns: [left, right], rows: [upper, lower], shares: [x, y] } =
+                self.neighbourhood(level, points);
+            let around = places([(&left, &upper), (&right, &upper), (&left, &lower), (&right, &lower)]);
+            halves::blend(halves::read(*texture_type, self.memory, &around)?, x, y)?
+        };
+        let [result, second] = halves;
+        Some(Sampled { result, second: (*texture_type == TextureType::Rgba64).then_some(second) })
     }
 
     /// The changes of coordinates in texels of level 0.
@@ -247,23 +283,37 @@ impl Lookup<'_> {
     /// The texels of a level, blended or not. `needed`: the elements that must be in memory.
     #[inline(always)]
     fn level<W: Words>(&self, level: &Level, linear: bool, points: &Points<W>, border: u32, needed: Mask) -> Option<W> {
-        let (x, y) = (level.x.positions(points.s), level.y.positions(points.t));
         if !linear {
-            let (column, row) = (self.column(level, whole(x)), self.row(level, whole(y), points.face));
+            let (column, row) = self.nearest(level, points);
             return Some(self.texels(level, [(&column, &row)], border, needed)?[0]);
         }
+        let Neighbourhood { columns: [left, right], rows: [upper, lower], shares: [x, y] } =
+            self.neighbourhood(level, points);
+        let texels = [(&left, &upper), (&right, &upper), (&left, &lower), (&right, &lower)];
+        Some(blend::four(self.texels(level, texels, border, needed)?, x, y))
+    }
+
+    /// The texels at positions.
+    #[inline(always)]
+    fn nearest<W: Words>(&self, level: &Level, points: &Points<W>) -> (Column<W>, Row<W>) {
+        let (x, y) = (level.x.positions(points.s), level.y.positions(points.t));
+        (self.column(level, whole(x)), self.row(level, whole(y), points.face))
+    }
+
+    /// The texels whose centres are around positions.
+    #[inline(always)]
+    fn neighbourhood<W: Words>(&self, level: &Level, points: &Points<W>) -> Neighbourhood<W> {
         // From the corner of a texel to its centre.
         let half_texel = W::splat(128);
-        let (x, y) = (W::subtract(x, half_texel), W::subtract(y, half_texel));
-        let one = W::splat(1);
+        let x = W::subtract(level.x.positions(points.s), half_texel);
+        let y = W::subtract(level.y.positions(points.t), half_texel);
+        let (one, fraction) = (W::splat(1), W::splat(255));
         let left = self.column(level, whole(x));
         let right = self.column(level, W::add(whole(x), one));
         let upper = self.row(level, whole(y), points.face);
         let lower = self.row(level, W::add(whole(y), one), points.face);
-        let texels = [(&left, &upper), (&right, &upper), (&left, &lower), (&right, &lower)];
-        let texels = self.texels(level, texels, border, needed)?;
-        let fraction = W::splat(255);
-        Some(blend::four(texels, W::and(x, fraction), W::and(y, fraction)))
+        let shares = [W::and(x, fraction), W::and(y, fraction)];
+        Neighbourhood { columns: [left, right], rows: [upper, lower], shares }
     }
 
     #[inline(always)]
@@ -292,19 +342,14 @@ impl Lookup<'_> {
     fn texels<W: Words, const N: usize>(
         &self,
         level: &Level,
-        places: [(&Column<W>, &Row<W>); N],
+        around: [(&Column<W>, &Row<W>); N],
         border: u32,
         needed: Mask,
     ) -> Option<[W; N]> {
-        let nowhere = W::splat(0);
-        let mut read = [Places { texels: (nowhere, nowhere), offsets: nowhere }; N];
-        for (read, (column, row)) in read.iter_mut().zip(places) {
-            read.texels = (column.texels.number, row.texels.number);
-            read.offsets = address::offsets(column.part, row.place);
-        }
+        let read = places(around);
         let mut texels = texel::read(self.texture, &level.layout, self.memory, &read, needed)?;
         if self.texture.border {
-            for (texels, (column, row)) in texels.iter_mut().zip(places) {
+            for (texels, (column, row)) in texels.iter_mut().zip(around) {
                 if let Some(outside) = column.texels.outside {
                     *texels = W::select(*texels, W::splat(border), outside);
                 }
@@ -327,6 +372,25 @@ struct Column<W: Words> {
 struct Row<W: Words> {
     texels: Texels<W>,
     place: Rows<W>,
+}
+
+/// The texels around positions: columns and rows, and the shares of the second ones in 1/256.
+struct Neighbourhood<W: Words> {
+    columns: [Column<W>; 2],
+    rows: [Row<W>; 2],
+    shares: [W; 2],
+}
+
+/// The places of texels in columns and rows.
+#[inline(always)]
+fn places<W: Words, const N: usize>(around: [(&Column<W>, &Row<W>); N]) -> [Places<W>; N] {
+    let nowhere = W::splat(0);
+    let mut places = [Places { texels: (nowhere, nowhere), offsets: nowhere }; N];
+    for (places, (column, row)) in places.iter_mut().zip(around) {
+        places.texels = (column.texels.number, row.texels.number);
+        places.offsets = address::offsets(column.part, row.place);
+    }
+    places
 }
 
 /// The bit of each element in a mask.

@@ -111,7 +111,7 @@ fn channel<W: Words>(texels: W, mask: u32, left: u32, right: u32) -> W {
 
 /// The words at some offsets; `None` if one that is needed is outside of memory.
 #[inline(always)]
-fn fetch<W: Words, const N: usize>(memory: Memory<'_>, offsets: [W; N], needed: Mask) -> Option<[W; N]> {
+pub(super) fn fetch<W: Words, const N: usize>(memory: Memory<'_>, offsets: [W; N], needed: Mask) -> Option<[W; N]> {
     let mut numbers = offsets;
     for numbers in &mut numbers {
         *numbers = W::shift_right(*numbers, 2);

@@ -1,0 +1,135 @@
+//! Texels of 16-bit floats, RGBA64 and S16F, by the rules of [`filter`](crate::tmu::filter).
+//!
+//! A word holds two channels. What that module reports, and texels that are infinite or NaN where they are blended, are left to it.
+
+use super::texel::{Places, fetch};
+use crate::memory::Memory;
+use crate::qpu::lanes::{ALL, Lanes};
+use crate::simd::words::Words;
+use v3d_hw::texture::TextureType;
+
+/// The bits of a half without its sign, and of an infinite one.
+const MAGNITUDE: u32 = 0x7fff;
+const INFINITY: u32 = 0x7c00;
+/// The same of a float.
+const SIGN: u32 = 1 << 31;
+/// The smallest half that is no denormal, and the same as a float.
+const SMALLEST_NORMAL: u32 = 0x0400;
+const SMALLEST_NORMAL_FLOAT: u32 = 0x3880_0000;
+/// What the exponent of a half lacks to be that of a float, in its place.
+const EXPONENT_OFFSET: u32 = 112 << 23;
+/// The unit of denormal halves is 2^-24.
+const UNITS: f32 = 16_777_216.0;
+
+/// Words of texels: their red and green channels, and blue and alpha. Types with one channel have zeros in the others.
+pub(super) type Pairs<W> = [W; 2];
+
+/// Reads texels; `None` if one is not in memory.
+#[inline(always)]
+pub(super) fn read<W: Words, const N: usize>(
+    texture_type: TextureType,
+    memory: Memory<'_>,
+    places: &[Places<W>; N],
+) -> Option<[Pairs<W>; N]> {
+    let mut offsets = [W::splat(0); N];
+    for (offsets, places) in offsets.iter_mut().zip(places) {
+        *offsets = places.offsets;
+    }
+    let first = fetch(memory, offsets, ALL)?;
+    let mut texels = [[W::splat(0); 2]; N];
+    if texture_type == TextureType::S16F {
+        for ((texel, word), offsets) in texels.iter_mut().zip(first).zip(offsets) {
+            let before = W::shift_left(W::and(offsets, W::splat(2)), 3);
+            texel[0] = W::and(W::shift_right_each(word, before), W::splat(0xffff));
+        }
+        return Some(texels);
+    }
+    for offsets in &mut offsets {
+        *offsets = W::add(*offsets, W::splat(4));
+    }
+    let second = fetch(memory, offsets, ALL)?;
+    for ((texel, first), second) in texels.iter_mut().zip(first).zip(second) {
+        *texel = [first, second];
+    }
+    Some(texels)
+}
+
+/// Texels as they are; `None` if one is NaN, of which only the sign would stay.
+#[inline(always)]
+pub(super) fn unchanged<W: Words>(texels: Pairs<W>) -> Option<[Lanes; 2]> {
+    let mut greatest = W::splat(0);
+    for pair in texels {
+        for half in halves(pair) {
+            greatest = W::max_signed(greatest, W::and(half, W::splat(MAGNITUDE)));
+        }
+    }
+    let has_nan = W::bits(W::greater(greatest, W::splat(INFINITY))) != 0;
+    (!has_nan).then_some(texels.map(W::store))
+}
+
+/// Blends texels upper left, upper right, lower left, lower right; the shares, in 1/256, are the right and the lower ones'.
+#[inline(always)]
+pub(super) fn blend<W: Words>(texels: [Pairs<W>; 4], share_x: W, share_y: W) -> Option<[Lanes; 2]> {
+    let scale = W::splat_float(1.0 / 256.0);
+    let right = W::float_multiply(W::to_float(share_x), scale);
+    let lower = W::float_multiply(W::to_float(share_y), scale);
+    let mut blended = [Lanes::default(); 2];
+    for (pair, blended) in blended.iter_mut().enumerate() {
+        let mut of_pair = W::splat(0);
+        for half in 0..2 {
+            let mut floats = [W::splat(0); 4];
+            for (float, texel) in floats.iter_mut().zip(texels) {
+                *float = to_float(halves(texel[pair])[half])?;
+            }
+            let [upper_left, upper_right, lower_left, lower_right] = floats;
+            let upper = mix(upper_left, upper_right, right);
+            let mixed = from_float(mix(upper, mix(lower_left, lower_right, right), lower));
+            of_pair = W::or(of_pair, if half == 0 { mixed } else { W::shift_left(mixed, 16) });
+        }
+        *blended = W::store(of_pair);
+    }
+    Some(blended)
+}
+
+/// Both halves of words.
+#[inline(always)]
+fn halves<W: Words>(words: W) -> [W; 2] {
+    [W::and(words, W::splat(0xffff)), W::shift_right(words, 16)]
+}
+
+/// `a` and `b` by the share of `b`. With a share of 0 it is `a`, to its sign.
+#[inline(always)]
+fn mix<W: Words>(a: W, b: W, share: W) -> W {
+    let rest = W::float_subtract(W::splat_float(1.0), share);
+    let mixed = W::float_add(W::float_multiply(a, rest), W::float_multiply(b, share));
+    W::select(mixed, a, W::equal(share, W::splat(0)))
+}
+
+/// The values of halves; `None` if one is infinite, NaN or a negative power of two.
+#[inline(always)]
+fn to_float<W: Words>(halves: W) -> Option<W> {
+    let magnitude = W::and(halves, W::splat(MAGNITUDE));
+    let normal = W::add(W::shift_left(magnitude, 13), W::splat(EXPONENT_OFFSET));
+    let denormal = W::float_multiply(W::to_float(magnitude), W::splat_float(1.0 / UNITS));
+    let float = W::select(normal, denormal, W::greater(W::splat(SMALLEST_NORMAL), magnitude));
+    let float = W::or(float, W::shift_left(W::and(halves, W::splat(!MAGNITUDE)), 16));
+    let negative = W::bits(W::greater(W::splat(0), float)) & !W::bits(W::equal(float, W::splat(SIGN)));
+    let power = W::bits(W::equal(W::shift_left(float, 9), W::splat(0)));
+    let beyond = W::bits(W::greater(magnitude, W::splat(INFINITY - 1)));
+    (beyond | negative & power == 0).then_some(float)
+}
+
+/// The nearest halves, ties to even, of floats that have one.
+#[inline(always)]
+fn from_float<W: Words>(floats: W) -> W {
+    let magnitude = W::and(floats, W::splat(!SIGN));
+    let odd = W::and(W::shift_right(magnitude, 13), W::splat(1));
+    let rounded = W::add(W::add(W::subtract(magnitude, W::splat(EXPONENT_OFFSET)), W::splat(0xfff)), odd);
+    let normal = W::shift_right(rounded, 13);
+    /// From here on, the lowest bit of a float counts 1.
+    const WHOLE: f32 = 8_388_608.0;
+    let units = W::float_add(W::float_multiply(magnitude, W::splat_float(UNITS)), W::splat_float(WHOLE));
+    let denormal = W::and(units, W::splat(0x7f_ffff));
+    let half = W::select(normal, denormal, W::greater(W::splat(SMALLEST_NORMAL_FLOAT), magnitude));
+    W::or(half, W::and(W::shift_right(floats, 16), W::splat(!MAGNITUDE & 0xffff)))
+}
