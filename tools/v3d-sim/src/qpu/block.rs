@@ -1,7 +1,8 @@
 //! Blocks: decoded code with its static properties.
 //!
-//! A block begins at an address and ends where execution cannot fall through: after the delay slots of a program end or of an unconditional branch.
-//! It is a superblock: conditional branches may leave it anywhere, and execution may enter it anywhere. Two blocks may overlap.
+//! A block begins at an address and ends where execution cannot fall through, after the delay slots of a program end or of an unconditional branch, unless one of
+//! its branches leads to what follows. It is a superblock: conditional branches may leave it anywhere, and execution may enter it anywhere. Two blocks may
+//! overlap.
 //!
 //! For each instruction a block knows which rules it breaks together with its predecessors in memory, and how many instructions from there on run
 //! without the sequencer ([`Run`], [`Group`]). [`micro_op`] decomposes instructions, `execution` executes the micro-ops, `cache` keeps blocks by
@@ -124,6 +125,8 @@ impl Block {
         let mut instructions: Vec<BlockInstruction> = Vec::new();
         let mut words = Vec::new();
         let mut last = MAX_BLOCK_INSTRUCTIONS;
+        // The furthest index that a branch leads to.
+        let mut furthest = 0;
         while instructions.len() <= last && instructions.len() < MAX_BLOCK_INSTRUCTIONS {
             let at = BusAddr(start.wrapping_add(instructions.len() as u32 * INSTRUCTION_BYTES));
             let word = match fetch(memory, at) {
@@ -135,12 +138,16 @@ impl Block {
             let instruction = DecodedInstruction::decode(word);
             words.push(word);
             if last == MAX_BLOCK_INSTRUCTIONS {
-                if matches!(instruction.signal, Signal::ProgramEnd | Signal::LoadColorEnd) {
-                    last = instructions.len() + THREAD_DELAY_SLOTS as usize;
-                }
-                if matches!(instruction.kind, Kind::Branch { condition: BranchCondition::Always, .. }) {
-                    last = instructions.len() + BRANCH_DELAY_SLOTS as usize;
-                }
+                furthest = furthest.max(branch_target(&instruction, instructions.len()).unwrap_or(0));
+                let slots = match (instruction.signal, instruction.kind) {
+                    (Signal::ProgramEnd | Signal::LoadColorEnd, _) => Some(THREAD_DELAY_SLOTS),
+                    (_, Kind::Branch { condition: BranchCondition::Always, .. }) => Some(BRANCH_DELAY_SLOTS),
+                    _ => None,
+                };
+                last = slots
+                    .map(|slots| instructions.len() + slots as usize)
+                    .filter(|&end| furthest <= end)
+                    .unwrap_or(last);
             }
             instructions.push(BlockInstruction {
                 instruction,
@@ -323,21 +330,28 @@ fn ends_quietly(instructions: &[BlockInstruction], at: usize) -> bool {
     })
 }
 
+/// The index that a relative branch at an index leads to, if that is a place of an instruction from the start of the block on.
+fn branch_target(instruction: &DecodedInstruction, at: usize) -> Option<usize> {
+    let Kind::Branch { relative: true, offset, register: None, .. } = instruction.kind else { return None };
+    if offset % INSTRUCTION_BYTES != 0 {
+        return None;
+    }
+    let from = i64::try_from(at + 1 + BRANCH_DELAY_SLOTS as usize).ok()?;
+    usize::try_from(from + i64::from(offset as i32) / i64::from(INSTRUCTION_BYTES)).ok()
+}
+
 /// The branch at an index, if the sequencer is not needed for it.
 fn plain_branch(instructions: &[BlockInstruction], runs: &[Run], at: usize) -> Option<PlainBranch> {
     const SLOTS: usize = BRANCH_DELAY_SLOTS as usize;
     let placed = instructions.get(at)?;
-    let Kind::Branch { condition, relative: true, offset, register: None } = placed.instruction.kind else {
-        return None;
-    };
+    let Kind::Branch { condition, .. } = placed.instruction.kind else { return None };
+    let target = branch_target(&placed.instruction, at)?;
     let links = [placed.instruction.add.to, placed.instruction.mul.to].iter().any(|to| *to != Destination::Nowhere);
     let harmless =
         placed.instruction.broken.is_empty() && placed.hazards.is_empty() && !placed.keeps && !placed.latches;
-    if links || !harmless || usize::from(runs.get(at + 1)?.count) < SLOTS || offset % INSTRUCTION_BYTES != 0 {
+    if links || !harmless || usize::from(runs.get(at + 1)?.count) < SLOTS {
         return None;
     }
-    let from = i64::try_from(at + 1 + SLOTS).ok()?;
-    let target = usize::try_from(from + i64::from(offset as i32) / i64::from(INSTRUCTION_BYTES)).ok()?;
     let slots =
         [instructions.get(at + SLOTS)?.instruction.touches, instructions.get(at + SLOTS - 1)?.instruction.touches];
     let first = &instructions.get(target)?.instruction;

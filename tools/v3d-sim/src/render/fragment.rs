@@ -35,6 +35,7 @@ use crate::simd::vectors::{SIGN, Vectors};
 use crate::simd::{SimdDispatch, SimdTask};
 use batch::BATCH_QUADS;
 use v3d_hw::Layout;
+use v3d_hw::qpu::LANES;
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::tile_buffer::{StencilConfiguration, StencilSelect, StencilWriteMasks};
 
@@ -301,35 +302,49 @@ impl SimdTask for Interpolation<'_> {
     #[inline(always)]
     fn run<V: Vectors>(self) {
         let Self { batch, coefficients, varyings } = self;
-        batch.varyings.clear();
-        let mut largest = Lanes::default();
+        batch.varyings.resize(varyings, Varying::default());
         let used = |quad: usize| quad < batch.count;
-        let distance = |axis: usize, quad: usize| if used(quad) { batch.distance[axis][quad] } else { 0.0 };
-        let [dx, dy] = [0, 1].map(|axis| [0, 1, 2, 3].map(|quad| distance(axis, quad)));
-        let first = batch.quads[0].coefficients;
-        let same = (0..BATCH_QUADS).all(|q| used(q) && batch.quads[q].coefficients == first);
-        for number in 0..varyings {
-            let of = |first: usize| coefficients.get(first + number).copied().unwrap_or_default();
-            let mut of_quads = [Coefficients::default(); BATCH_QUADS];
-            if same {
-                of_quads = [of(first); BATCH_QUADS];
-            } else {
-                for (coefficients, quad) in of_quads.iter_mut().zip(&batch.quads).take(batch.count) {
-                    *coefficients = of(quad.coefficients);
-                }
-            }
-            let mut varying = Varying::default();
-            for (quad, Coefficients { a, b, c }) in of_quads.into_iter().enumerate() {
-                let elements = PixelSteps::new(a, b).over_quad(a * dx[quad] + b * dy[quad]);
-                for (element, value) in elements.into_iter().enumerate() {
-                    varying.value.0[4 * quad + element] = (value as f32).to_bits();
-                    varying.coefficients.0[4 * quad + element] = c;
-                }
-            }
-            largest = largest.zip(varying.value, |largest, value| largest.max(value & !SIGN));
-            largest = largest.zip(varying.coefficients, |largest, value| largest.max(value & !SIGN));
-            batch.varyings.push(varying);
+        let distance = |axis: usize, lane: usize| if used(lane / 4) { batch.distance[axis][lane / 4] } else { 0.0 };
+        let (mut dx, mut dy) = ([0.0; LANES], [0.0; LANES]);
+        for lane in 0..LANES {
+            (dx[lane], dy[lane]) = (distance(0, lane), distance(1, lane));
         }
+        let first = batch.quads[0].coefficients;
+        let same = (0..BATCH_QUADS).all(|quad| used(quad) && batch.quads[quad].coefficients == first);
+        let mut largest = [0; LANES];
+        for (number, varying) in batch.varyings.iter_mut().enumerate() {
+            let of = |first: usize| coefficients.get(first + number).copied().unwrap_or_default();
+            let (mut a, mut b) = ([0.0; LANES], [0.0; LANES]);
+            if same {
+                let of_all = of(first);
+                (a, b) = ([of_all.a; LANES], [of_all.b; LANES]);
+                varying.coefficients = Lanes::splat(of_all.c);
+            } else {
+                varying.coefficients = Lanes::default();
+                for (number, quad) in batch.quads.iter().enumerate().take(batch.count) {
+                    let of_quad = of(quad.coefficients);
+                    for lane in 4 * number..4 * number + 4 {
+                        (a[lane], b[lane]) = (of_quad.a, of_quad.b);
+                        varying.coefficients.0[lane] = of_quad.c;
+                    }
+                }
+            }
+            // Loops of few operations, without branches, which the compiler turns into vectors.
+            let mut values = [0.0; LANES];
+            for lane in 0..LANES {
+                let first = a[lane] * dx[lane] + b[lane] * dy[lane];
+                values[lane] = PixelSteps::new(a[lane], b[lane]).from_first(first, lane);
+            }
+            for lane in 0..LANES {
+                varying.value.0[lane] = (values[lane] as f32).to_bits();
+            }
+            for lane in 0..LANES {
+                let (value, coefficients) = (varying.value.0[lane] & !SIGN, varying.coefficients.0[lane] & !SIGN);
+                largest[lane] = value.max(coefficients).max(largest[lane]);
+            }
+        }
+        batch.interpolated = true;
+        let largest = Lanes(largest);
         // The highest bit is set from the limit on.
         batch.small_varyings = V::negative(&largest.map(|largest| largest + (SIGN - SMALL_VARYING))) == 0;
     }
@@ -429,7 +444,7 @@ impl Io for FragmentIo<'_> {
     }
 
     fn varyings_ahead(&mut self) -> &[Varying] {
-        if self.batch.varyings.len() < self.state.varyings {
+        if !self.batch.interpolated {
             let varyings = self.state.varyings;
             self.state.simd.run(Interpolation { batch: self.batch, coefficients: self.coefficients, varyings });
         }
@@ -437,7 +452,7 @@ impl Io for FragmentIo<'_> {
     }
 
     fn has_small_varyings(&self) -> bool {
-        self.batch.varyings.len() >= self.state.varyings && self.batch.small_varyings
+        self.batch.interpolated && self.batch.small_varyings
     }
 
     fn take_varyings(&mut self, count: usize) {
@@ -671,7 +686,6 @@ mod tests {
     use crate::qpu::lanes::ALL;
     use crate::random::Random;
     use v3d_hw::control_list::CompareFunction;
-    use v3d_hw::qpu::LANES;
 
     /// A generator of numbers below a limit.
     fn numbers(seed: u64) -> impl FnMut(u32) -> u32 {

@@ -35,6 +35,8 @@ pub struct Batch {
     pub(super) moved: bool,
     /// The varyings, once they are interpolated.
     pub(super) varyings: Vec<Varying>,
+    /// They are those of this batch.
+    pub(super) interpolated: bool,
     /// All of these are [small](crate::qpu::io::SMALL_VARYING).
     pub(super) small_varyings: bool,
     /// Depth of each pixel, 24 bits: rb15 of the program.
@@ -97,9 +99,8 @@ impl Batch {
 
     /// Removes all quads.
     pub fn clear(&mut self) {
-        (self.count, self.reverse, self.moved) = (0, 0, false);
+        (self.count, self.reverse, self.moved, self.interpolated) = (0, 0, false, false);
         (self.flags, self.z, self.w) = Default::default();
-        self.varyings.clear();
     }
 
     /// Fills an empty batch with all quads of a block. `pixel` is the number of the block's first pixel in the tile buffer; the rest is that of [`NewQuad`].
