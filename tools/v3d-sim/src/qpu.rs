@@ -59,7 +59,7 @@ pub mod qps;
 mod sequencer;
 pub mod steps;
 #[cfg(test)]
-mod test_words;
+pub(crate) mod test_words;
 #[cfg(target_arch = "x86_64")]
 mod translation;
 

@@ -9,6 +9,9 @@ pub use crate::fault::qpu::IoError;
 
 use crate::memory::Memory;
 use crate::qpu::lanes::{Lanes, Mask};
+use crate::render::tlb::SAMPLES;
+use std::ptr;
+use v3d_hw::qpu::LANES;
 
 /// Whether an access can proceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +34,61 @@ pub struct Varying {
 
 /// A limit of the magnitude of varyings: 2^30, as the bits of a float. Products of several smaller numbers do not overflow.
 pub const SMALL_VARYING: u32 = (127 + 30) << 23;
+
+/// What translated code needs to access samples of the tile buffer itself, and what it has done with them. The addresses are valid until the unit is used in
+/// another way.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TileAccess {
+    /// The first words of colour of the quads. The second words of 64-bit colour are [`SECOND_WORD_BYTES`] behind.
+    pub colors: [*mut u32; QUADS],
+    /// Their words of depth and stencil.
+    pub zs: [*mut u32; QUADS],
+    /// The multisample masks of the pixels. Without multisampling, any but 0 selects the pixel.
+    pub flags: *mut Lanes,
+    /// Words of a pixel's colour; 0: code must not access samples itself.
+    pub color_words: u32,
+    /// Words of colour that the program has read, and has written.
+    pub color_read: u32,
+    /// See above.
+    pub color_written: u32,
+    /// Not 0: code may test depths itself.
+    pub tests_depth: u32,
+    /// All bits set where depths pass that are less than the stored ones, equal to them, or greater.
+    pub passing: [u32; 3],
+    /// All bits set: depths that pass are stored.
+    pub updates: u32,
+    /// Quads written to, quads with a pixel that has passed the depth test, and tested quads without one, since the last [`Io::note_tile_access`].
+    pub quads_written: u32,
+    /// See above.
+    pub quads_passed: u32,
+    /// See above.
+    pub quads_failed: u32,
+}
+
+/// Quads of a vector.
+const QUADS: usize = LANES / 4;
+
+/// Distance from the first word of 64-bit colour to the second.
+pub const SECOND_WORD_BYTES: usize = SAMPLES / 2 * size_of::<u32>();
+
+impl TileAccess {
+    /// No access.
+    pub const NONE: Self = Self {
+        colors: [ptr::null_mut(); QUADS],
+        zs: [ptr::null_mut(); QUADS],
+        flags: ptr::null_mut(),
+        color_words: 0,
+        color_read: 0,
+        color_written: 0,
+        tests_depth: 0,
+        passing: [0; 3],
+        updates: 0,
+        quads_written: 0,
+        quads_passed: 0,
+        quads_failed: 0,
+    };
+}
 
 /// The units behind a QPU's register map.
 pub trait Io {
@@ -143,6 +201,16 @@ pub trait Io {
     /// Reads the alpha mask.
     fn load_alpha(&mut self) -> Result<Lanes, IoError> {
         Err(IoError::NotAccessible("the tile buffer"))
+    }
+
+    /// How code may access samples of the tile buffer without the methods of this trait.
+    fn tile_access(&mut self) -> TileAccess {
+        TileAccess::NONE
+    }
+
+    /// Notes what code has done with that access.
+    fn note_tile_access(&mut self, access: &TileAccess) {
+        let _ = access;
     }
 
     /// Whether no other program competes for the scoreboard: waiting for it and unlocking it have no effect.

@@ -20,7 +20,7 @@ pub(in crate::qpu) const UNIFORM_TO_R0: u64 = 0x1002_0827_1582_7d80;
 pub(in crate::qpu) const COLOUR: u64 = 0x1002_0ba7_159e_7240;
 
 /// Memory of some size with instructions at its start.
-pub(in crate::qpu) fn memory_of(bytes: usize, words: &[u64]) -> OwnedMemory {
+pub(crate) fn memory_of(bytes: usize, words: &[u64]) -> OwnedMemory {
     let owned = OwnedMemory::new(bytes);
     for (i, word) in words.iter().enumerate() {
         owned.view().write(BusAddr(8 * i as u32), &word.to_le_bytes()).unwrap();

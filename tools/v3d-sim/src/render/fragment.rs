@@ -26,9 +26,9 @@ pub use batch::{Batch, NewQuad};
 use super::cap::CoverageReading;
 use super::pixel_trace::Event;
 use super::pse::{Coefficients, PixelSteps};
-use super::tlb::{Outcome, Passing, Shape, StencilTest, Tlb, ZTest, gather, scatter, test_sample};
+use super::tlb::{Outcome, Passing, SAMPLES, Shape, StencilTest, Tlb, ZTest, gather, scatter, test_sample};
 use crate::counters::Counters;
-use crate::qpu::io::SMALL_VARYING;
+use crate::qpu::io::{SMALL_VARYING, TileAccess};
 use crate::qpu::lanes::{ALL, Lanes, Mask};
 use crate::qpu::{Io, IoError, Varying, Wait};
 use crate::simd::vectors::{SIGN, Vectors};
@@ -661,6 +661,50 @@ impl Io for FragmentIo<'_> {
         Ok(value)
     }
 
+    fn tile_access(&mut self) -> TileAccess {
+        let shape = self.tlb.shape();
+        if shape.multisample || self.batch.count < BATCH_QUADS || self.batch.moved || self.fate.is_some() {
+            return TileAccess::NONE;
+        }
+        let ZTest { update, early_update, .. } = self.state.z_test;
+        // Depths that early Z has of its own are written by the unit.
+        let early_follows = self.tlb.early.words().is_none() && early_update;
+        let tests_depth = self.front.is_none() && self.back.is_none() && (!update || early_follows);
+        let (colors, zs) = (self.tlb.color.as_mut_ptr(), self.tlb.zs.as_mut_ptr());
+        let places = self.batch.quads.map(|quad| quad.pixel % SAMPLES);
+        TileAccess {
+            colors: places.map(|place| colors.wrapping_add(place)),
+            zs: places.map(|place| zs.wrapping_add(place)),
+            flags: &raw mut self.batch.flags,
+            color_words: shape.color_words() as u32,
+            color_read: (self.read.sample * shape.color_words() + self.read.word) as u32,
+            color_written: self.written_all as u32,
+            tests_depth: tests_depth.into(),
+            passing: self.state.passing.words(),
+            updates: if update { !0 } else { 0 },
+            ..TileAccess::NONE
+        }
+    }
+
+    fn note_tile_access(&mut self, access: &TileAccess) {
+        if access.color_words == 0 {
+            return;
+        }
+        let words = self.tlb.shape().color_words();
+        let read = access.color_read as usize;
+        self.read = Cursor { sample: read / words, word: read % words };
+        self.written_all = access.color_written as usize;
+        for (source, quads) in [
+            (CounterSource::TlbQuadsWritten, access.quads_written),
+            (CounterSource::TlbQuadsPassed, access.quads_passed),
+            (CounterSource::TlbQuadsFailed, access.quads_failed),
+        ] {
+            if quads != 0 {
+                self.counters.add(source, quads.into());
+            }
+        }
+    }
+
     fn has_scoreboard_alone(&self) -> bool {
         true
     }
@@ -684,8 +728,11 @@ impl From<TileBufferError> for IoError {
 mod tests {
     use super::*;
     use crate::qpu::lanes::ALL;
+    use crate::qpu::test_words::memory_of;
+    use crate::qpu::{CodeCache, EngineKind, Exit, Launch, Qpu};
     use crate::random::Random;
     use v3d_hw::control_list::CompareFunction;
+    use v3d_hw::qpu::{AddOp, Alu, Condition, Mux, Signal};
 
     /// A generator of numbers below a limit.
     fn numbers(seed: u64) -> impl FnMut(u32) -> u32 {
@@ -763,6 +810,98 @@ mod tests {
         }
         assert!(changed > 4000, "the suite changes something: {changed}");
         assert!(early_changed > 800, "the suite changes early depths: {early_changed}");
+    }
+
+    /// A program that tests depths, reads all words of colour and writes them back changed.
+    fn program(color_words: usize) -> Vec<u64> {
+        const TLB_Z: u8 = 44;
+        const TLB_COLOR_ALL: u8 = 46;
+        const R0: u8 = 32;
+        let from = |waddr_add, mux| Alu {
+            op_add: AddOp::Xor,
+            cond_add: Condition::Always,
+            raddr_a: 15,
+            raddr_b: 15,
+            waddr_add,
+            add_a: mux,
+            add_b: mux,
+            ..Alu::NOP
+        };
+        let mut program = vec![Alu::NOP; 3];
+        program.push(Alu { op_add: AddOp::Or, ..from(TLB_Z, Mux::A) });
+        for word in 0..color_words as u8 {
+            program.push(Alu { sig: Signal::LoadColor, ..Alu::NOP });
+            program.push(Alu { add_a: Mux::R4, ..from(R0 + word, Mux::B) });
+        }
+        program.extend(
+            [Mux::R0, Mux::R1]
+                .map(|mux| Alu { op_add: AddOp::Or, ..from(TLB_COLOR_ALL, mux) })
+                .iter()
+                .take(color_words),
+        );
+        program.extend([Alu::NOP, Alu { sig: Signal::ProgramEnd, ..Alu::NOP }, Alu::NOP, Alu::NOP]);
+        program.iter().map(|alu| alu.to_bits().unwrap() as u64).collect()
+    }
+
+    /// Translated code, which accesses samples itself where it can, leaves the same in the tile buffer as the unit.
+    #[test]
+    fn translated_code_accesses_samples_as_the_unit_does() {
+        let mut next = numbers(3);
+        let kinds = [EngineKind::Avx2, EngineKind::Avx512].into_iter().filter(|kind| kind.is_available());
+        let engines: Vec<_> = kinds.map(|kind| CodeCache::for_engine(kind).translating_eagerly()).collect();
+        let functions = CompareFunction::ALL;
+        let (mut full, mut changed) = (0, 0);
+        for round in 0..1500 {
+            let shape = Shape::new(next(8) == 0, next(2) == 0, false);
+            let function = functions[round % functions.len()];
+            let state = FragmentState {
+                z_test: ZTest { function, update: next(4) != 0, early_update: next(3) != 0 },
+                passing: function.into(),
+                varyings: 0,
+                vg_mask: false,
+                coverage: CoverageReading::default(),
+                tile: (0, 0),
+                simd: SimdDispatch::new(),
+            };
+            let mut tlb = Tlb::new(shape);
+            tlb.zs.iter_mut().for_each(|zs| *zs = next(4) << 8 | next(256));
+            tlb.color.iter_mut().for_each(|color| *color = next(u32::MAX));
+            let mut batch = batch(&mut next, shape);
+            batch.count = if next(4) == 0 { batch.count } else { BATCH_QUADS };
+            batch.flags = batch.flags.select(Lanes::default(), !batch.elements());
+            full += u32::from(batch.count == BATCH_QUADS && !shape.multisample);
+            let words = program(shape.color_words());
+            let owned = memory_of(4096, &words);
+            let launch = Launch {
+                ra15: Lanes(std::array::from_fn(|_| next(4) | next(2) << 24)),
+                rb15: Lanes(std::array::from_fn(|_| next(u32::MAX))),
+                ..Launch::default()
+            };
+            let run = |code: Option<&CodeCache>| {
+                let (mut tlb, mut batch, mut counters) = (tlb.clone(), batch.clone(), Counters::default());
+                let mut io = FragmentIo::new(&mut tlb, &mut batch, &[], &mut counters, state);
+                let mut qpu = Qpu::new();
+                qpu.start(&launch);
+                let (exit, translated) = match code {
+                    Some(code) => (qpu.run(&mut io, owned.view(), code, &mut 100), qpu.translated()),
+                    None => (qpu.run_reference(&mut io, owned.view(), &CodeCache::new(), &mut 100), 0),
+                };
+                assert_eq!((exit, qpu.take_faults().faults()), (Exit::Ended, &[][..]), "round {round}");
+                assert!(
+                    code.is_none() || translated > 5,
+                    "round {round}: {translated} instructions in translated code"
+                );
+                let early = tlb.early.words().map(|words| words.map(|word| word >> 8));
+                (tlb.zs, tlb.color, early, batch.flags, counters)
+            };
+            let expected = run(None);
+            changed += u32::from(expected.0 != tlb.zs) + u32::from(expected.1 != tlb.color);
+            for code in &engines {
+                assert!(run(Some(code)) == expected, "round {round}, {}: {function:?}, {shape:?}", code.engine());
+                code.clear();
+            }
+        }
+        assert!(full > 600 && changed > 1500, "{full} full batches, {changed} changes");
     }
 
     /// A quad's varying is that of its own primitive, and 0 where there is no quad.

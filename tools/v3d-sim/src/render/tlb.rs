@@ -290,6 +290,11 @@ impl From<CompareFunction> for Passing {
 }
 
 impl Passing {
+    /// All bits set where depths pass that are less than the stored ones, equal to them, or greater.
+    pub fn words(self) -> [u32; 3] {
+        [self.less, self.equal, self.greater].map(|elements| if elements == ALL { !0 } else { 0 })
+    }
+
     /// The elements for which it holds. `z` has 24 bits, `zs` is depth and stencil from the tile buffer.
     #[inline(always)]
     pub fn of<V: Vectors>(self, z: &Lanes, zs: &Lanes) -> Mask {

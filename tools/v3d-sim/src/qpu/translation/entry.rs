@@ -10,6 +10,8 @@
 //! - A segment checks at its top that all uniforms and varyings that its micro-ops take, including those in call backs, are between these addresses. After a
 //!   micro-op that changes the address of the uniforms, no micro-op takes one without another check. A call back takes at most one varying and leaves the
 //!   others in place: [`CallBack::end`] asserts that for every [`Io`].
+//! - Of the tile buffer it accesses the words of the quads that the frame points to, which a unit names only while they are four words inside of its buffers,
+//!   each in another place, and the masks of the batch. A unit that has named none names none later in the same call, so the frame says so until it returns.
 //! - While the code runs, nothing else accesses the [`Qpu`]: [`run`] borrows it and passes it on as a pointer. A call back makes references from the frame's
 //!   pointers, drops them before it returns, and gives the code new pointers, since the references have invalidated the old ones. One for a TMU makes none to
 //!   the other units, so that the varyings stay where they are; once none is left, the code reads none, and their addresses no longer matter.
@@ -52,6 +54,20 @@ impl Frame {
         self.point_at_registers(qpu);
         self.point_at_uniforms(qpu, memory);
         self.point_at_varyings(io);
+    }
+
+    /// Notes what code has done with samples of the tile buffer, before the unit is used otherwise.
+    fn give_tile_back(&self, io: &mut dyn Io) {
+        if self.tile.color_words != 0 {
+            io.note_tile_access(&self.tile);
+        }
+    }
+
+    /// Points at samples of the tile buffer again.
+    fn take_tile(&mut self, io: &mut dyn Io) {
+        if self.tile.color_words != 0 {
+            self.tile = io.tile_access();
+        }
     }
 
     fn point_at_varyings(&mut self, io: &mut dyn Io) {
@@ -126,6 +142,7 @@ pub(super) fn run(
         varyings_synced: ptr::null(),
         varyings_end: ptr::null(),
         small_varyings: 0,
+        tile: io.tile_access(),
         words: words.start,
         words_end: words.end,
         budget: *budget,
@@ -165,6 +182,7 @@ pub(super) fn run(
     *budget = frame.budget;
     qpu.take_uniforms(&frame);
     frame.take_varyings(io);
+    frame.give_tile_back(io);
     if frame.ended != 0 {
         qpu.ending = Some(0);
     }
@@ -206,6 +224,7 @@ impl<'a> CallBack<'a> {
         let (qpu, io) = unsafe { (&mut *context.qpu, &mut *context.io) };
         qpu.take_uniforms(frame);
         frame.take_varyings(io);
+        frame.give_tile_back(io);
         Self { frame, context, qpu, io }
     }
 
@@ -218,6 +237,7 @@ impl<'a> CallBack<'a> {
     fn end(self) {
         let before = self.frame.varyings_left();
         self.frame.point_at(self.qpu, self.io, self.context.memory);
+        self.frame.take_tile(self.io);
         assert!(self.frame.varyings_left() + 1 >= before, "the unit has lost varyings that it had announced");
     }
 }
@@ -276,10 +296,12 @@ unsafe extern "sysv64" fn access_unit(frame: *mut Frame, micro_op: u32) {
     if before != 0 {
         frame.take_varyings(io);
     }
+    frame.give_tile_back(io);
     if let Some(micro_op) = context.block.micro_op(micro_op as usize) {
         qpu.access_unit(micro_op, context.block, io, context.memory);
     }
     frame.point_at_registers(qpu);
+    frame.take_tile(io);
     // Without varyings the code reads none, wherever they are.
     if before != 0 {
         frame.point_at_varyings(io);

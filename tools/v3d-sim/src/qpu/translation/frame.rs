@@ -2,7 +2,7 @@
 
 use super::constants::WholeVector;
 use super::numbers::Numbers;
-use crate::qpu::io::Varying;
+use crate::qpu::io::{TileAccess, Varying};
 use crate::qpu::isa::registers::Flags;
 use crate::qpu::lanes::Lanes;
 use crate::tmu::{Fifos, Received};
@@ -137,6 +137,8 @@ pub(in crate::qpu) struct Frame {
     pub(super) varyings_end: *const Varying,
     /// Not 0 if all varyings are known to be [small](super::bounds::SMALL).
     pub(super) small_varyings: u32,
+    /// Samples of the tile buffer.
+    pub(super) tile: TileAccess,
     /// All of memory.
     pub(super) words: *const AtomicU32,
     pub(super) words_end: *const AtomicU32,
@@ -234,6 +236,18 @@ pub(super) mod at {
         VARYINGS = varyings;
         VARYINGS_END = varyings_end;
         SMALL_VARYINGS = small_varyings;
+        TILE_COLORS = tile.colors;
+        TILE_ZS = tile.zs;
+        TILE_FLAGS = tile.flags;
+        TILE_COLOR_WORDS = tile.color_words;
+        TILE_COLOR_READ = tile.color_read;
+        TILE_COLOR_WRITTEN = tile.color_written;
+        TILE_TESTS_DEPTH = tile.tests_depth;
+        TILE_PASSING = tile.passing;
+        TILE_UPDATES = tile.updates;
+        TILE_QUADS_WRITTEN = tile.quads_written;
+        TILE_QUADS_PASSED = tile.quads_passed;
+        TILE_QUADS_FAILED = tile.quads_failed;
         WORDS = words;
         WORDS_END = words_end;
         BUDGET = budget;

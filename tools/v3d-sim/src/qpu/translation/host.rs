@@ -183,6 +183,13 @@ pub(super) trait Control {
     /// Loads a TMU's next result to a register. Jumps if there is none.
     fn load_result(&mut self, unit: u8, to: RegisterIndex, empty: Label);
 
+    /// Loads the next word of the pixels' colour to a register. Jumps if the frame has no access to samples, or the last has been read.
+    fn load_colour(&mut self, to: RegisterIndex, otherwise: Label);
+    /// Writes a register to the pixels' colour. Jumps if the frame has no access to samples.
+    fn write_colour(&mut self, from: RegisterIndex, otherwise: Label);
+    /// Tests a register's depths. Jumps if the frame has no access to samples for that.
+    fn test_depth(&mut self, from: RegisterIndex, otherwise: Label);
+
     /// Prepares a call back for a micro-op or a group.
     fn prepare_call(&mut self, index: usize);
     /// Calls back a function of the frame's. Vector registers are lost.

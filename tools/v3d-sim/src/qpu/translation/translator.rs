@@ -19,8 +19,8 @@ use crate::qpu::isa::registers::{self, RegisterIndex};
 use crate::tmu;
 use std::collections::BTreeMap;
 use v3d_hw::qpu::accesses::accumulators;
-use v3d_hw::qpu::address_map::TmuCoordinate;
-use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, Signal};
+use v3d_hw::qpu::address_map::{TmuCoordinate, WriteTarget};
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, BranchCondition, Condition, Signal};
 
 /// Instructions of a branch and its delay slots.
 const BRANCH_INSTRUCTIONS: usize = 1 + BRANCH_DELAY_SLOTS as usize;
@@ -661,10 +661,17 @@ impl<H: Host> Translator<'_, H> {
         }
     }
 
-    /// Whether a micro-op is a call in rare cases only: it accesses the FIFOs of a TMU, and breaks no rule, or unlocks the scoreboard.
+    /// Whether a micro-op is a call in rare cases only: it accesses the FIFOs of a TMU, and breaks no rule, or samples of the tile buffer, or unlocks the
+    /// scoreboard.
     fn rarely_calls(&self, micro_op: &MicroOp) -> bool {
         match *micro_op {
-            MicroOp::LoadTmu { .. } | MicroOp::Signal { signal: Signal::ScoreboardUnlock, .. } => true,
+            MicroOp::LoadTmu { .. } => true,
+            MicroOp::Signal { signal, .. } => {
+                matches!(signal, Signal::ScoreboardUnlock | Signal::LoadColor | Signal::LoadColorEnd)
+            }
+            MicroOp::Peripheral { target, condition, .. } => {
+                matches!(target, WriteTarget::TlbZ | WriteTarget::TlbColorAll) && condition == Condition::Always
+            }
             MicroOp::Tmu { coordinate, at, .. } => {
                 let takes_uniform = self.block.instructions.get(usize::from(at)).map(|i| i.instruction.touches.uniform);
                 coordinate != TmuCoordinate::S && takes_uniform == Some(false)
@@ -673,7 +680,7 @@ impl<H: Host> Translator<'_, H> {
         }
     }
 
-    /// Writes a coordinate to a TMU, loads a result, or unlocks the scoreboard. The register cache is empty afterwards.
+    /// Writes a coordinate to a TMU, loads a result, accesses samples, or unlocks the scoreboard. The register cache is empty afterwards.
     fn access_directly(&mut self, index: usize, micro_op: &MicroOp) {
         self.end_stretch();
         self.move_on();
@@ -686,11 +693,16 @@ impl<H: Host> Translator<'_, H> {
                 control.write_coordinate(unit, tmu::place(coordinate), from, rare);
             }
             MicroOp::LoadTmu { unit, .. } => control.load_result(unit, registers::R4, rare),
+            MicroOp::Signal { signal: Signal::LoadColor | Signal::LoadColorEnd, .. } => {
+                control.load_colour(registers::R4, rare);
+            }
+            MicroOp::Peripheral { target: WriteTarget::TlbZ, from, .. } => control.test_depth(from, rare),
+            MicroOp::Peripheral { from, .. } => control.write_colour(from, rare),
             _ => control.check_scoreboard_alone(rare),
         }
         control.place(back);
         self.lowering.clear_cache();
-        if let MicroOp::LoadTmu { .. } = micro_op {
+        if let MicroOp::LoadTmu { .. } | MicroOp::Signal { .. } = micro_op {
             self.lowering.forget_bound(registers::R4);
         }
         self.rare_calls.push((rare, back, index, call_back(micro_op)));

@@ -1,6 +1,7 @@
 //! Code of x86-64 apart from vectors, for all hosts of that architecture.
 
 use super::{CallBack, Control, Encoded, Label};
+use crate::qpu::io::SECOND_WORD_BYTES;
 use crate::qpu::isa::registers::RegisterIndex;
 use crate::qpu::translation::frame::{CONSTANTS, MIDDLE, RECEIVED_LOG2, VARYING_BYTES, at};
 use crate::tmu::KEPT_RESULTS;
@@ -31,6 +32,9 @@ const WORD_OFFSET: u32 = BusAddr(u32::MAX).offset() & !3;
 /// Parameters of a lookup.
 const PARAMETERS: i32 = 4;
 const _: () = assert!(KEPT_RESULTS.is_power_of_two());
+/// Distance from the first word of 64-bit colour to the second, as a power of two.
+const SECOND_WORD_LOG2: u32 = SECOND_WORD_BYTES.ilog2();
+const _: () = assert!(SECOND_WORD_BYTES.is_power_of_two());
 
 /// Code of x86-64.
 pub(in crate::qpu::translation) struct X86 {
@@ -91,6 +95,54 @@ impl X86 {
             self.emit(|asm| asm.mov(VECTORS, qword_ptr(FRAME + at::VECTORS)));
         }
     }
+}
+
+/// Loads the words of two quads. Their addresses are in the frame from an offset on; `distance` is added to them.
+fn load_quads(
+    asm: &mut CodeAssembler,
+    to: AsmRegisterYmm,
+    addresses: i32,
+    distance: AsmRegister64,
+) -> Result<(), IcedError> {
+    asm.mov(rdx, qword_ptr(FRAME + addresses))?;
+    asm.mov(rsi, qword_ptr(FRAME + (addresses + 8)))?;
+    asm.vmovdqu(xmm10, xmmword_ptr(rdx + distance))?;
+    asm.vinserti128(to, ymm10, xmmword_ptr(rsi + distance), 1)
+}
+
+/// Stores words of two quads to the addresses of [`load_quads`] just before.
+fn store_quads(
+    asm: &mut CodeAssembler,
+    from: AsmRegisterYmm,
+    addresses: i32,
+    distance: AsmRegister64,
+) -> Result<(), IcedError> {
+    asm.mov(rdx, qword_ptr(FRAME + addresses))?;
+    asm.mov(rsi, qword_ptr(FRAME + (addresses + 8)))?;
+    asm.vmovdqa(ymm10, from)?;
+    asm.vmovdqu(xmmword_ptr(rdx + distance), xmm10)?;
+    asm.vextracti128(xmmword_ptr(rsi + distance), ymm10, 1)
+}
+
+/// Moves the highest bits of 16 elements to eax.
+fn gather_bits(asm: &mut CodeAssembler, low: AsmRegisterYmm, high: AsmRegisterYmm) -> Result<(), IcedError> {
+    asm.vmovmskps(eax, low)?;
+    asm.vmovmskps(edx, high)?;
+    asm.shl(edx, 8)?;
+    asm.or(eax, edx)
+}
+
+/// Adds the number of quads with a bit in the lower half of eax to a counter of the frame; leaves it in eax.
+fn count_quads(asm: &mut CodeAssembler, counter: i32) -> Result<(), IcedError> {
+    asm.mov(edx, eax)?;
+    asm.shr(edx, 1)?;
+    asm.or(eax, edx)?;
+    asm.mov(edx, eax)?;
+    asm.shr(edx, 2)?;
+    asm.or(eax, edx)?;
+    asm.and(eax, 0x1111)?;
+    asm.popcnt(eax, eax)?;
+    asm.add(dword_ptr(FRAME + counter), eax)
 }
 
 impl Control for X86 {
@@ -337,6 +389,100 @@ impl Control for X86 {
             asm.dec(dword_ptr(rax + at::COUNT))?;
             asm.cmove(ecx, edx)?;
             asm.mov(dword_ptr(rax + at::FIRST), ecx)
+        });
+    }
+
+    fn load_colour(&mut self, to: RegisterIndex, otherwise: Label) {
+        self.emit(|asm| {
+            asm.mov(ecx, dword_ptr(FRAME + at::TILE_COLOR_READ))?;
+            asm.cmp(ecx, dword_ptr(FRAME + at::TILE_COLOR_WORDS))
+        });
+        self.jump_if(|asm, label| asm.jae(label), otherwise);
+        self.emit(|asm| {
+            asm.inc(dword_ptr(FRAME + at::TILE_COLOR_READ))?;
+            asm.shl(ecx, SECOND_WORD_LOG2)?;
+            for half in 0..2 {
+                load_quads(asm, ymm0, at::TILE_COLORS + 16 * half, rcx)?;
+                asm.vmovdqa(ymmword_ptr(Self::register(to) + 32 * half), ymm0)?;
+            }
+            Ok(())
+        });
+    }
+
+    fn write_colour(&mut self, from: RegisterIndex, otherwise: Label) {
+        self.emit(|asm| {
+            asm.mov(eax, dword_ptr(FRAME + at::TILE_COLOR_WORDS))?;
+            asm.sub(eax, 1)
+        });
+        self.jump_if(|asm, label| asm.jb(label), otherwise);
+        self.emit(|asm| {
+            asm.mov(ecx, dword_ptr(FRAME + at::TILE_COLOR_WRITTEN))?;
+            asm.inc(dword_ptr(FRAME + at::TILE_COLOR_WRITTEN))?;
+            asm.and(ecx, eax)?;
+            asm.shl(ecx, SECOND_WORD_LOG2)?;
+            asm.vpxor(ymm3, ymm3, ymm3)?;
+            asm.mov(rax, qword_ptr(FRAME + at::TILE_FLAGS))?;
+            for (half, kept) in [(0, ymm4), (1, ymm5)] {
+                load_quads(asm, ymm0, at::TILE_COLORS + 16 * half, rcx)?;
+                asm.vpcmpeqd(kept, ymm3, ymmword_ptr(rax + 32 * half))?;
+                asm.vmovdqa(ymm1, ymmword_ptr(Self::register(from) + 32 * half))?;
+                asm.vblendvps(ymm0, ymm1, ymm0, kept)?;
+                store_quads(asm, ymm0, at::TILE_COLORS + 16 * half, rcx)?;
+            }
+            // A pixel counts with its first word.
+            let mut counted = asm.create_label();
+            asm.test(ecx, ecx)?;
+            asm.jne(counted)?;
+            gather_bits(asm, ymm4, ymm5)?;
+            asm.not(eax)?;
+            count_quads(asm, at::TILE_QUADS_WRITTEN)?;
+            asm.set_label(&mut counted)?;
+            asm.zero_bytes()
+        });
+    }
+
+    fn test_depth(&mut self, from: RegisterIndex, otherwise: Label) {
+        self.emit(|asm| asm.cmp(dword_ptr(FRAME + at::TILE_TESTS_DEPTH), 0));
+        self.jump_if(|asm, label| asm.je(label), otherwise);
+        self.emit(|asm| {
+            asm.xor(ecx, ecx)?;
+            asm.mov(rax, qword_ptr(FRAME + at::TILE_FLAGS))?;
+            asm.vpxor(ymm7, ymm7, ymm7)?;
+            for (half, passed, flags) in [(0, ymm5, ymm8), (1, ymm6, ymm9)] {
+                load_quads(asm, ymm0, at::TILE_ZS + 16 * half, rcx)?;
+                // Depths are in the highest 24 bits of what is stored.
+                asm.vpslld(ymm1, ymmword_ptr(Self::register(from) + 32 * half), 8)?;
+                asm.vpsrld(ymm2, ymm0, 8)?;
+                asm.vpsrld(ymm3, ymm1, 8)?;
+                asm.vpcmpgtd(ymm4, ymm2, ymm3)?;
+                asm.vpcmpgtd(ymm2, ymm3, ymm2)?;
+                asm.vpbroadcastd(ymm3, dword_ptr(FRAME + (at::TILE_PASSING + 4)))?;
+                asm.vpbroadcastd(passed, dword_ptr(FRAME + at::TILE_PASSING))?;
+                asm.vblendvps(ymm3, ymm3, passed, ymm4)?;
+                asm.vpbroadcastd(passed, dword_ptr(FRAME + (at::TILE_PASSING + 8)))?;
+                asm.vblendvps(passed, ymm3, passed, ymm2)?;
+                // Pixels without a sample are not tested.
+                asm.vmovdqa(flags, ymmword_ptr(rax + 32 * half))?;
+                asm.vpcmpeqd(ymm4, flags, ymm7)?;
+                asm.vpandn(passed, ymm4, passed)?;
+                asm.vpand(ymm3, flags, passed)?;
+                asm.vmovdqa(ymmword_ptr(rax + 32 * half), ymm3)?;
+                // The stencil stays.
+                asm.vpslld(ymm2, ymm0, 24)?;
+                asm.vpsrld(ymm2, ymm2, 24)?;
+                asm.vpor(ymm1, ymm1, ymm2)?;
+                asm.vpbroadcastd(ymm2, dword_ptr(FRAME + at::TILE_UPDATES))?;
+                asm.vpand(ymm2, ymm2, passed)?;
+                asm.vblendvps(ymm0, ymm0, ymm1, ymm2)?;
+                store_quads(asm, ymm0, at::TILE_ZS + 16 * half, rcx)?;
+                asm.vpcmpeqd(flags, flags, ymm7)?;
+            }
+            gather_bits(asm, ymm5, ymm6)?;
+            count_quads(asm, at::TILE_QUADS_PASSED)?;
+            asm.sub(dword_ptr(FRAME + at::TILE_QUADS_FAILED), eax)?;
+            gather_bits(asm, ymm8, ymm9)?;
+            asm.not(eax)?;
+            count_quads(asm, at::TILE_QUADS_FAILED)
         });
     }
 
