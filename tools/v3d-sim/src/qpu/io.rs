@@ -40,15 +40,23 @@ pub const SMALL_VARYING: u32 = (127 + 30) << 23;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TileAccess {
-    /// The first words of colour of the quads. The second words of 64-bit colour are [`SECOND_WORD_BYTES`] behind.
+    /// The first words of colour of the quads, of their first samples. The second words of 64-bit colour are [`SECOND_WORD_BYTES`] behind.
     pub colors: [*mut u32; QUADS],
     /// Their words of depth and stencil.
     pub zs: [*mut u32; QUADS],
-    /// The multisample masks of the pixels. Without multisampling, any but 0 selects the pixel.
+    /// The multisample masks of the pixels.
     pub flags: *mut Lanes,
-    /// Words of a pixel's colour; 0: code must not access samples itself.
+    /// Distance in bytes from a sample to the next one of its pixel.
+    pub sample_bytes: usize,
+    /// Samples of a pixel.
+    pub samples: u32,
+    /// The bits of a multisample mask that select the first sample, those of the next ones being one place higher: one, or all if there is no other.
+    pub first_sample: u32,
+    /// Words of a sample's colour; 0: code must not access samples itself.
     pub color_words: u32,
-    /// Words of colour that the program has read, and has written.
+    /// Words of colour that the program may read, has read, and has written.
+    pub color_readable: u32,
+    /// See above.
     pub color_read: u32,
     /// See above.
     pub color_written: u32,
@@ -78,7 +86,11 @@ impl TileAccess {
         colors: [ptr::null_mut(); QUADS],
         zs: [ptr::null_mut(); QUADS],
         flags: ptr::null_mut(),
+        sample_bytes: 0,
+        samples: 0,
+        first_sample: 0,
         color_words: 0,
+        color_readable: 0,
         color_read: 0,
         color_written: 0,
         tests_depth: 0,

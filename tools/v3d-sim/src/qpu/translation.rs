@@ -4,7 +4,7 @@
 //! host can round as the QPU does, and its vector registers hold registers of the QPU. Only instructions that block execution executes without the sequencer
 //! are translated. A micro-op that needs another unit (the lookup of a TMU, VPM, tile buffer), or is rare, becomes a call back to the interpreter, so that each
 //! micro-op has one definition and translated code never does more than block execution. Coordinates and results go to and from the FIFOs of a TMU, the
-//! scoreboard is taken, and full batches access the samples of a tile without multisampling, without a call.
+//! scoreboard is taken, and full batches access the samples of a tile, without a call.
 //!
 //! | module | what it holds |
 //! |---|---|

@@ -239,7 +239,11 @@ pub(super) mod at {
         TILE_COLORS = tile.colors;
         TILE_ZS = tile.zs;
         TILE_FLAGS = tile.flags;
+        TILE_SAMPLE_BYTES = tile.sample_bytes;
+        TILE_SAMPLES = tile.samples;
+        TILE_FIRST_SAMPLE = tile.first_sample;
         TILE_COLOR_WORDS = tile.color_words;
+        TILE_COLOR_READABLE = tile.color_readable;
         TILE_COLOR_READ = tile.color_read;
         TILE_COLOR_WRITTEN = tile.color_written;
         TILE_TESTS_DEPTH = tile.tests_depth;

@@ -124,6 +124,27 @@ fn store_quads(
     asm.vextracti128(xmmword_ptr(rsi + distance), ymm10, 1)
 }
 
+/// The bits of multisample masks that select the sample of a loop over all of them.
+const SAMPLE: AsmRegisterYmm = ymm15;
+
+/// Begins a loop over the samples of pixels: rcx is the distance of the first one's words.
+fn begin_samples(asm: &mut CodeAssembler) -> Result<CodeLabel, IcedError> {
+    asm.mov(r8d, dword_ptr(FRAME + at::TILE_SAMPLES))?;
+    asm.mov(r9, qword_ptr(FRAME + at::TILE_SAMPLE_BYTES))?;
+    asm.vpbroadcastd(SAMPLE, dword_ptr(FRAME + at::TILE_FIRST_SAMPLE))?;
+    let mut sample = asm.create_label();
+    asm.set_label(&mut sample)?;
+    Ok(sample)
+}
+
+/// Goes on with the next sample.
+fn end_samples(asm: &mut CodeAssembler, sample: &mut CodeLabel) -> Result<(), IcedError> {
+    asm.add(rcx, r9)?;
+    asm.vpaddd(SAMPLE, SAMPLE, SAMPLE)?;
+    asm.dec(r8d)?;
+    asm.jne(*sample)
+}
+
 /// Moves the highest bits of 16 elements to eax.
 fn gather_bits(asm: &mut CodeAssembler, low: AsmRegisterYmm, high: AsmRegisterYmm) -> Result<(), IcedError> {
     asm.vmovmskps(eax, low)?;
@@ -395,7 +416,7 @@ impl Control for X86 {
     fn load_colour(&mut self, to: RegisterIndex, otherwise: Label) {
         self.emit(|asm| {
             asm.mov(ecx, dword_ptr(FRAME + at::TILE_COLOR_READ))?;
-            asm.cmp(ecx, dword_ptr(FRAME + at::TILE_COLOR_WORDS))
+            asm.cmp(ecx, dword_ptr(FRAME + at::TILE_COLOR_READABLE))
         });
         self.jump_if(|asm, label| asm.jae(label), otherwise);
         self.emit(|asm| {
@@ -420,20 +441,26 @@ impl Control for X86 {
             asm.inc(dword_ptr(FRAME + at::TILE_COLOR_WRITTEN))?;
             asm.and(ecx, eax)?;
             asm.shl(ecx, SECOND_WORD_LOG2)?;
+            asm.mov(r10d, ecx)?;
             asm.vpxor(ymm3, ymm3, ymm3)?;
             asm.mov(rax, qword_ptr(FRAME + at::TILE_FLAGS))?;
-            for (half, kept) in [(0, ymm4), (1, ymm5)] {
+            let mut sample = begin_samples(asm)?;
+            for half in [0, 1] {
                 load_quads(asm, ymm0, at::TILE_COLORS + 16 * half, rcx)?;
-                asm.vpcmpeqd(kept, ymm3, ymmword_ptr(rax + 32 * half))?;
-                asm.vmovdqa(ymm1, ymmword_ptr(Self::register(from) + 32 * half))?;
-                asm.vblendvps(ymm0, ymm1, ymm0, kept)?;
+                asm.vpand(ymm1, SAMPLE, ymmword_ptr(rax + 32 * half))?;
+                asm.vpcmpeqd(ymm1, ymm1, ymm3)?;
+                asm.vmovdqa(ymm4, ymmword_ptr(Self::register(from) + 32 * half))?;
+                asm.vblendvps(ymm0, ymm4, ymm0, ymm1)?;
                 store_quads(asm, ymm0, at::TILE_COLORS + 16 * half, rcx)?;
             }
+            end_samples(asm, &mut sample)?;
             // A pixel counts with its first word.
             let mut counted = asm.create_label();
-            asm.test(ecx, ecx)?;
+            asm.test(r10d, r10d)?;
             asm.jne(counted)?;
-            gather_bits(asm, ymm4, ymm5)?;
+            asm.vpcmpeqd(ymm0, ymm3, ymmword_ptr(rax))?;
+            asm.vpcmpeqd(ymm1, ymm3, ymmword_ptr(rax + 32))?;
+            gather_bits(asm, ymm0, ymm1)?;
             asm.not(eax)?;
             count_quads(asm, at::TILE_QUADS_WRITTEN)?;
             asm.set_label(&mut counted)?;
@@ -444,43 +471,56 @@ impl Control for X86 {
     fn test_depth(&mut self, from: RegisterIndex, otherwise: Label) {
         self.emit(|asm| asm.cmp(dword_ptr(FRAME + at::TILE_TESTS_DEPTH), 0));
         self.jump_if(|asm, label| asm.je(label), otherwise);
+        let (zero, less, equal, greater, updates) = (ymm7, ymm11, ymm12, ymm13, ymm14);
+        let left = [ymm5, ymm6];
         self.emit(|asm| {
             asm.xor(ecx, ecx)?;
             asm.mov(rax, qword_ptr(FRAME + at::TILE_FLAGS))?;
-            asm.vpxor(ymm7, ymm7, ymm7)?;
-            for (half, passed, flags) in [(0, ymm5, ymm8), (1, ymm6, ymm9)] {
+            for register in [zero, left[0], left[1]] {
+                asm.vpxor(register, register, register)?;
+            }
+            for (number, passing) in (0..).zip([less, equal, greater]) {
+                asm.vpbroadcastd(passing, dword_ptr(FRAME + (at::TILE_PASSING + 4 * number)))?;
+            }
+            asm.vpbroadcastd(updates, dword_ptr(FRAME + at::TILE_UPDATES))?;
+            let mut sample = begin_samples(asm)?;
+            for (half, left) in (0..).zip(left) {
                 load_quads(asm, ymm0, at::TILE_ZS + 16 * half, rcx)?;
                 // Depths are in the highest 24 bits of what is stored.
-                asm.vpslld(ymm1, ymmword_ptr(Self::register(from) + 32 * half), 8)?;
+                asm.vmovdqa(ymm1, ymmword_ptr(Self::register(from) + 32 * half))?;
+                asm.vpslld(ymm1, ymm1, 8)?;
                 asm.vpsrld(ymm2, ymm0, 8)?;
                 asm.vpsrld(ymm3, ymm1, 8)?;
                 asm.vpcmpgtd(ymm4, ymm2, ymm3)?;
                 asm.vpcmpgtd(ymm2, ymm3, ymm2)?;
-                asm.vpbroadcastd(ymm3, dword_ptr(FRAME + (at::TILE_PASSING + 4)))?;
-                asm.vpbroadcastd(passed, dword_ptr(FRAME + at::TILE_PASSING))?;
-                asm.vblendvps(ymm3, ymm3, passed, ymm4)?;
-                asm.vpbroadcastd(passed, dword_ptr(FRAME + (at::TILE_PASSING + 8)))?;
-                asm.vblendvps(passed, ymm3, passed, ymm2)?;
-                // Pixels without a sample are not tested.
-                asm.vmovdqa(flags, ymmword_ptr(rax + 32 * half))?;
-                asm.vpcmpeqd(ymm4, flags, ymm7)?;
-                asm.vpandn(passed, ymm4, passed)?;
-                asm.vpand(ymm3, flags, passed)?;
-                asm.vmovdqa(ymmword_ptr(rax + 32 * half), ymm3)?;
+                asm.vblendvps(ymm3, equal, less, ymm4)?;
+                asm.vblendvps(ymm3, ymm3, greater, ymm2)?;
+                // What is not covered is not tested.
+                asm.vpand(ymm2, SAMPLE, ymmword_ptr(rax + 32 * half))?;
+                asm.vpcmpeqd(ymm4, ymm2, zero)?;
+                asm.vpandn(ymm3, ymm4, ymm3)?;
+                asm.vpand(ymm2, ymm2, ymm3)?;
+                asm.vpor(left, left, ymm2)?;
                 // The stencil stays.
                 asm.vpslld(ymm2, ymm0, 24)?;
                 asm.vpsrld(ymm2, ymm2, 24)?;
                 asm.vpor(ymm1, ymm1, ymm2)?;
-                asm.vpbroadcastd(ymm2, dword_ptr(FRAME + at::TILE_UPDATES))?;
-                asm.vpand(ymm2, ymm2, passed)?;
-                asm.vblendvps(ymm0, ymm0, ymm1, ymm2)?;
+                asm.vpand(ymm3, ymm3, updates)?;
+                asm.vblendvps(ymm0, ymm0, ymm1, ymm3)?;
                 store_quads(asm, ymm0, at::TILE_ZS + 16 * half, rcx)?;
-                asm.vpcmpeqd(flags, flags, ymm7)?;
             }
-            gather_bits(asm, ymm5, ymm6)?;
+            end_samples(asm, &mut sample)?;
+            asm.vpcmpeqd(ymm0, zero, ymmword_ptr(rax))?;
+            asm.vpcmpeqd(ymm1, zero, ymmword_ptr(rax + 32))?;
+            for (half, left) in (0..).zip(left) {
+                asm.vmovdqa(ymmword_ptr(rax + 32 * half), left)?;
+                asm.vpcmpeqd(left, left, zero)?;
+            }
+            gather_bits(asm, left[0], left[1])?;
+            asm.not(eax)?;
             count_quads(asm, at::TILE_QUADS_PASSED)?;
             asm.sub(dword_ptr(FRAME + at::TILE_QUADS_FAILED), eax)?;
-            gather_bits(asm, ymm8, ymm9)?;
+            gather_bits(asm, ymm0, ymm1)?;
             asm.not(eax)?;
             count_quads(asm, at::TILE_QUADS_FAILED)
         });
