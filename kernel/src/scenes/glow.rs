@@ -3,7 +3,6 @@
 //! Each light is a point sprite whose colour is added to the target, which has 64 bits per pixel: where many lights overlap, the sum is far beyond the range of
 //! a byte, and nothing is lost. A second pass looks up the sums and maps them to the display as film does, by 1 - 2^(-exposure * light): bright colours
 //! approach white and never reach it.
-//! white and never reaches it.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::f32::consts::TAU;
@@ -70,7 +69,6 @@ impl Glow {
 
 /// A light at a time from 0 to 1 within a rotation. The lights form a disk that is brightest in its centre and along two spiral arms. Every other light is a
 /// small, bright star; the others are large and faint.
-/// star, small and bright, and the rest is mist.
 fn light(number: u16, time: f32, height_px: f32) -> Vertex {
     let share = f32::from(number) / f32::from(LIGHTS);
     let angle = f32::from(number) * GOLDEN_ANGLE;

@@ -2,7 +2,6 @@
 //!
 //! They go to the UART that is connected to pins 14 and 15, with the firmware's settings, since the kernel has not initialised it yet. A UART whose FIFO stays
 //! full is polled some thousand times for each letter, then the letter is dropped.
-//! thousand times for each letter, no longer.
 
 use core::arch::global_asm;
 
