@@ -11,6 +11,10 @@ const WANTED: [&str; 3] = ["i2c-bcm2835", "snd-soc-hdmi-codec", "vc4"];
 
 /// Adds the modules and a list of them to an archive, uncompressed.
 pub(super) fn add(root: &Path, archive: &mut Archive) -> Result<()> {
+    // Debian 13 has them in /usr/lib, to which its package base-files, which is not unpacked, makes /lib a link.
+    if !root.join("lib").exists() {
+        std::os::unix::fs::symlink("usr/lib", root.join("lib")).context("cannot make the link to usr/lib")?;
+    }
     let folder = root.join("lib/modules");
     let versions = fs::read_dir(&folder).with_context(|| format!("there is no {}", folder.display()))?;
     let version = versions.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).max();
