@@ -12,6 +12,7 @@
 #include <GLES2/gl2.h>
 #include <GLES2/gl2ext.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -405,11 +406,54 @@ static const struct scene {
     { "many", many }, { "hang", hang }, { "counters", counters },
 };
 
+/* A multisampled frame buffer of OpenGL ES 3, whose pictures have to be resolved before they are read; 0: that of the surface. */
+static GLuint multisampled;
+static const GLenum read_target = 0x8ca8, draw_target = 0x8ca9;
+
+static GLuint frame_buffer(int samples)
+{
+    void (*storage)(GLenum, GLsizei, GLenum, GLsizei, GLsizei) = (void *)eglGetProcAddress("glRenderbufferStorageMultisample");
+    GLuint buffer, parts[2];
+    glGenFramebuffers(1, &buffer);
+    glGenRenderbuffers(2, parts);
+    glBindFramebuffer(GL_FRAMEBUFFER, buffer);
+    for (int part = 0; part < 2; part++) {
+        glBindRenderbuffer(GL_RENDERBUFFER, parts[part]);
+        storage(GL_RENDERBUFFER, samples, part ? GL_DEPTH24_STENCIL8_OES : GL_RGBA8_OES, WIDTH, HEIGHT);
+    }
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, parts[0]);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, parts[1]);
+    if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
+        fail("OpenGL ES 3", "it has no multisampled frame buffer");
+    return buffer;
+}
+
+static void read_pixels(uint8_t *pixels)
+{
+    static GLuint resolved, colors;
+    if (multisampled) {
+        void (*blit)(GLint, GLint, GLint, GLint, GLint, GLint, GLint, GLint, GLbitfield, GLenum) = (void *)eglGetProcAddress("glBlitFramebuffer");
+        if (!resolved) {
+            glGenFramebuffers(1, &resolved);
+            glGenRenderbuffers(1, &colors);
+            glBindRenderbuffer(GL_RENDERBUFFER, colors);
+            glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8_OES, WIDTH, HEIGHT);
+            glBindFramebuffer(draw_target, resolved);
+            glFramebufferRenderbuffer(draw_target, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, colors);
+        }
+        glBindFramebuffer(draw_target, resolved);
+        blit(0, 0, WIDTH, HEIGHT, 0, 0, WIDTH, HEIGHT, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+        glBindFramebuffer(read_target, resolved);
+    }
+    glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+    glBindFramebuffer(GL_FRAMEBUFFER, multisampled);
+}
+
 static void save(const char *scene, int frame)
 {
     static uint8_t pixels[WIDTH * HEIGHT * 4];
     char path[512];
-    glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+    read_pixels(pixels);
     snprintf(path, sizeof path, "%s/%s-%d.ppm", folder, scene, frame);
     FILE *file = fopen(path, "wb");
     if (!file)
@@ -463,32 +507,44 @@ static void run(const char *words)
     fail("there is no scene", name);
 }
 
-int main(int argc, char **argv)
+/* Makes a context current, whose surface has this number of samples. */
+static void make_current(EGLDisplay display, int samples)
 {
-    const char *samples = getenv("SAMPLES");
     const EGLint wanted[] = {
         EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE, EGL_OPENGL_ES2_BIT, EGL_RED_SIZE, 8, EGL_GREEN_SIZE, 8, EGL_BLUE_SIZE, 8,
-        EGL_ALPHA_SIZE, 8, EGL_DEPTH_SIZE, 24, EGL_STENCIL_SIZE, 8, EGL_SAMPLES, samples ? atoi(samples) : 0, EGL_NONE,
+        EGL_ALPHA_SIZE, 8, EGL_DEPTH_SIZE, 24, EGL_STENCIL_SIZE, 8, EGL_SAMPLES, samples, EGL_NONE,
     };
     const EGLint version[] = { EGL_CONTEXT_CLIENT_VERSION, 2, EGL_NONE };
     const EGLint size[] = { EGL_WIDTH, WIDTH, EGL_HEIGHT, HEIGHT, EGL_NONE };
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    if (argc < 3)
-        fail("usage", "draw FOLDER SCENE[:FRAMES[:EVERY[:SIZE]]]...");
-    folder = argv[1];
-    PFNEGLGETPLATFORMDISPLAYEXTPROC get = (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
-    EGLDisplay display = get ? get(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL) : EGL_NO_DISPLAY;
     EGLConfig config;
     EGLint count = 0;
-    if (!eglInitialize(display, NULL, NULL))
-        fail("EGL", "it has no surfaceless display");
-    eglBindAPI(EGL_OPENGL_ES_API);
     if (!eglChooseConfig(display, wanted, &config, 1, &count) || count < 1)
         fail("EGL", "it has no such frame buffer");
     EGLContext context = eglCreateContext(display, config, EGL_NO_CONTEXT, version);
     EGLSurface surface = eglCreatePbufferSurface(display, config, size);
     if (!eglMakeCurrent(display, surface, surface, context))
         fail("EGL", "it has no context");
+}
+
+int main(int argc, char **argv)
+{
+    const char *wanted = getenv("SAMPLES");
+    int samples = wanted ? atoi(wanted) : 0;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (argc < 3)
+        fail("usage", "draw FOLDER SCENE[:FRAMES[:EVERY[:SIZE]]]...");
+    folder = argv[1];
+    PFNEGLGETPLATFORMDISPLAYEXTPROC get = (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
+    EGLDisplay display = get ? get(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL) : EGL_NO_DISPLAY;
+    if (!eglInitialize(display, NULL, NULL))
+        fail("EGL", "it has no surfaceless display");
+    eglBindAPI(EGL_OPENGL_ES_API);
+    make_current(display, 0);
+    /* Surfaces with samples come out black on llvmpipe of Mesa 25, which has OpenGL ES 3. */
+    if (samples && !strncmp((const char *)glGetString(GL_VERSION), "OpenGL ES 3", 11))
+        multisampled = frame_buffer(samples);
+    else if (samples)
+        make_current(display, samples);
     printf("renderer %s, %s\n", glGetString(GL_RENDERER), glGetString(GL_VERSION));
     for (int word = 2; word < argc; word++)
         run(argv[word]);
