@@ -7,7 +7,7 @@
 
 use anyhow::{Context, Result};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Types and permissions of entries.
 const FOLDER: u32 = 0o040_755;
@@ -53,6 +53,24 @@ impl Archive {
     /// Adds a copy of a file.
     pub(super) fn copy(&mut self, name: &str, from: &Path) -> Result<()> {
         self.file(name, &fs::read(from).with_context(|| format!("cannot read {}", from.display()))?);
+        Ok(())
+    }
+
+    /// Adds a folder of a system with all that is in it.
+    pub(super) fn tree(&mut self, root: &Path, folder: &Path) -> Result<()> {
+        self.folder(&folder.to_string_lossy());
+        let entries =
+            fs::read_dir(root.join(folder)).with_context(|| format!("cannot read {}", root.join(folder).display()))?;
+        let mut paths: Vec<PathBuf> =
+            entries.map(|entry| Ok(folder.join(entry?.file_name()))).collect::<Result<_>>()?;
+        paths.sort();
+        for path in paths {
+            if root.join(&path).is_dir() {
+                self.tree(root, &path)?;
+            } else {
+                self.copy(&path.to_string_lossy(), &root.join(&path))?;
+            }
+        }
         Ok(())
     }
 

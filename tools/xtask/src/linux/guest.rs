@@ -181,6 +181,12 @@ impl Guest<'_> {
             if bytes.starts_with(b"\x7fELF") {
                 libraries.needed_by(&self.system.root, &bytes, &mut archive)?;
             }
+            // A program of Debian's packages may have data: that of glmark2-es2-drm is in a folder glmark2.
+            let name = name.to_string_lossy();
+            let data = Path::new("usr/share").join(name.split('-').next().unwrap_or(&name));
+            if path.starts_with(&self.system.root) && self.system.root.join(&data).is_dir() {
+                archive.tree(&self.system.root, &data)?;
+            }
         }
         Ok(archive.finish())
     }
