@@ -1,8 +1,8 @@
 //! Blocks: decoded code with its static properties.
 //!
-//! A block begins at an address and ends where execution cannot fall through, after the delay slots of a program end or of an unconditional branch, unless one of
-//! its branches leads to what follows. It is a superblock: conditional branches may leave it anywhere, and execution may enter it anywhere. Two blocks may
-//! overlap.
+//! A block begins at an address and ends where execution cannot fall through, after the delay slots of a program end or of an unconditional branch, unless
+//! one of its branches leads to what follows. It is a superblock: conditional branches may leave it anywhere, and execution may enter it anywhere. Two
+//! blocks may overlap.
 //!
 //! For each instruction a block knows which rules it breaks together with its predecessors in memory, and how many instructions from there on run
 //! without the sequencer ([`Run`], [`Group`]). [`micro_op`] decomposes instructions, `execution` executes the micro-ops, `cache` keeps blocks by

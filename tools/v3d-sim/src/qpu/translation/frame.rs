@@ -17,8 +17,8 @@ pub(super) const MIDDLE: i32 = 128;
 pub(in crate::qpu) type ExecuteMicroOp = unsafe extern "sysv64" fn(*mut Frame, u32);
 /// A call back before a group: the frame, and the group's index. Not 0 if its micro-ops may be executed now.
 pub(in crate::qpu) type BeginGroup = unsafe extern "sysv64" fn(*mut Frame, u32) -> u32;
-/// A call for results of a function that are infinite, have overflowed or are uncertain: the argument, and the place of the result. Each is a vector register of
-/// the host.
+/// A call for results of a function that are infinite, have overflowed or are uncertain: the argument, and the place of the result. Each is a vector register
+/// of the host.
 pub(in crate::qpu) type SpecialResult = unsafe extern "sysv64" fn(*const u32, *mut u32);
 
 /// The calls that translated code makes.
