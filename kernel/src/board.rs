@@ -12,7 +12,7 @@ pub mod raspberry_pi_3;
 
 pub use bcm2837::{boot_requests, firmware, framebuffer, gpio, property, system_timer, uart, watchdog};
 #[cfg(target_os = "none")]
-pub use bcm2837::{core_interrupts, hvs, interrupt_controller, power, v3d_registers};
+pub use bcm2837::{core_interrupts, emmc, hvs, interrupt_controller, power, v3d_registers};
 pub use raspberry_pi_3::{act_led, addresses, interrupt_lines, revision};
 #[cfg(target_os = "none")]
 pub use raspberry_pi_3::{peripherals, serial_port};

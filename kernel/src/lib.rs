@@ -8,6 +8,7 @@
 //! - [`display`]: pages in memory, and when one is shown ([`bcm283x::swapchain`] says into which the next frame is drawn); [`terminal`]: the console, its
 //!   screen and its keys; [`logging`]: the log.
 //! - `live`: the shader that is written while the kernel runs, with the feature `wgsl`.
+//! - [`storage`]: files on the SD card.
 //! - [`shell`]: the console's commands, whose syntax ([`shell::command`]) is also the protocol of `cargo xtask`; [`capture`], [`selftest`] and [`report`]: the
 //!   parts of the largest commands that need no hardware.
 //! - `gpu` brings up the V3D and implements the traits that the driver crate `v3d` needs; `scenes` are the demonstrations, made of [`scene_parts`] that compute
@@ -55,6 +56,7 @@ pub mod scene_parts;
 pub mod scenes;
 pub mod selftest;
 pub mod shell;
+pub mod storage;
 pub mod terminal;
 #[cfg(target_os = "none")]
 mod tick;

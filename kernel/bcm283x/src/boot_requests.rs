@@ -22,6 +22,8 @@ use crate::{
 const PL011_CLOCK_HZ: u32 = 48_000_000;
 /// The core clock with `enable_uart=1`.
 const CORE_CLOCK_HZ: u32 = 250_000_000;
+/// The highest clock of the SD controller under the firmware: with it, the card's clock is at most what it should be [linux bcm2835-clk.c and firmware, 250 MHz].
+const EMMC_CLOCK_HZ: u32 = 250_000_000;
 /// The V3D clock to request if the firmware does not tell its maximum.
 const V3D_CLOCK_HZ: u32 = 300_000_000;
 /// An upper bound of every clock of the chip; a higher answer is ignored.
@@ -43,11 +45,22 @@ pub fn pl011_clock_hz(firmware: &impl Firmware) -> u32 {
 /// Rate of the core clock in hertz, from which the mini UART derives its baud rate: as measured, or else as set. A clock that is set to a rate need not have
 /// it: the firmware scales the core clock with the load.
 pub fn core_clock_hz(firmware: &impl Firmware) -> u32 {
-    let measured = firmware.ask(&GetMeasuredClockRate { clock: clock::CORE }).ok();
+    rate_hz(firmware, clock::CORE).unwrap_or(CORE_CLOCK_HZ)
+}
+
+/// Switches the clock of the SD controller on; returns its rate in hertz, or the highest that it has been seen with.
+pub fn emmc_clock_hz(firmware: &impl Firmware) -> u32 {
+    // A clock that the firmware does not switch may run all the same: it has loaded the kernel from the card.
+    let _ = firmware.ask(&SetClockState { clock: clock::EMMC, on: 1 });
+    rate_hz(firmware, clock::EMMC).unwrap_or(EMMC_CLOCK_HZ)
+}
+
+/// Rate of a clock in hertz: as measured, or else as set.
+fn rate_hz(firmware: &impl Firmware, clock: u32) -> Option<u32> {
+    let measured = firmware.ask(&GetMeasuredClockRate { clock }).ok();
     measured
         .and_then(|clock| plausible(clock.rate_hz))
-        .or_else(|| firmware.ask(&GetClockRate { clock: clock::CORE }).ok().and_then(|clock| plausible(clock.rate_hz)))
-        .unwrap_or(CORE_CLOCK_HZ)
+        .or_else(|| firmware.ask(&GetClockRate { clock }).ok().and_then(|clock| plausible(clock.rate_hz)))
 }
 
 /// Sets the ARM's clock to its maximum, since the firmware starts it at its minimum; returns the rate in hertz.

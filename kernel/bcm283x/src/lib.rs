@@ -7,6 +7,7 @@
 //!   of a size that [`edid`] tells; [`refusals`] keeps what the firmware did not answer.
 //! - [`swapchain`]: into which page the next frame is drawn.
 //! - [`power`]: the power domain and the reset of the V3D.
+//! - [`sd_card`]: blocks of the SD card.
 //! - [`chip`]: all of it on a [`Bus`], as the four traits that the driver `v3d` needs.
 //!
 //! BCM2835, BCM2836 and BCM2837 have the same blocks; only the address at which the ARM sees them differs.
@@ -30,6 +31,7 @@ pub mod peripherals;
 pub mod power;
 pub mod property;
 pub mod refusals;
+pub mod sd_card;
 pub mod swapchain;
 
 pub use bus::Bus;

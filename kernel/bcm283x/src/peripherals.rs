@@ -1,7 +1,7 @@
 //! The addresses of the blocks, as the ARM sees them
 //!
 //! # Sources
-//! BCM2835 ARM Peripherals, 1.2.3 and chapters 7, 12; [linux bcm2835.dtsi, bcm2836.dtsi, bcm2837.dtsi]; [AG section 10] for the V3D.
+//! BCM2835 ARM Peripherals, 1.2.3 and chapters 5, 7, 12; [linux bcm2835.dtsi, bcm2836.dtsi, bcm2837.dtsi]; [AG section 10] for the V3D.
 
 use v3d::hw::BusAddr;
 
@@ -63,6 +63,11 @@ impl Peripherals {
     /// UART0, a PL011.
     pub const fn uart0(self) -> u32 {
         self.base + 0x0020_1000
+    }
+
+    /// The Arasan controller of SD cards, EMMC.
+    pub const fn emmc(self) -> u32 {
+        self.base + 0x0030_0000
     }
 
     /// The V3D.

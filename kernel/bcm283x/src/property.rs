@@ -474,6 +474,8 @@ properties! {
 
 /// Numbers of clocks in clock properties.
 pub mod clock {
+    /// The Arasan SD controller's.
+    pub const EMMC: u32 = 1;
     /// The UART's.
     pub const UART: u32 = 2;
     /// The ARM cores'.

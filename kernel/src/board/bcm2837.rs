@@ -9,6 +9,8 @@
 
 #[cfg(target_os = "none")]
 pub mod core_interrupts;
+#[cfg(target_os = "none")]
+pub mod emmc;
 pub mod firmware;
 pub mod framebuffer;
 pub mod gpio;

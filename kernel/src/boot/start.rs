@@ -13,6 +13,7 @@ use crate::{
     board::{
         act_led, boot_requests,
         core_interrupts::CoreInterrupts,
+        emmc::{self, CardSlot},
         firmware::{self, BehindMailbox, Firmware},
         framebuffer, gpio, hvs, interrupt_controller,
         peripherals::Peripherals,
@@ -61,6 +62,8 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
         graphics_power,
         graphics_clock,
         async_bridge,
+        emmc,
+        card_pins,
         hvs,
         v3d,
     } = peripherals;
@@ -135,7 +138,8 @@ pub(crate) fn kernel_main(handover: Handover) -> ! {
     println!("ready");
     raise_arm_clock();
     watchdog.disarm();
-    let session = Session::new(handover, framebuffer, watchdog, gpu, options);
+    let card = CardSlot::new(emmc::Hardware { controller: emmc, pins: card_pins });
+    let session = Session::new(handover, framebuffer, watchdog, gpu, card, options);
     reach(BootStage::Shell);
     shell::run(session)
 }

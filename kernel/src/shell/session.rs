@@ -7,7 +7,7 @@ use v3d::Submission;
 
 use crate::{
     arch::Handover,
-    board::watchdog::Watchdog,
+    board::{emmc::CardSlot, watchdog::Watchdog},
     boot::options::BootOptions,
     capture::replay::Replay,
     display::{frame_times::FrameTimes, pages::Pages},
@@ -34,6 +34,8 @@ pub struct Session {
     pub watchdog: Watchdog,
     /// The V3D, or why there is none.
     pub gpu: Result<GpuDevice, String>,
+    /// The slot of the SD card.
+    pub card: CardSlot,
     /// The last frame that was drawn.
     pub last_picture: Option<LastPicture>,
     /// Frame times of the last scene, and the set of counters that was active.
@@ -72,6 +74,7 @@ impl Session {
         framebuffer: Option<Pages>,
         watchdog: Watchdog,
         gpu: Result<GpuDevice, String>,
+        card: CardSlot,
         options: BootOptions,
     ) -> Self {
         Self {
@@ -79,6 +82,7 @@ impl Session {
             framebuffer,
             watchdog,
             gpu,
+            card,
             last_picture: None,
             last_times: None,
             counted: CounterSet::default(),

@@ -1,4 +1,4 @@
-//! Pins: the function of the header's serial pins 14 and 15, and pins as outputs
+//! Pins: the function of the header's serial pins 14 and 15, pins as outputs, and the pins of the SD card
 //!
 //! On boards with Bluetooth, the PL011 is connected to the Bluetooth chip by default (pins 32 and 33), and the header's serial pins to the mini UART. The
 //! firmware's choice can be read from the pins' function: `enable_uart=1` sets ALT5 (mini UART), `dtoverlay=disable-bt` sets ALT0 (PL011).
@@ -55,6 +55,22 @@ register_structs! {
     }
 }
 
+register_structs! {
+    /// The part of the GPIO block that connects the SD card.
+    #[allow(missing_docs, reason = "field names are the manual's register names")]
+    pub CardPins {
+        (0x00 => _gpfsel0),
+        (0x0c => pub gpfsel3: ReadWrite<u32>),
+        (0x10 => pub gpfsel4: ReadWrite<u32>),
+        (0x14 => pub gpfsel5: ReadWrite<u32>),
+        (0x18 => _others),
+        (0x94 => pub gppud: ReadWrite<u32, GPPUD::Register>),
+        (0x98 => _gppudclk0),
+        (0x9c => pub gppudclk1: ReadWrite<u32>),
+        (0xa0 => @END),
+    }
+}
+
 /// The UART that is connected to the header's serial pins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SerialPins {
@@ -87,6 +103,34 @@ pub fn connect_pl011(registers: &Mmio<Registers>, wait_150_cycles: impl Fn()) {
     registers.gppudclk0.set(0);
 }
 
+/// The function of the Arasan controller, both on pins 34 to 39 and on pins 48 to 53 [BCM2835 ARM Peripherals, 6.2].
+const ALT3: u32 = 0b111;
+
+/// A register of ten pins, in which those from `pins` have another function if `is_changed` says so of theirs.
+fn with_function(word: u32, pins: core::ops::RangeInclusive<u8>, function: u32, is_changed: fn(u32) -> bool) -> u32 {
+    pins.fold(word, |word, pin| {
+        let shift = 3 * u32::from(pin % 10);
+        if is_changed(word >> shift & 0b111) { word & !(0b111 << shift) | function << shift } else { word }
+    })
+}
+
+/// Connects the Arasan controller with the SD card on pins 48 to 53, with pull-ups on all but the clock, and disconnects it from the wireless chip on pins 34
+/// to 39.
+///
+/// `wait_150_cycles` waits as in [`connect_pl011`].
+pub fn connect_card(registers: &Mmio<CardPins>, wait_150_cycles: impl Fn()) {
+    const INPUT: u32 = 0b000;
+    registers.gpfsel3.set(with_function(registers.gpfsel3.get(), 34..=39, INPUT, |function| function == ALT3));
+    registers.gpfsel4.set(with_function(registers.gpfsel4.get(), 48..=49, ALT3, |_| true));
+    registers.gpfsel5.set(with_function(registers.gpfsel5.get(), 50..=53, ALT3, |_| true));
+    registers.gppud.write(GPPUD::PUD::Up);
+    wait_150_cycles();
+    registers.gppudclk1.set(0b11_1110 << (48 - 32));
+    wait_150_cycles();
+    registers.gppud.write(GPPUD::PUD::Off);
+    registers.gppudclk1.set(0);
+}
+
 /// Configures a pin from 20 to 29 or from 40 to 49 as an output. Other pins are ignored.
 pub fn make_output(registers: &Mmio<Registers>, pin: u8) {
     const OUTPUT: u32 = 0b001;
@@ -105,5 +149,19 @@ pub fn set_output(registers: &Mmio<Registers>, pin: u8, high: bool) {
     let bits = if high { registers.gpset.get(bank) } else { registers.gpclr.get(bank) };
     if let Some(register) = bits {
         register.set(1 << (pin % 32));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bits 29:27 are pin 39's or 49's, 14:12 pin 34's, 26:24 pin 48's [BCM2835 ARM Peripherals, 6.1].
+    #[test]
+    fn only_the_functions_of_the_named_pins_change() {
+        assert_eq!(with_function(0, 48..=49, ALT3, |_| true), 0x3f00_0000);
+        assert_eq!(with_function(u32::MAX, 50..=53, 0b100, |_| true), 0xffff_f924);
+        let wireless = 0b111 << 27 | 0b100 << 24 | 0b111 << 12 | 0b111 << 9;
+        assert_eq!(with_function(wireless, 34..=39, 0, |function| function == ALT3), 0b100 << 24 | 0b111 << 9);
     }
 }

@@ -30,6 +30,8 @@ pub const GPIO: usize = PERIPHERALS.start + 0x0020_0000;
 pub const PL011: usize = PERIPHERALS.start + 0x0020_1000;
 /// The auxiliary block, which contains UART1.
 pub const AUXILIARY: usize = PERIPHERALS.start + 0x0021_5000;
+/// The Arasan controller of SD cards.
+pub const EMMC: usize = PERIPHERALS.start + 0x0030_0000;
 /// The hardware video scaler.
 pub const HVS: usize = PERIPHERALS.start + 0x0040_0000;
 /// The V3D.

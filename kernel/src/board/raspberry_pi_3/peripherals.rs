@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use super::addresses;
 use crate::{
     board::bcm2837::{
-        core_interrupts, gpio, hvs, interrupt_controller, mailbox, mini_uart, pl011, power, system_timer,
+        core_interrupts, emmc, gpio, hvs, interrupt_controller, mailbox, mini_uart, pl011, power, system_timer,
         v3d_registers, watchdog,
     },
     mmio::Mmio,
@@ -38,6 +38,10 @@ pub struct Peripherals {
     pub async_bridge: Mmio<power::BridgeRegisters>,
     /// The V3D's clock.
     pub graphics_clock: Mmio<power::ClockRegisters>,
+    /// The controller of SD cards.
+    pub emmc: Mmio<emmc::Registers>,
+    /// The pins of the SD card, which are a part of the GPIO block.
+    pub card_pins: Mmio<gpio::CardPins>,
     /// The hardware video scaler.
     pub hvs: Mmio<hvs::Registers>,
     /// The V3D.
@@ -67,6 +71,8 @@ impl Peripherals {
                 graphics_power: Mmio::new(addresses::POWER),
                 async_bridge: Mmio::new(addresses::ASYNC_BRIDGE),
                 graphics_clock: Mmio::new(addresses::CLOCK_MANAGER),
+                emmc: Mmio::new(addresses::EMMC),
+                card_pins: Mmio::new(addresses::GPIO),
                 hvs: Mmio::new(addresses::HVS),
                 v3d: Mmio::new(addresses::V3D),
             }
