@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn pieces_are_those_of_the_format() {
-        assert_eq!(pack(&[]), []);
+        assert_eq!(pack(&[]), [0u8; 0]);
         assert_eq!(pack(&[7, 8, 9]), [2, 7, 8, 9]);
         assert_eq!(pack(&[1, 2, 3, 4].repeat(5)), [131, 1, 2, 3, 4]);
         assert_eq!(pack(&[9, 9, 9, 9, 1, 2, 3, 4, 1, 2, 3, 4, 5]), [3, 9, 9, 9, 9, 128, 1, 2, 3, 4, 0, 5]);

@@ -1,5 +1,6 @@
-//! The display: pages, the vertical blanking at which one is shown, and times of frames
+//! The display: pages, the vertical blanking at which one is shown, times of frames, and pages as files
 
 pub mod frame_times;
 pub mod pages;
+pub mod png;
 pub mod vsync;

@@ -2,6 +2,10 @@
 //!
 //! The command `shader` compiles what it receives, and leaves programs or a diagnostic here; the scene `live` draws with the last programs there were, and
 //! shows the diagnostic. The compiler's budget is the small one: hostile sources are refused before they take more time, memory or stack than there is.
+//! Pictures ([`picture`]) and models ([`model`]) for it come over the serial line or from the SD card.
+
+pub mod model;
+pub mod picture;
 
 use alloc::{
     format,
@@ -15,6 +19,9 @@ use renderer::wgsl::{
     shader_compiler::{Budget, Compiler, Error, Options, Shader, interface::Stage},
 };
 use spin::{Mutex, Once};
+
+use model::Model;
+use picture::{Cube, Picture};
 
 /// What is drawn before a shader was sent.
 const FIRST: &str = include_str!("live/first.wgsl");
@@ -52,15 +59,6 @@ impl Program {
     }
 }
 
-/// A picture that was sent along.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picture {
-    /// Width and height in texels.
-    pub size_px: [u32; 2],
-    /// Four bytes a texel: red, green, blue, alpha; from the upper left on.
-    pub rgba: Vec<u8>,
-}
-
 /// The state of writing.
 #[derive(Clone, Debug, Default)]
 struct State {
@@ -69,10 +67,26 @@ struct State {
     program: Option<Program>,
     /// What is wrong with the source that was sent last.
     diagnostic: Option<Vec<String>>,
-    picture: Option<Arc<Picture>>,
+    things: Things,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { version: 0, program: None, diagnostic: None, picture: None });
+/// What is drawn with the program.
+#[derive(Clone, Debug, Default)]
+pub struct Things {
+    /// What textures show.
+    pub picture: Option<Arc<Picture>>,
+    /// What cube maps show.
+    pub cube: Option<Arc<Cube>>,
+    /// What is drawn instead of a sphere. Textures show its picture unless another was given.
+    pub model: Option<Arc<Model>>,
+}
+
+static STATE: Mutex<State> = Mutex::new(State {
+    version: 0,
+    program: None,
+    diagnostic: None,
+    things: Things { picture: None, cube: None, model: None },
+});
 
 /// A compiler with the bounds of a small machine.
 #[must_use]
@@ -101,16 +115,17 @@ pub fn refuse(source: &str, name: &str, error: &Error) {
     (state.version, state.diagnostic) = (state.version + 1, Some(lines));
 }
 
-/// Has the textures of the scene show a picture from now on.
-pub fn put_picture(picture: Picture) {
+/// Changes what is drawn with the program.
+pub fn change(change: impl FnOnce(&mut Things)) {
     let mut state = STATE.lock();
-    (state.version, state.picture) = (state.version + 1, Some(Arc::new(picture)));
+    change(&mut state.things);
+    state.version += 1;
 }
 
-/// The picture that was sent last.
+/// What is drawn with the program.
 #[must_use]
-pub fn picture() -> Option<Arc<Picture>> {
-    STATE.lock().picture.clone()
+pub fn things() -> Things {
+    STATE.lock().things.clone()
 }
 
 /// The version of what is to be drawn and shown.

@@ -8,6 +8,8 @@ mod bench;
 mod board;
 #[cfg(target_os = "none")]
 mod capture;
+#[cfg(target_os = "none")]
+mod card;
 pub mod command;
 pub mod counter_set;
 #[cfg(target_os = "none")]
@@ -16,6 +18,8 @@ mod draws;
 mod engine;
 #[cfg(target_os = "none")]
 mod failures;
+#[cfg(target_os = "none")]
+mod files;
 pub mod line_editor;
 #[cfg(target_os = "none")]
 mod primitives;
@@ -27,6 +31,8 @@ mod report_screen;
 mod run;
 #[cfg(target_os = "none")]
 mod scene;
+#[cfg(target_os = "none")]
+mod screenshot;
 #[cfg(target_os = "none")]
 mod selftest;
 #[cfg(target_os = "none")]

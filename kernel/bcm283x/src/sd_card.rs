@@ -183,7 +183,8 @@ impl<R: SdRegisters> SdSlot<R> {
             }
             result = transfer(self);
         }
-        if matches!(result, Err(CardError::NoAnswer { .. } | CardError::Unfinished { .. } | CardError::Damaged { .. })) {
+        if matches!(result, Err(CardError::NoAnswer { .. } | CardError::Unfinished { .. } | CardError::Damaged { .. }))
+        {
             self.card = None;
         }
         result

@@ -50,6 +50,13 @@ impl Pages {
         crc.value()
     }
 
+    /// The visible pixels of a page, row by row: red, green, blue and an unused byte.
+    pub fn pixels(&self, page: usize) -> impl Iterator<Item = [u8; 4]> {
+        let (memory, width) = (self.memory, self.width as usize);
+        let lines = self.words(page).step_by(self.pitch_words().max(1));
+        lines.flat_map(move |line| memory.iter(line..line + width).map(u32::to_le_bytes))
+    }
+
     /// ARM physical address of a page's first pixel.
     #[must_use]
     pub fn address(&self, page: usize) -> usize {
@@ -80,5 +87,7 @@ mod tests {
         let mut crc = Crc32::new();
         [18, 19, 20, 22, 23, 24].into_iter().for_each(|word| crc.word(word));
         assert_eq!(pages.crc(1), crc.value());
+        let reds: Vec<u8> = pages.pixels(1).map(|[red, ..]| red).collect();
+        assert_eq!(reds, [18, 19, 20, 22, 23, 24]);
     }
 }

@@ -1,14 +1,16 @@
 //! A shader that is written while it is drawn
 //!
-//! `cargo xtask live FILE.wgsl` sends a file whenever it changes, and `shader edit` takes one that is typed. The kernel compiles it, and this scene makes a
-//! pipeline of it. As long as a source is wrong, the last good picture goes on, with the compiler's message below it.
+//! `cargo xtask live FILE.wgsl` sends a file whenever it changes, `shader load` takes one from the SD card, and `shader edit` one that is typed. The kernel
+//! compiles it, and this scene makes a pipeline of it. As long as a source is wrong, the last good picture goes on, with the compiler's message below it.
 //!
 //! What the scene gives by name, if the source declares it: the uniforms `time` (seconds), `frame`, `resolution` (pixels), `keys` (1 while an arrow is down:
-//! left, right, up, down), `matrix` (to clip coordinates) and `eye`; two-dimensional textures of any name, which show a crate, or what
-//! `cargo xtask live --texture` has sent; the attributes `place`, `normal`, `uv` and `color`, of a sphere if places have three components, otherwise of the
-//! whole screen. Other uniforms are 0.
+//! left, right, up, down), `matrix` (to clip coordinates) and `eye`; two-dimensional textures of any name, which show a crate, or the picture that was given
+//! (`cargo xtask live --texture`, `shader texture`), or the model's; cube maps of any name, if six pictures were given (`--cube`, `shader cube`); the attributes
+//! `place`, `normal`, `uv` and `color`, of a sphere, or of the model that was given (`--model`, `shader model`), if places have three components, otherwise of
+//! the whole screen. Other uniforms are 0.
 
 use alloc::{
+    borrow::Cow,
     boxed::Box,
     format,
     string::{String, ToString},
@@ -18,14 +20,16 @@ use alloc::{
 use core::f32::consts::{FRAC_PI_4, PI, TAU};
 
 use renderer::{
-    Canvas, Depth, Mesh, PassDescriptor, Primitive, Sampler, Texture,
+    Canvas, CubeTexture, Depth, Mesh, PassDescriptor, Primitive, Sampler, Texture,
     canvas::{FontAtlas, Shape, TextStyle},
     glam::{
         Mat4, Vec2, Vec3,
         camera::rh::{proj::opengl::perspective, view::look_at_mat4},
     },
     pipeline::state::State,
-    rows, unorm,
+    rows,
+    texture::{CubeDescriptor, Face, TextureType},
+    unorm,
     untyped::UntypedVertex,
     wgsl::{self, Shader, ShaderPipeline, Uniforms, Values, shader_compiler::interface::Number},
 };
@@ -33,7 +37,11 @@ use v3d::Fence;
 
 use super::{Keys, Scene, SceneContext, SceneEntry, SceneError, textured_cube::mipmapped};
 use crate::{
-    live,
+    live::{
+        self,
+        model::{Corner, Model},
+        picture::{Cube, Picture},
+    },
     scene_parts::{
         assets::{BODY_FONT, WOODEN_CRATE},
         moment::Moment,
@@ -70,10 +78,20 @@ impl From<wgsl::Error> for SceneError {
 #[derive(Debug)]
 struct Drawing {
     pipeline: ShaderPipeline,
-    mesh: Mesh<UntypedVertex>,
+    meshes: Vec<Mesh<UntypedVertex>>,
     uniforms: Uniforms,
     /// The uniforms that the scene knows, and the shader declares.
     known: Vec<(&'static str, Number)>,
+}
+
+/// What was given, with what is made of it.
+#[derive(Debug, Default)]
+struct Given {
+    picture: Option<(Arc<Picture>, Texture)>,
+    cube: Option<(Arc<Cube>, CubeTexture)>,
+    model: Option<Arc<Model>>,
+    /// The model's own picture, which textures show unless another was given.
+    of_model: Option<Texture>,
 }
 
 #[derive(Debug)]
@@ -82,9 +100,9 @@ struct Live {
     version: Option<u64>,
     drawing: Option<Drawing>,
     message: Vec<String>,
-    picture: Texture,
-    /// What the texture shows, if it was sent.
-    sent: Option<Arc<live::Picture>>,
+    /// What textures show before anything is given.
+    wood: Texture,
+    given: Given,
     font: FontAtlas,
     canvas: Canvas,
 }
@@ -97,8 +115,8 @@ impl Live {
             version: None,
             drawing: None,
             message: Vec::new(),
-            picture: mipmapped(device, "wood", [wood.width_px, wood.height_px], wood.rgba)?,
-            sent: None,
+            wood: mipmapped(device, "wood", [wood.width_px, wood.height_px], wood.rgba)?,
+            given: Given::default(),
             font: FontAtlas::new(device, "body font", &BODY_FONT)?,
             canvas: Canvas::new(device, "message", target.width_px(), target.height_px())?,
         })
@@ -120,14 +138,8 @@ impl Live {
         } else {
             self.message.clear();
         }
-        let sent = live::picture();
-        if let Some(picture) =
-            sent.as_ref().filter(|sent| !self.sent.as_ref().is_some_and(|known| Arc::ptr_eq(known, sent)))
-        {
-            self.picture = mipmapped(context.device, "sent", picture.size_px, &picture.rgba)?;
-        }
-        self.sent = sent;
-        match drawing(context, &self.picture, &program) {
+        self.given.renew(context)?;
+        match drawing(context, &self.wood, &self.given, &program) {
             Ok(drawing) => self.drawing = Some(drawing),
             Err(SceneError(why)) => self.message = Vec::from([why]),
         }
@@ -149,22 +161,80 @@ impl Live {
     }
 }
 
-/// Makes a pipeline, a mesh and uniforms for programs.
-fn drawing(context: &SceneContext<'_>, picture: &Texture, program: &live::Program) -> Result<Drawing, SceneError> {
+/// Whether both are the same thing, or nothing.
+fn is_same<T>(known: Option<&Arc<T>>, now: Option<&Arc<T>>) -> bool {
+    match (known, now) {
+        (Some(known), Some(now)) => Arc::ptr_eq(known, now),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+impl Given {
+    /// Makes textures of what was given since the last time.
+    fn renew(&mut self, context: &SceneContext<'_>) -> Result<(), SceneError> {
+        let live::Things { picture, cube, model } = live::things();
+        let texture = |picture: &Picture| mipmapped(context.device, "given", picture.size_px, &picture.rgba);
+        if !is_same(self.picture.as_ref().map(|(known, _)| known), picture.as_ref()) {
+            // The memory of the one before is there for the next.
+            self.picture = None;
+            self.picture =
+                picture.map(|picture| Ok::<_, SceneError>((picture.clone(), texture(&picture)?))).transpose()?;
+        }
+        if !is_same(self.cube.as_ref().map(|(known, _)| known), cube.as_ref()) {
+            self.cube = None;
+            self.cube =
+                cube.map(|cube| Ok::<_, SceneError>((cube.clone(), cube_texture(context, &cube)?))).transpose()?;
+        }
+        if !is_same(self.model.as_ref(), model.as_ref()) {
+            self.of_model = None;
+            self.of_model = model.as_ref().and_then(|model| model.picture.as_ref()).map(texture).transpose()?;
+            self.model = model;
+        }
+        Ok(())
+    }
+}
+
+/// A cube map without smaller levels.
+fn cube_texture(context: &SceneContext<'_>, cube: &Cube) -> Result<CubeTexture, SceneError> {
+    let (device, texture_type, size_px) = (context.device, TextureType::Rgba8888, cube.side_px);
+    let texture = CubeTexture::new(device, &CubeDescriptor { label: "given", texture_type, size_px, levels: 1 })?;
+    for (face, rgba) in Face::ALL.into_iter().zip(&cube.faces) {
+        texture.write(device, face, 0, None, rgba)?;
+    }
+    Ok(texture)
+}
+
+/// Makes a pipeline, meshes and uniforms for programs.
+fn drawing(
+    context: &SceneContext<'_>,
+    wood: &Texture,
+    given: &Given,
+    program: &live::Program,
+) -> Result<Drawing, SceneError> {
     let device = context.device;
     let shader = program.drawable()?;
     let pipeline = shader.pipeline(device, "live", &State { depth: Depth::LESS, ..State::PLAIN })?;
-    let mesh = mesh(context, &shader)?;
+    let meshes = meshes(context, &shader, given.model.as_deref())?;
     let mut uniforms = shader.uniforms();
-    for texture in shader.textures().iter().filter(|texture| !texture.cube) {
-        uniforms.set_texture(&texture.name, picture.bind(&Sampler::TRILINEAR)?)?;
+    let picture = given.picture.as_ref().map(|(_, texture)| texture).or(given.of_model.as_ref()).unwrap_or(wood);
+    for texture in shader.textures() {
+        if !texture.cube {
+            uniforms.set_texture(&texture.name, picture.bind(&Sampler::TRILINEAR)?)?;
+            continue;
+        }
+        let Some((_, cube)) = &given.cube else {
+            let message = format!("the cube map `{}` needs six pictures: --cube, or `shader cube`", texture.name);
+            return Err(SceneError(message));
+        };
+        uniforms.set_cube(&texture.name, cube.bind(&Sampler::LINEAR)?)?;
     }
     let known = ["time", "frame", "resolution", "keys", "matrix", "eye"].into_iter().filter_map(|name| {
         let field = shader.fields().iter().find(|field| field.name == name)?;
         Some((name, field.number))
     });
     let known = known.collect();
-    let mut drawing = Drawing { pipeline, mesh, uniforms, known };
+    let mut drawing = Drawing { pipeline, meshes, uniforms, known };
     // Uniforms of these names and of other types are refused here, not in the middle of a frame.
     drawing.set(context, &Moment::fixed(0))?;
     Ok(drawing)
@@ -203,38 +273,49 @@ impl Drawing {
 /// Around and from pole to pole.
 const SPHERE: [u16; 2] = [48, 24];
 
-/// The places, normals and texture coordinates of a sphere of radius 1, triangle by triangle, or of the screen.
-fn corners(is_flat: bool) -> Vec<(Vec3, Vec2)> {
+/// The corners of the screen, of a sphere of radius 1, or of a model, triangle by triangle.
+fn corners(is_flat: bool, model: Option<&Model>) -> Cow<'_, [Corner]> {
+    let corner = |place: Vec3, uv: Vec2| Corner { place, normal: place, uv, color: (0.5 + 0.5 * place).extend(1.0) };
     if is_flat {
         let corners = [Vec2::new(-1.0, -1.0), Vec2::new(1.0, -1.0), Vec2::new(-1.0, 1.0), Vec2::new(1.0, 1.0)];
-        return [0, 1, 2, 2, 1, 3].map(|n| (corners[n].extend(0.0), 0.5 + 0.5 * corners[n])).to_vec();
+        return [0, 1, 2, 2, 1, 3].map(|n| corner(corners[n].extend(0.0), 0.5 + 0.5 * corners[n])).to_vec().into();
+    }
+    if let Some(model) = model {
+        return Cow::Borrowed(&model.corners);
     }
     let [around, down] = SPHERE;
-    let corner = |x: u16, y: u16| {
+    let on_sphere = |x: u16, y: u16| {
         let Vec2 { x: height, y: radius } = Vec2::from_angle(PI * f32::from(y) / f32::from(down));
         let round = radius * Vec2::from_angle(TAU * f32::from(x) / f32::from(around));
-        (
-            Vec3::new(round.x, height, -round.y),
-            Vec2::new(f32::from(x) / f32::from(around), 1.0 - f32::from(y) / f32::from(down)),
-        )
+        let uv = Vec2::new(f32::from(x) / f32::from(around), 1.0 - f32::from(y) / f32::from(down));
+        corner(Vec3::new(round.x, height, -round.y), uv)
     };
     let quads = (0..down).flat_map(|y| (0..around).map(move |x| (x, y)));
     let corners = quads.flat_map(|(x, y)| [(x, y), (x, y + 1), (x + 1, y + 1), (x, y), (x + 1, y + 1), (x + 1, y)]);
-    corners.map(|(x, y)| corner(x, y)).collect()
+    corners.map(|(x, y)| on_sphere(x, y)).collect()
 }
 
-fn mesh(context: &SceneContext<'_>, shader: &Shader) -> Result<Mesh<UntypedVertex>, SceneError> {
-    let attributes = shader.attributes();
-    let is_flat = attributes.iter().any(|attribute| attribute.name == "place" && attribute.components == 2);
-    let corners = corners(is_flat);
+/// Corners of a mesh: whole triangles, whose number has 16 bits.
+const MESH_CORNERS: usize = 65_535;
+
+fn meshes(
+    context: &SceneContext<'_>,
+    shader: &Shader,
+    model: Option<&Model>,
+) -> Result<Vec<Mesh<UntypedVertex>>, SceneError> {
+    let is_flat = shader.attributes().iter().any(|attribute| attribute.name == "place" && attribute.components == 2);
+    corners(is_flat, model).chunks(MESH_CORNERS).map(|corners| mesh(context, shader, corners)).collect()
+}
+
+fn mesh(context: &SceneContext<'_>, shader: &Shader, corners: &[Corner]) -> Result<Mesh<UntypedVertex>, SceneError> {
     let mut given: Vec<(&str, Vec<f32>)> = Vec::new();
-    for attribute in attributes.iter().filter(|attribute| !attribute.is_vertex_index) {
+    for attribute in shader.attributes().iter().filter(|attribute| !attribute.is_vertex_index) {
         let (name, components) = (attribute.name.as_str(), attribute.components as usize);
-        let of_corner: fn(&(Vec3, Vec2)) -> [f32; 4] = match name {
-            "place" => |(place, _)| place.extend(1.0).to_array(),
-            "normal" => |(place, _)| place.extend(0.0).to_array(),
-            "uv" => |(_, uv)| [uv.x, uv.y, 0.0, 1.0],
-            "color" => |(place, _)| (0.5 + 0.5 * *place).extend(1.0).to_array(),
+        let of_corner: fn(&Corner) -> [f32; 4] = match name {
+            "place" => |corner| corner.place.extend(1.0).to_array(),
+            "normal" => |corner| corner.normal.extend(0.0).to_array(),
+            "uv" => |corner| [corner.uv.x, corner.uv.y, 0.0, 1.0],
+            "color" => |corner| corner.color.to_array(),
             _ => return Err(SceneError(format!("no attribute `{name}` is given; there are place, normal, uv, color"))),
         };
         given.push((name, corners.iter().flat_map(|corner| of_corner(corner).into_iter().take(components)).collect()));
@@ -257,7 +338,9 @@ impl Scene for Live {
         let mut pass = frame.pass(&PassDescriptor::to(&context.target).clear(unorm(BACKGROUND)))?;
         if let Some(drawing) = &mut self.drawing {
             drawing.set(context, moment)?;
-            drawing.pipeline.draw(&mut pass, &drawing.mesh, &drawing.uniforms)?;
+            for mesh in &drawing.meshes {
+                drawing.pipeline.draw(&mut pass, mesh, &drawing.uniforms)?;
+            }
         }
         if !self.message.is_empty() {
             self.canvas.draw_to(&mut pass)?;

@@ -1,4 +1,4 @@
-//! The command `capture`: sends a job with its user programs over the serial line
+//! The command `capture`: sends a job with its user programs over the serial line, or writes it to the SD card
 //!
 //! The job is the last one, or the one that hung, or one before the last.
 //!
@@ -23,13 +23,17 @@ use v3d::{
     validator::{self, Span},
 };
 
-use super::session::{CommandResult, LastPicture, NO_V3D, Session};
+use super::{
+    card,
+    session::{CommandResult, LastPicture, NO_V3D, Session},
+};
 use crate::{
     board::watchdog::Watchdog,
     capture::{BLOCK_BYTES, names_in_json::NamesInJson, write_block},
     gpu::Gpu,
     mm::layout::PAGE_BYTES,
-    print, println,
+    println,
+    shell::command::Destination,
     terminal::console::Terminal,
 };
 
@@ -37,7 +41,19 @@ use crate::{
 const OVERFLOW_BYTES: u32 = 16 << 20;
 
 /// `later`: how many jobs were submitted after the one that is meant. The passes of a frame are jobs one after the other.
-pub(super) fn capture(session: &mut Session, later: usize) -> CommandResult {
+pub(super) fn capture(session: &mut Session, later: usize, destination: Destination) -> CommandResult {
+    match destination {
+        Destination::SerialLine => write_job(session, later, &mut Terminal),
+        Destination::Card(file) => {
+            let mut lines = String::new();
+            write_job(session, later, &mut lines)?;
+            card::save(session, file, ["capture", "txt"], lines.as_bytes())
+        }
+    }
+}
+
+/// Writes the lines of a job.
+fn write_job(session: &mut Session, later: usize, output: &mut dyn Write) -> CommandResult {
     let Session { gpu, last_picture, failed_submission, watchdog, .. } = session;
     let device = gpu.as_ref().map_err(|_| NO_V3D)?;
     let gpu = &mut *device.driver().map_err(|error| error.to_string())?;
@@ -54,10 +70,11 @@ pub(super) fn capture(session: &mut Session, later: usize) -> CommandResult {
         return Err("nothing has been drawn or run yet".into());
     }
     let picture = last_picture.as_ref().filter(|_| submission.job.is_some() && later == 0);
-    describe(gpu, &submission, picture, watchdog)
-        .and_then(|()| write_memory(gpu, watchdog))
+    let output = &mut Attended { watchdog, output };
+    describe(gpu, &submission, picture, output)
+        .and_then(|()| write_memory(gpu, output))
+        .and_then(|sent| writeln!(output, "capture end {sent}"))
         .map_err(|error| error.to_string())
-        .map(|sent| println!("capture end {sent}"))
 }
 
 /// Shows whether names are kept, or has them kept or not from now on.
@@ -79,8 +96,13 @@ pub(super) fn names(session: &mut Session, wanted: Option<bool>) -> CommandResul
     Ok(())
 }
 
-/// Prints the line that describes programs, lists and results.
-fn describe(gpu: &Gpu, submission: &Submission, picture: Option<&LastPicture>, watchdog: &mut Watchdog) -> fmt::Result {
+/// Writes the line that describes programs, lists and results.
+fn describe(
+    gpu: &Gpu,
+    submission: &Submission,
+    picture: Option<&LastPicture>,
+    output: &mut Attended<'_>,
+) -> fmt::Result {
     let member = |list: Option<ControlList>, start: &str, end: &str| match list {
         Some(list) => format!("\"{start}\":{},\"{end}\":{},", list.start.offset(), list.end_exclusive.offset()),
         None => "".to_string(),
@@ -105,7 +127,8 @@ fn describe(gpu: &Gpu, submission: &Submission, picture: Option<&LastPicture>, w
     };
     let picture_end =
         picture.map_or(0, |LastPicture { target, .. }| target.address.offset() + target.pitch_bytes * target.height);
-    print!(
+    write!(
+        output,
         "capture job {{\"name\":\"{}\",\"has_bin\":{},{}{}\"user_programs\":[{}],\"arena_size\":{},\
          \"overflow_memory\":{{\"address\":{},\"size\":{OVERFLOW_BYTES}}}",
         name,
@@ -115,30 +138,33 @@ fn describe(gpu: &Gpu, submission: &Submission, picture: Option<&LastPicture>, w
         programs.join(","),
         pool_end.max(picture_end) - first_page,
         pool_end - OVERFLOW_BYTES,
-    );
+    )?;
     let pages = pages(gpu, submission);
-    write!(Attended(watchdog), ",{}", NamesInJson { pages: &pages, names: &platform.names() })?;
+    write!(output, ",{}", NamesInJson { pages: &pages, names: &platform.names() })?;
     if let Some(LastPicture { target, .. }) = picture {
-        print!(
+        write!(
+            output,
             ",\"color_buffer\":{{\"address\":{},\"stride_bytes\":{},\"format\":\"R8G8B8A8_UNORM\",\
              \"tiling\":\"raster\",\"width\":{},\"height\":{},\"y_flipped\":false}}",
             target.address.offset(),
             target.pitch_bytes,
             target.width,
             target.height,
-        );
+        )?;
     }
-    println!("}}");
-    Ok(())
+    writeln!(output, "}}")
 }
 
-/// The terminal, for a line that takes longer than the watchdog waits: thousands of names take half a minute at the console's rate.
-struct Attended<'w>(&'w mut Watchdog);
+/// An output whose every piece is a sign of life: thousands of names take half a minute at the console's rate, longer than the watchdog waits.
+struct Attended<'o> {
+    watchdog: &'o mut Watchdog,
+    output: &'o mut dyn Write,
+}
 
 impl Write for Attended<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.sign_of_life();
-        Terminal.write_str(text)
+        self.watchdog.sign_of_life();
+        self.output.write_str(text)
     }
 }
 
@@ -150,8 +176,8 @@ fn pages(gpu: &Gpu, submission: &Submission) -> Vec<Span> {
     validator::merged(spans.iter().map(|span| span.aligned_out(PAGE_BYTES as u32)))
 }
 
-/// Sends all blocks of the pool that are not zero; returns their total size.
-fn write_memory(gpu: &Gpu, watchdog: &mut Watchdog) -> Result<usize, fmt::Error> {
+/// Writes all blocks of the pool that are not zero; returns their total size.
+fn write_memory(gpu: &Gpu, output: &mut Attended<'_>) -> Result<usize, fmt::Error> {
     let platform = gpu.platform();
     let pool = platform.pool();
     let mut block = vec![0; BLOCK_BYTES];
@@ -162,11 +188,9 @@ fn write_memory(gpu: &Gpu, watchdog: &mut Watchdog) -> Result<usize, fmt::Error>
         if pool.iter(words).all(|word| word == 0) {
             continue;
         }
-        // Sending a line takes a tenth of a second at the console's rate.
-        watchdog.sign_of_life();
         pool.load_bytes(start, &mut block);
         let offset = platform.base().offset() as usize + start;
-        sent += write_block(&mut Terminal, offset, &block)?;
+        sent += write_block(output, offset, &block)?;
     }
     Ok(sent)
 }

@@ -1,6 +1,7 @@
 //! The shell's commands: their syntax, and the table that `help` prints
 //!
-//! A command consists of one word, or two (`scene run`), and arguments. The last line of its output repeats its name.
+//! A command consists of one word, or two (`scene run`), and arguments; double quotes keep the words of a file's name together. The last line of its output
+//! repeats its name.
 
 use alloc::{
     format,
@@ -53,12 +54,34 @@ pub enum Command {
     },
     /// Stops the scene. While a scene is running, any key does.
     SceneStop,
+    /// Loads what the scene `live` draws from a folder of the card.
+    SceneLoad(
+        /// The folder.
+        String,
+    ),
+    /// The files of a folder of the card.
+    Ls(
+        /// The folder; the root has the empty path.
+        String,
+    ),
+    /// A text file of the card.
+    Cat(
+        /// The file.
+        String,
+    ),
+    /// Writes the screen to a file of the card.
+    Screenshot(
+        /// The file, or a free name.
+        Option<String>,
+    ),
     /// Statistics of recent frames, or the choice of what the performance counters count.
     Stats(Option<CounterSet>),
     /// A job, as lines for `cargo xtask capture`: the last one, or one after which a number of others were submitted.
     Capture {
         /// How many.
         later: usize,
+        /// Where the lines go.
+        destination: Destination,
     },
     /// Shows whether names are kept for captures, or keeps them from now on, or no longer.
     Names(Option<bool>),
@@ -89,6 +112,16 @@ pub enum Command {
     Reboot,
 }
 
+/// Where a report goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Destination {
+    /// To the serial line.
+    #[default]
+    SerialLine,
+    /// To a file of the card, or to a file with a free name.
+    Card(Option<String>),
+}
+
 /// An argument of `v3d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum V3dRequest {
@@ -100,34 +133,58 @@ pub enum V3dRequest {
     StartUnchecked,
 }
 
-/// An argument of `shader`.
+/// An argument of `shader`. Files are those of the card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShaderRequest {
     /// Print the source that compiled last.
     Show,
-    /// Receive a source over the serial line, in blocks.
-    Load(
+    /// Have a source typed.
+    Edit,
+    /// Compile a file.
+    Load(String),
+    /// Write the source that compiled last to a file.
+    Save(String),
+    /// Have textures show a picture.
+    Texture(String),
+    /// Have cube maps show six pictures: to the right, left, top, bottom, front and back.
+    Cube([String; 6]),
+    /// Have a model drawn.
+    Model(String),
+    /// Receive something over the serial line, in blocks.
+    Receive(Received),
+}
+
+/// What is received over the serial line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// A source.
+    Source(
         /// Its file's name.
         String,
     ),
-    /// Have a source typed.
-    Edit,
-    /// Receive a picture for the textures, in blocks: four bytes a texel.
+    /// A picture for the textures: four bytes a texel.
     Texture {
         /// Width and height in texels.
         size_px: [u32; 2],
     },
+    /// Six pictures for the cube maps, one behind the other.
+    Cube {
+        /// Texels of a side.
+        side_px: u32,
+    },
+    /// A model, as the file that it is in.
+    Model,
 }
 
 /// The scope of a self-test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SelftestRequest {
     /// Processor, QPU arithmetic and pictures.
     All,
     /// The same; also prints the results of the arithmetic as rows of the table of recorded results.
     Vectors,
-    /// The first test of a board, step by step from its first register on.
-    Board,
+    /// The first test of a board, step by step from its first register on. Its report may also go to the card.
+    Board(Destination),
     /// Runs the test of a board unless a key is pressed within this number of seconds, and shows its report until one is.
     After(u32),
     /// Shows a part of the last report of a board on the screen, as text and as a QR code; parts are counted from 1. `None` shows all in turn.
@@ -267,7 +324,7 @@ const fn row(name: &'static str, arguments: &'static str, help: &'static str) ->
 }
 
 /// All commands.
-pub const TABLE: [Row; 25] = [
+pub const TABLE: [Row; 29] = [
     row("help", "", "this table"),
     row("info", "", "board, firmware, memory split, display, serial port"),
     row("boot", "", "the stages of this boot and of the one before, with times"),
@@ -287,7 +344,11 @@ pub const TABLE: [Row; 25] = [
         "NAME [from N] [frames N]",
         "draw a scene, starting at a frame; without `frames`, until a key is pressed",
     ),
+    row("scene load", "FOLDER", "have the scene live draw what a folder of the SD card has: shader, texture, model"),
     row("scene stop", "", "stop drawing"),
+    row("ls", "[FOLDER]", "the files on the SD card"),
+    row("cat", "FILE", "a text file of the SD card"),
+    row("screenshot", "[FILE]", "write the screen to the SD card, as a PNG file"),
     row(
         "stats",
         "[work | cycles]",
@@ -295,8 +356,8 @@ pub const TABLE: [Row; 25] = [
     ),
     row(
         "capture",
-        "[before N]",
-        "send the last job, or the Nth before it, over the serial line, for `cargo xtask capture`",
+        "[before N] [save [FILE]]",
+        "send the last job, or the Nth before it, or write it to the SD card, for `cargo xtask capture`",
     ),
     row(
         "names",
@@ -317,10 +378,14 @@ pub const TABLE: [Row; 25] = [
     row("primitives", "", "a workload for `cargo xtask bench`: 10,000 primitives of embedded-graphics, by CPU and GPU"),
     row(
         "selftest",
-        "[vectors | board | code [N] | after S]",
-        "compare results with recorded ones, print them, test a board, or show its report as QR codes",
+        "[vectors | board [save [FILE]] | code [N] | after S]",
+        "compare with recorded results, print them, test a board; show or save its report",
     ),
-    row("shader", "[edit | load NAME | texture WIDTH HEIGHT]", "show, type or receive the shader of the scene live"),
+    row(
+        "shader",
+        "[edit | load F | save F | texture F | cube F F F F F F | model F | receive WHAT]",
+        "the scene live: show, type or load it",
+    ),
     row("log", "[previous | off | error | warn | info | debug | trace]", "show the log, or choose what is logged"),
     row("watchdog", "[on | off]", "show, arm or disarm the watchdog, which restarts the board when the kernel hangs"),
     row(
@@ -374,6 +439,10 @@ impl Command {
             Self::SceneList => "scene list",
             Self::SceneRun { .. } => "scene run",
             Self::SceneStop => "scene stop",
+            Self::SceneLoad(_) => "scene load",
+            Self::Ls(_) => "ls",
+            Self::Cat(_) => "cat",
+            Self::Screenshot(_) => "screenshot",
             Self::Stats(_) => "stats",
             Self::Capture { .. } => "capture",
             Self::Names(_) => "names",
@@ -402,6 +471,7 @@ impl Command {
             Self::Help | Self::Info | Self::Boot | Self::Interrupts(None) | Self::Clocks | Self::Temp => false,
             Self::Names(None) | Self::Shader(_) | Self::Mem | Self::Regs | Self::SceneList => false,
             Self::Stats(_) | Self::Log(_) => false,
+            Self::SceneLoad(_) | Self::Ls(_) | Self::Cat(_) | Self::Screenshot(_) => false,
             Self::Watchdog(_) | Self::Reboot => false,
         }
     }
@@ -411,7 +481,7 @@ impl Command {
     /// # Errors
     /// When there is no such command, or its arguments are invalid.
     pub fn parse(line: &str) -> Result<Option<Self>, ParseError> {
-        let words: Vec<&str> = line.split_whitespace().collect();
+        let words = words(line);
         let Some((&first, rest)) = words.split_first() else { return Ok(None) };
         let (command, left) = match first {
             "help" | "?" => (Self::Help, rest),
@@ -432,7 +502,8 @@ impl Command {
             "stats" => (Self::Stats(parse_counted(rest)?), rest.get(1..).unwrap_or_default()),
             "capture" => {
                 let (later, left) = number_behind("capture", "before", "how many jobs before the last?", rest)?;
-                (Self::Capture { later: later.unwrap_or(0).try_into().unwrap_or(usize::MAX) }, left)
+                let (destination, left) = parse_destination(left);
+                (Self::Capture { later: later.unwrap_or(0).try_into().unwrap_or(usize::MAX), destination }, left)
             }
             "names" => (Self::Names(parse_switch("names", rest)?), rest.get(1..).unwrap_or_default()),
             "replay" => {
@@ -454,7 +525,10 @@ impl Command {
             "primitives" => (Self::Primitives, rest),
             "selftest" => match rest {
                 ["vectors", left @ ..] => (Self::Selftest(SelftestRequest::Vectors), left),
-                ["board", left @ ..] => (Self::Selftest(SelftestRequest::Board), left),
+                ["board", left @ ..] => {
+                    let (destination, left) = parse_destination(left);
+                    (Self::Selftest(SelftestRequest::Board(destination)), left)
+                }
                 ["after", seconds, left @ ..] => match seconds.parse() {
                     Ok(seconds) => (Self::Selftest(SelftestRequest::After(seconds)), left),
                     Err(_) => return Err(wrong("selftest", format!("\"{seconds}\" is no number of seconds"))),
@@ -466,25 +540,21 @@ impl Command {
                 ["code"] => (Self::Selftest(SelftestRequest::Code(None)), &[][..]),
                 _ => (Self::Selftest(SelftestRequest::All), rest),
             },
-            "shader" => match rest {
-                [] => (Self::Shader(ShaderRequest::Show), rest),
-                ["edit", left @ ..] => (Self::Shader(ShaderRequest::Edit), left),
-                ["load", name, left @ ..] => (Self::Shader(ShaderRequest::Load((*name).into())), left),
-                ["load"] => return Err(wrong("shader", "load which one? A name for messages is needed")),
-                ["texture", width, height, left @ ..] => {
-                    let side = |word: &str| match word.parse() {
-                        Ok(side @ 1..=MAX_TEXTURE_SIDE) => Ok(side),
-                        _ => Err(wrong(
-                            "shader",
-                            format!("\"{word}\" is no side of a texture, from 1 to {MAX_TEXTURE_SIDE}"),
-                        )),
-                    };
-                    (Self::Shader(ShaderRequest::Texture { size_px: [side(width)?, side(height)?] }), left)
-                }
-                [other, ..] => {
-                    let message = format!("a shader can be shown, edited and loaded, but not \"{other}\"");
-                    return Err(wrong("shader", message));
-                }
+            "shader" => {
+                let (request, left) = parse_shader(rest)?;
+                (Self::Shader(request), left)
+            }
+            "ls" => match rest {
+                [folder, left @ ..] => (Self::Ls((*folder).into()), left),
+                [] => (Self::Ls(String::new()), rest),
+            },
+            "cat" => match rest {
+                [file, left @ ..] => (Self::Cat((*file).into()), left),
+                [] => return Err(wrong("cat", "which file? `ls` lists them")),
+            },
+            "screenshot" => match rest {
+                [file, left @ ..] => (Self::Screenshot(Some((*file).into())), left),
+                [] => (Self::Screenshot(None), rest),
             },
             "log" => (Self::Log(parse_log(rest)?), rest.get(1..).unwrap_or_default()),
             "watchdog" => (Self::Watchdog(parse_watchdog(rest)?), rest.get(1..).unwrap_or_default()),
@@ -513,14 +583,85 @@ impl Command {
                 (Self::SceneRun { name: (*name).into(), first: first.unwrap_or(0), frames }, left)
             }
             ["run"] => return Err(wrong("scene run", "which scene? `scene list` names them")),
-            [] => return Err(wrong("scene", "say `scene list`, `scene run NAME` or `scene stop`")),
+            ["load", folder, left @ ..] => (Self::SceneLoad((*folder).into()), left),
+            ["load"] => return Err(wrong("scene load", "from which folder? `ls` lists those of the card")),
+            [] => {
+                return Err(wrong("scene", "say `scene list`, `scene run NAME`, `scene load FOLDER` or `scene stop`"));
+            }
             [other, ..] => {
-                return Err(wrong("scene", format!("scenes can be listed, run and stopped, but not \"{other}\"")));
+                let message = format!("scenes can be listed, run, loaded and stopped, but not \"{other}\"");
+                return Err(wrong("scene", message));
             }
         };
         nothing_left(&command, left)?;
         Ok(command)
     }
+}
+
+/// The words of a line: what is between white space, or between double quotes.
+fn words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut left = line.trim_start();
+    while !left.is_empty() {
+        let (word, rest) = match left.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
+            None => left.split_once(char::is_whitespace).unwrap_or((left, "")),
+        };
+        words.push(word);
+        left = rest.trim_start();
+    }
+    words
+}
+
+/// `save`, and a file if there is another word.
+fn parse_destination<'a, 'b>(words: &'a [&'b str]) -> (Destination, &'a [&'b str]) {
+    match words {
+        ["save", file, left @ ..] => (Destination::Card(Some((*file).into())), left),
+        ["save"] => (Destination::Card(None), &[]),
+        _ => (Destination::SerialLine, words),
+    }
+}
+
+fn parse_shader<'a, 'b>(words: &'a [&'b str]) -> Result<(ShaderRequest, &'a [&'b str]), ParseError> {
+    let missing = |what: &str| Err(wrong("shader", format!("{what}? `ls` lists the card's files")));
+    Ok(match words {
+        [] => (ShaderRequest::Show, words),
+        ["edit", left @ ..] => (ShaderRequest::Edit, left),
+        ["load", file, left @ ..] => (ShaderRequest::Load((*file).into()), left),
+        ["save", file, left @ ..] => (ShaderRequest::Save((*file).into()), left),
+        ["texture", file, left @ ..] => (ShaderRequest::Texture((*file).into()), left),
+        ["model", file, left @ ..] => (ShaderRequest::Model((*file).into()), left),
+        ["cube", right, left_side, top, bottom, front, back, left @ ..] => {
+            (ShaderRequest::Cube([right, left_side, top, bottom, front, back].map(|file| (*file).into())), left)
+        }
+        ["load"] => return missing("load which file"),
+        ["save"] => return missing("save to which file"),
+        ["texture"] => return missing("which picture"),
+        ["model"] => return missing("which model"),
+        ["cube", ..] => return missing("which six pictures: right, left, top, bottom, front, back"),
+        ["receive", left @ ..] => {
+            let (received, left) = parse_received(left)?;
+            (ShaderRequest::Receive(received), left)
+        }
+        [other, ..] => {
+            let message = format!("a shader can be shown, edited, loaded, saved and received, but not \"{other}\"");
+            return Err(wrong("shader", message));
+        }
+    })
+}
+
+fn parse_received<'a, 'b>(words: &'a [&'b str]) -> Result<(Received, &'a [&'b str]), ParseError> {
+    let side = |word: &str| match word.parse() {
+        Ok(side @ 1..=MAX_TEXTURE_SIDE) => Ok(side),
+        _ => Err(wrong("shader", format!("\"{word}\" is no side of a texture, from 1 to {MAX_TEXTURE_SIDE}"))),
+    };
+    Ok(match words {
+        ["source", name, left @ ..] => (Received::Source((*name).into()), left),
+        ["texture", width, height, left @ ..] => (Received::Texture { size_px: [side(width)?, side(height)?] }, left),
+        ["cube", texels, left @ ..] => (Received::Cube { side_px: side(texels)? }, left),
+        ["model", left @ ..] => (Received::Model, left),
+        _ => return Err(wrong("shader", "receive what? source NAME, texture WIDTH HEIGHT, cube SIDE or model")),
+    })
 }
 
 fn parse_log(words: &[&str]) -> Result<LogRequest, ParseError> {
@@ -717,7 +858,8 @@ mod tests {
     fn every_command_of_the_table_is_understood_under_its_name() {
         for row in TABLE {
             let arguments = match row.name {
-                "scene run" => " cube",
+                "scene run" | "scene load" => " cube",
+                "cat" => " config.txt",
                 "fail" => " panic",
                 "replay" => " load",
                 _ => "",
@@ -740,13 +882,17 @@ mod tests {
         assert_eq!(parsed("bench frames 9"), Command::Bench { scene: None, frames: Some(9) });
         assert_eq!(parsed("bench cube frames 9"), Command::Bench { scene: Some("cube".into()), frames: Some(9) });
         assert_eq!(parsed("stop"), Command::SceneStop);
-        assert_eq!(parsed("capture"), Command::Capture { later: 0 });
-        assert_eq!(parsed("capture before 3"), Command::Capture { later: 3 });
+        assert_eq!(parsed("capture"), Command::Capture { later: 0, destination: Destination::SerialLine });
+        assert_eq!(parsed("capture before 3"), Command::Capture { later: 3, destination: Destination::SerialLine });
+        assert_eq!(parsed("capture save"), Command::Capture { later: 0, destination: Destination::Card(None) });
+        let destination = Destination::Card(Some("job.txt".into()));
+        assert_eq!(parsed("capture before 2 save job.txt"), Command::Capture { later: 2, destination });
         assert_eq!(parsed("log"), Command::Log(LogRequest::Show));
         assert_eq!(parsed("log debug"), Command::Log(LogRequest::Level(LevelFilter::Debug)));
         assert_eq!(parsed("log previous"), Command::Log(LogRequest::Previous));
         assert_eq!(parsed("selftest vectors"), Command::Selftest(SelftestRequest::Vectors));
-        assert_eq!(parsed("selftest board"), Command::Selftest(SelftestRequest::Board));
+        assert_eq!(parsed("selftest board"), Command::Selftest(SelftestRequest::Board(Destination::SerialLine)));
+        assert_eq!(parsed("selftest board save"), Command::Selftest(SelftestRequest::Board(Destination::Card(None))));
         assert_eq!(parsed("selftest"), Command::Selftest(SelftestRequest::All));
         assert_eq!(parsed("selftest after 30"), Command::Selftest(SelftestRequest::After(30)));
         assert_eq!(parsed("fail step 9"), Command::Fail(Failure::Step(9)));
@@ -768,6 +914,26 @@ mod tests {
         assert_eq!(parsed("stats"), Command::Stats(None));
         assert_eq!(parsed("stats cycles"), Command::Stats(Some(CounterSet::Cycles)));
         assert_eq!(Command::parse("  ").unwrap(), None);
+        assert_eq!(parsed("ls"), Command::Ls(String::new()));
+        assert_eq!(parsed("ls /assets"), Command::Ls("/assets".into()));
+        assert_eq!(parsed("cat \"a long  name.txt\""), Command::Cat("a long  name.txt".into()));
+        assert_eq!(parsed("cat \"open"), Command::Cat("open".into()));
+        assert_eq!(parsed("screenshot"), Command::Screenshot(None));
+        assert_eq!(parsed("scene load assets/planet"), Command::SceneLoad("assets/planet".into()));
+        let shader = |line: &str| match parsed(line) {
+            Command::Shader(request) => request,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(shader("shader"), ShaderRequest::Show);
+        assert_eq!(shader("shader load a.wgsl"), ShaderRequest::Load("a.wgsl".into()));
+        assert_eq!(shader("shader model a.glb"), ShaderRequest::Model("a.glb".into()));
+        let faces = ["1", "2", "3", "4", "5", "6"].map(String::from);
+        assert_eq!(shader("shader cube 1 2 3 4 5 6"), ShaderRequest::Cube(faces));
+        let texture = Received::Texture { size_px: [16, 8] };
+        assert_eq!(shader("shader receive texture 16 8"), ShaderRequest::Receive(texture));
+        assert_eq!(shader("shader receive cube 64"), ShaderRequest::Receive(Received::Cube { side_px: 64 }));
+        assert_eq!(shader("shader receive source a"), ShaderRequest::Receive(Received::Source("a".into())));
+        assert_eq!(shader("shader receive model"), ShaderRequest::Receive(Received::Model));
     }
 
     #[test]
@@ -776,8 +942,11 @@ mod tests {
             ("infp", "infp: no such command; did you mean `info`?"),
             ("scnee list", "scnee: no such command; did you mean `scene`?"),
             ("rumpelstiltskin", "rumpelstiltskin: no such command; `help` shows all"),
-            ("scene", "scene: say `scene list`, `scene run NAME` or `scene stop`"),
-            ("scene dance", "scene: scenes can be listed, run and stopped, but not \"dance\""),
+            ("scene", "scene: say `scene list`, `scene run NAME`, `scene load FOLDER` or `scene stop`"),
+            ("scene dance", "scene: scenes can be listed, run, loaded and stopped, but not \"dance\""),
+            ("scene load", "scene load: from which folder? `ls` lists those of the card"),
+            ("cat", "cat: which file? `ls` lists them"),
+            ("cat a b", "cat: it does not take \"b\""),
             ("scene run", "scene run: which scene? `scene list` names them"),
             ("scene run cube frames", "scene run: how many frames?"),
             ("scene run cube from", "scene run: from which frame?"),
@@ -802,9 +971,14 @@ mod tests {
                 "replay run",
                 "replay: say clear, place ADDRESS BYTES, load, run with begin and end of both lists, or read",
             ),
-            ("shader load", "shader: load which one? A name for messages is needed"),
-            ("shader eat", "shader: a shader can be shown, edited and loaded, but not \"eat\""),
-            ("shader texture 4 513", "shader: \"513\" is no side of a texture, from 1 to 512"),
+            ("shader load", "shader: load which file? `ls` lists the card's files"),
+            ("shader eat", "shader: a shader can be shown, edited, loaded, saved and received, but not \"eat\""),
+            (
+                "shader cube a b",
+                "shader: which six pictures: right, left, top, bottom, front, back? `ls` lists the card's files",
+            ),
+            ("shader receive texture 4 513", "shader: \"513\" is no side of a texture, from 1 to 512"),
+            ("shader receive", "shader: receive what? source NAME, texture WIDTH HEIGHT, cube SIDE or model"),
             ("shader load a b", "shader: it does not take \"b\""),
             ("stats sheep", "stats: work or cycles can be counted, but not \"sheep\""),
             ("watchdog maybe", "watchdog: the watchdog can be on or off, but not \"maybe\""),
@@ -850,9 +1024,19 @@ mod tests {
         ] {
             assert!(parsed(line).takes_the_engine(), "{line}");
         }
-        for line in
-            ["help", "scene list", "regs", "stats", "log debug", "interrupts", "fail panic", "reboot", "shader edit"]
-        {
+        for line in [
+            "help",
+            "scene list",
+            "regs",
+            "stats",
+            "log debug",
+            "interrupts",
+            "fail panic",
+            "reboot",
+            "shader edit",
+            "ls",
+            "screenshot",
+        ] {
             assert!(!parsed(line).takes_the_engine(), "{line}");
         }
     }

@@ -3,9 +3,9 @@
 use alloc::string::ToString;
 
 use super::{
-    bench, board, capture, draws, engine, failures,
+    bench, board, capture, draws, engine, failures, files,
     line_editor::LineEditor,
-    primitives, replay, report_screen, scene, selftest, selftest_board,
+    primitives, replay, report_screen, scene, screenshot, selftest, selftest_board,
     selftest_board::Steps,
     session::{CommandResult, Session},
     unattended,
@@ -21,6 +21,10 @@ use crate::{
 
 #[cfg(feature = "wgsl")]
 use super::shader;
+
+/// Why there is no scene `live`.
+#[cfg(not(feature = "wgsl"))]
+const NO_COMPILER: &str = "this kernel was built without its feature `wgsl`, the shader compiler";
 
 /// Timeout of the watchdog.
 const WATCHDOG_MS: u32 = 10_000;
@@ -88,13 +92,22 @@ fn execute(command: Command, session: &mut Session) -> CommandResult {
         Command::SceneList => scene::list(),
         Command::SceneRun { name, first, frames } => scene::run(session, &name, first, frames, execute_line),
         Command::SceneStop => scene::stop(),
+        #[cfg(feature = "wgsl")]
+        Command::SceneLoad(folder) => shader::load_folder(session, &folder),
+        #[cfg(not(feature = "wgsl"))]
+        Command::SceneLoad(_) => Err(NO_COMPILER.to_string()),
+        Command::Ls(folder) => files::list(session, &folder),
+        Command::Cat(file) => files::print(session, &file),
+        Command::Screenshot(file) => screenshot::screenshot(session, file),
         Command::Stats(None) => engine::stats(session),
         Command::Stats(Some(set)) => engine::count(session, set),
-        Command::Capture { later } => capture::capture(session, later),
+        Command::Capture { later, destination } => capture::capture(session, later, destination),
         Command::Names(wanted) => capture::names(session, wanted),
         Command::Selftest(SelftestRequest::All) => selftest::selftest(session, false),
         Command::Selftest(SelftestRequest::Vectors) => selftest::selftest(session, true),
-        Command::Selftest(SelftestRequest::Board) => selftest_board::selftest(session, Steps::All),
+        Command::Selftest(SelftestRequest::Board(destination)) => {
+            selftest_board::selftest_to(session, Steps::All, destination)
+        }
         Command::Selftest(SelftestRequest::After(seconds)) => unattended::run(session, seconds),
         Command::Selftest(SelftestRequest::Code(Some(number))) => report_screen::show_part(session, number),
         Command::Selftest(SelftestRequest::Code(None)) => report_screen::show_in_turn(session),
@@ -106,7 +119,7 @@ fn execute(command: Command, session: &mut Session) -> CommandResult {
         #[cfg(feature = "wgsl")]
         Command::Shader(request) => shader::shader(session, request),
         #[cfg(not(feature = "wgsl"))]
-        Command::Shader(_) => Err("this kernel was built without its feature `wgsl`, the shader compiler".to_string()),
+        Command::Shader(_) => Err(NO_COMPILER.to_string()),
         Command::Log(request) => log(request),
         Command::Watchdog(request) => watchdog(request, &mut session.watchdog),
         Command::Fail(failure) => failures::fail(session, failure),

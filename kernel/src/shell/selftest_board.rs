@@ -14,9 +14,15 @@ mod facts;
 mod jobs;
 mod registers;
 
-use alloc::{format, string::String};
+use alloc::{
+    format,
+    string::{String, ToString},
+};
 
-use super::session::{CommandResult, Session};
+use super::{
+    card,
+    session::{CommandResult, Session},
+};
 use crate::{
     arch::{clock, cpu},
     board::{firmware, property::GetFirmwareRevision},
@@ -24,6 +30,7 @@ use crate::{
     gpu::v3d_platform::V3dPlatform,
     println,
     report::Report,
+    shell::command::Destination,
     terminal::console,
 };
 use debug_registers::DebugRegisters;
@@ -96,6 +103,21 @@ impl Output {
             self.report.line(line);
         }
     }
+}
+
+/// Tests the board, and writes the report to the SD card if it is to be there, also after failures.
+pub(super) fn selftest_to(session: &mut Session, steps: Steps, destination: Destination) -> CommandResult {
+    let tested = selftest(session, steps);
+    let Destination::Card(file) = destination else { return tested };
+    let saved = save_report(session, file);
+    tested.and(saved)
+}
+
+/// Writes the last report to the SD card.
+pub(super) fn save_report(session: &mut Session, file: Option<String>) -> CommandResult {
+    let report = session.last_report.as_ref().ok_or("there is no report yet")?.to_string();
+    card::save(session, file, ["report", "txt"], report.as_bytes())
+        .map_err(|why| format!("the report is not on the card: {why}"))
 }
 
 pub(super) fn selftest(session: &mut Session, steps: Steps) -> CommandResult {

@@ -1,16 +1,18 @@
-//! The command `shader`: receives a shader, or has it typed, and compiles it for the scene `live`
+//! The command `shader`: what the scene `live` draws, from the SD card, from the serial line, or typed
 //!
 //! `cargo xtask live` sends these lines; they can also be typed. A source is sent in blocks, as the memory of a job to be replayed is: with its offset and its
 //! CRC-32, each acknowledged. The end has the length and the CRC-32 of all of it, so that nothing is compiled that is not what was sent.
 //!
 //! ```text
-//! shader load clouds.wgsl            receives lines until `end`:
+//! shader receive source clouds.wgsl  receives lines until `end`:
 //! 00000000 5a0c93f1 AAECAwSCAAAA…    offset, CRC-32, and bytes in the format of `capture`
 //! + 00000000                         the kernel's answer; after `- 00000000 why` the block must be sent again
 //! end 1234 8c31e2a7                  bytes and CRC-32 of the source
 //! shader fragment 57 8c31e2a7        the kernel's answer: instructions and CRC-32 of each program
 //! shader took 21034 us, 1234567 bytes of heap
 //! ```
+//!
+//! Textures and cube maps come as texels, models as the file that they are in, in the same way.
 
 use alloc::{
     format,
@@ -19,7 +21,7 @@ use alloc::{
 };
 
 use super::{
-    draws,
+    card, draws,
     line_editor::LineEditor,
     session::{CommandResult, Session},
     uploads::{Block, Upload},
@@ -27,10 +29,14 @@ use super::{
 use crate::{
     arch::clock,
     crc32,
-    live::{self, Picture},
+    live::{
+        self,
+        model::Model,
+        picture::{Cube, Picture},
+    },
     mm::heap,
     println,
-    shell::command::ShaderRequest,
+    shell::command::{Received, ShaderRequest},
     terminal::{
         console::{self, Terminal},
         keys::CONTROL_C,
@@ -39,6 +45,10 @@ use crate::{
 
 /// Bytes of the longest source, which is the compiler's bound; a longer one is refused before it takes memory.
 const MAX_BYTES: usize = 64 << 10;
+/// Bytes of the file of the longest picture: a texture's texels, not compressed, and some more.
+const MOST_PICTURE_BYTES: usize = 17 << 20;
+/// Bytes of the longest model.
+const MOST_MODEL_BYTES: usize = 8 << 20;
 /// How long to wait for the sender, in microseconds: meanwhile, no frame is drawn.
 const PATIENCE_US: u64 = 3_000_000;
 /// Ends a source that is typed.
@@ -47,35 +57,144 @@ const LAST_LINE: &str = ".";
 pub(super) fn shader(session: &mut Session, request: ShaderRequest) -> CommandResult {
     match request {
         ShaderRequest::Show => show(),
-        ShaderRequest::Load(name) => {
-            let source = receive(session, MAX_BYTES)?;
-            let source = String::from_utf8(source).map_err(|error| format!("the source is no text: {error}"))?;
-            take(session, &name, source)
-        }
-        ShaderRequest::Texture { size_px } => {
-            let bytes = 4 * size_px[0] as usize * size_px[1] as usize;
-            let rgba = receive(session, bytes)?;
-            if rgba.len() != bytes {
-                return Err(format!(
-                    "a texture of {} x {} has {bytes} bytes, not {}",
-                    size_px[0],
-                    size_px[1],
-                    rgba.len()
-                ));
-            }
-            live::put_picture(Picture { size_px, rgba });
-            Ok(())
-        }
         ShaderRequest::Edit => {
             let source = edit(session)?;
             take(session, "typed.wgsl", source)
         }
+        ShaderRequest::Load(file) => load(session, &file),
+        ShaderRequest::Save(file) => {
+            let (_, source) = live::source().ok_or(NO_SHADER)?;
+            card::save(session, Some(file), ["shader", "wgsl"], source.as_bytes())
+        }
+        ShaderRequest::Texture(file) => texture(session, &file),
+        ShaderRequest::Cube(files) => cube(session, &files),
+        ShaderRequest::Model(file) => model(session, &file),
+        ShaderRequest::Receive(received) => take_received(session, received),
     }
 }
 
+/// Compiles a file of the card.
+fn load(session: &mut Session, file: &str) -> CommandResult {
+    let source = card::text(session, file, MAX_BYTES)?;
+    take(session, file, source)
+}
+
+/// Has textures show a file of the card.
+fn texture(session: &mut Session, file: &str) -> CommandResult {
+    let picture = read_picture(session, file)?;
+    println!("{file}: {} x {} texels", picture.size_px[0], picture.size_px[1]);
+    live::change(|things| things.picture = Some(picture.into()));
+    Ok(())
+}
+
+/// Has cube maps show six files of the card.
+fn cube(session: &mut Session, files: &[String; 6]) -> CommandResult {
+    let mut faces = Vec::new();
+    for file in files {
+        faces.push(read_picture(session, file)?);
+    }
+    let faces = faces.try_into().map_err(|_| "a cube map has six faces")?;
+    let cube = Picture::cube(&faces)?;
+    println!("six faces of {} x {0} texels", cube.side_px);
+    live::change(|things| things.cube = Some(cube.into()));
+    Ok(())
+}
+
+/// Has a file of the card drawn.
+fn model(session: &mut Session, file: &str) -> CommandResult {
+    let bytes = card::with_files(session, |volume| volume.read(file, MOST_MODEL_BYTES))?;
+    let model = Model::read(&bytes).map_err(|why| format!("{file}: {why}"))?;
+    put_model(model);
+    Ok(())
+}
+
+fn put_model(model: Model) {
+    let picture = if model.picture.is_some() { ", with a picture" } else { "" };
+    println!("a model of {} triangles{picture}", model.corners.len() / 3);
+    live::change(|things| things.model = Some(model.into()));
+}
+
+fn read_picture(session: &mut Session, file: &str) -> Result<Picture, String> {
+    let bytes = card::with_files(session, |volume| volume.read(file, MOST_PICTURE_BYTES))?;
+    Picture::decode(&bytes).map_err(|why| format!("{file}: {why}"))
+}
+
+/// Names of the files that [`load_folder`] looks for, of a cube map in the order of its faces.
+const SHADER: &str = "shader.wgsl";
+const MODEL: &str = "model.glb";
+const TEXTURES: [&str; 2] = ["texture.png", "texture.qoi"];
+const FACES: [&str; 6] = ["right", "left", "top", "bottom", "front", "back"];
+
+/// Has the scene `live` draw what a folder of the card has, and nothing of what it drew before: `shader.wgsl`, and as far as they are there `texture.png` or
+/// `texture.qoi`, `model.glb`, and the six faces of a cube map, `right.png`, `left.png` and so on.
+pub(super) fn load_folder(session: &mut Session, folder: &str) -> CommandResult {
+    let entries = card::with_files(session, |volume| volume.list(folder))?;
+    let path = |name: &str| format!("{}/{name}", folder.trim_end_matches('/'));
+    let has = |name: &str| entries.iter().any(|entry| entry.bytes.is_some() && entry.name.eq_ignore_ascii_case(name));
+    if !has(SHADER) {
+        return Err(format!("{folder} has no {SHADER}, so that there is nothing to draw with"));
+    }
+    live::change(|things| *things = live::Things::default());
+    if let Some(name) = TEXTURES.into_iter().find(|name| has(name)) {
+        texture(session, &path(name))?;
+    }
+    if has(MODEL) {
+        model(session, &path(MODEL))?;
+    }
+    for extension in ["png", "qoi"] {
+        let faces = FACES.map(|face| format!("{face}.{extension}"));
+        if faces.iter().all(|face| has(face)) {
+            cube(session, &faces.map(|face| path(&face)))?;
+        }
+    }
+    load(session, &path(SHADER))?;
+    println!("`scene run live` shows it");
+    Ok(())
+}
+
+/// Receives something over the serial line.
+fn take_received(session: &mut Session, received: Received) -> CommandResult {
+    match received {
+        Received::Source(name) => {
+            let source = receive(session, MAX_BYTES)?;
+            let source = String::from_utf8(source).map_err(|error| format!("the source is no text: {error}"))?;
+            take(session, &name, source)
+        }
+        Received::Texture { size_px } => {
+            let rgba = receive_all(session, 4 * size_px[0] as usize * size_px[1] as usize, "texture")?;
+            live::change(|things| things.picture = Some(Picture { size_px, rgba }.into()));
+            Ok(())
+        }
+        Received::Cube { side_px } => {
+            let face_bytes = 4 * (side_px * side_px) as usize;
+            let rgba = receive_all(session, 6 * face_bytes, "cube map")?;
+            let faces = core::array::from_fn(|face| rgba[face * face_bytes..][..face_bytes].to_vec());
+            live::change(|things| things.cube = Some(Cube { side_px, faces }.into()));
+            Ok(())
+        }
+        Received::Model => {
+            let bytes = receive(session, MOST_MODEL_BYTES)?;
+            put_model(Model::read(&bytes)?);
+            Ok(())
+        }
+    }
+}
+
+/// Receives so many bytes.
+fn receive_all(session: &mut Session, bytes: usize, what: &str) -> Result<Vec<u8>, String> {
+    let received = receive(session, bytes)?;
+    if received.len() == bytes {
+        return Ok(received);
+    }
+    Err(format!("a {what} of this size has {bytes} bytes, not {}", received.len()))
+}
+
+/// Why there is no source.
+const NO_SHADER: &str = "no shader was loaded yet: `shader load FILE` or `shader edit`";
+
 /// Prints the source that compiled last, with numbers of lines.
 fn show() -> CommandResult {
-    let (name, source) = live::source().ok_or("no shader was sent yet: `shader load NAME` or `shader edit`")?;
+    let (name, source) = live::source().ok_or(NO_SHADER)?;
     println!("{name}:");
     for (number, line) in (1..).zip(source.lines()) {
         println!("{number:4} {line}");
@@ -83,7 +202,7 @@ fn show() -> CommandResult {
     Ok(())
 }
 
-/// Receives a source, or a texture, in blocks.
+/// Receives bytes in blocks, at most `most`.
 fn receive(session: &mut Session, most: usize) -> Result<Vec<u8>, String> {
     println!("shader loads");
     let mut upload = Upload::new(PATIENCE_US);
