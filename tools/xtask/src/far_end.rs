@@ -2,6 +2,7 @@
 
 pub(crate) mod blocks;
 pub(crate) mod board;
+pub(crate) mod card;
 pub(crate) mod console;
 pub(crate) mod machine;
 pub(crate) mod qemu;

@@ -4,7 +4,7 @@
 //! and starts `kernel8.img` (see `boot/README.md`). Image and archive are reproducible: they contain neither times nor random numbers.
 
 mod archive;
-mod card;
+pub(crate) mod card;
 mod device;
 mod firmware;
 
@@ -21,7 +21,8 @@ const HELP: &str = "\
 cargo xtask image [-o FILE] [--force] [--firmware DIR] [--device-tree] [--device DEVICE]
 cargo xtask image --zip -o FILE [--force]
 
-Builds the kernel and creates an SD card image with it, config.txt, cmdline.txt and the Pi's boot firmware.
+Builds the kernel and creates an SD card image with it, config.txt, cmdline.txt, the Pi's boot firmware, and a folder of shaders, a
+picture and a model to try.
 
   -o FILE            write the image, or the archive, to FILE; a FILE that exists is replaced only if it is an image,
                      or an archive, that this command has written
@@ -161,7 +162,7 @@ fn write_image(request: &Request) -> Result<()> {
     };
     let workspace = Workspace::find()?;
     let kernel = build::kernel(&workspace)?;
-    let files = files(&workspace, &kernel.image, firmware.as_deref().unwrap_or_default(), &device_trees)?;
+    let files = image_files(&workspace, &kernel.image, firmware.as_deref().unwrap_or_default(), &device_trees)?;
     let image = card::build(&files)?;
     if let Some(path) = &request.output {
         whole_file::write(path, &image)?;
@@ -180,7 +181,7 @@ fn write_image(request: &Request) -> Result<()> {
     Ok(())
 }
 
-/// All files of the card, in a fixed order. With device trees, config.txt and cmdline.txt have other lines.
+/// The files that a card needs to boot, in a fixed order. With device trees, config.txt and cmdline.txt have other lines.
 fn files(
     workspace: &Workspace,
     kernel: &Path,
@@ -197,6 +198,33 @@ fn files(
     let mut files = vec![CardFile::read("kernel8.img", kernel)?, config, command_line];
     files.extend_from_slice(firmware);
     files.extend_from_slice(device_trees);
+    Ok(files)
+}
+
+/// What there is to try on the card, as files of this repository.
+const ASSETS: [(&str, &str); 6] = [
+    ("assets/README.txt", "boot/assets/README.txt"),
+    ("assets/plasma.wgsl", "boot/assets/plasma.wgsl"),
+    ("assets/picture.png", "kernel/assets/crate.png"),
+    ("assets/lighthouse/shader.wgsl", "boot/assets/lighthouse.wgsl"),
+    ("assets/lighthouse/model.glb", "kernel/assets/lighthouse.glb"),
+    ("assets/lighthouse/texture.png", "kernel/assets/crate.png"),
+];
+
+/// The folder `assets` of the card.
+pub(crate) fn assets(workspace: &Workspace) -> Result<Vec<CardFile>> {
+    ASSETS.iter().map(|(name, path)| CardFile::read(name, &workspace.root.join(path))).collect()
+}
+
+/// All files of an image, in a fixed order.
+fn image_files(
+    workspace: &Workspace,
+    kernel: &Path,
+    firmware: &[CardFile],
+    device_trees: &[CardFile],
+) -> Result<Vec<CardFile>> {
+    let mut files = files(workspace, kernel, firmware, device_trees)?;
+    files.extend(assets(workspace)?);
     Ok(files)
 }
 
@@ -234,8 +262,9 @@ pub(crate) struct Card {
 
 /// An image and an archive, and their files as read back from them.
 pub(crate) fn card_without_firmware(workspace: &Workspace, kernel: &Path) -> Result<Card> {
-    let image = card::build(&files(workspace, kernel, &[], &[])?)?;
-    if card::build(&files(workspace, kernel, &[], &[])?)? != image {
+    let files = image_files(workspace, kernel, &[], &[])?;
+    let image = card::build(&files)?;
+    if card::build(&files)? != image {
         bail!("two images of the same files differ");
     }
     let text = |name: &str| -> Result<String> {

@@ -17,18 +17,21 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const HELP: &str = "\
-cargo xtask live FILE.wgsl [--texture FILE.png] [--board DEVICE] [--headless]
+cargo xtask live FILE.wgsl [--texture FILE.png] [--cube SIX FILES] [--model FILE.glb] [--board DEVICE] [--headless]
 
 Boots the kernel in QEMU, or uses a board, and draws with a shader that the kernel compiles. Whenever the file changes, it is
 sent over the serial line, and the picture changes. What is wrong with it is shown here and on the screen, and the last good
 picture goes on. Ctrl-C ends it.
 
 A fragment shader alone covers the screen. What it declares by these names is given to it: the uniforms time, frame,
-resolution, keys (arrows, typed in this terminal), matrix and eye; textures of any name; the attributes place, normal, uv
-and color. `kernel/src/scenes/live.rs` describes them.
+resolution, keys (arrows, typed in this terminal), matrix and eye; textures and cube maps of any name; the attributes place,
+normal, uv and color, of a sphere or a model. `kernel/src/scenes/live.rs` describes them.
 
   --board DEVICE   a board that is connected by a serial line, such as /dev/ttyUSB0
-  --texture FILE   a PNG file of up to 512 x 512 pixels for the textures; without it, they show a crate
+  --texture FILE   a PNG file of up to 512 x 512 pixels for the textures; without it, they show the model's, or a crate
+  --cube SIX FILES six square PNG files of up to 512 x 512 pixels for the cube maps: right, left, top, bottom, front, back
+                   (+x, -x, +y, -y, +z, -z; rows from the top, as OpenGL has them)
+  --model FILE     a binary glTF file of up to 8 MiB and 65,536 triangles, which is drawn instead of the sphere
   --headless       QEMU without a window
 ";
 
@@ -43,7 +46,8 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Runs the task.
 pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
-    let (mut file, mut device, mut texture): (Option<PathBuf>, Option<PathBuf>, Option<PathBuf>) = (None, None, None);
+    let (mut file, mut device): (Option<PathBuf>, Option<PathBuf>) = (None, None);
+    let mut things = Things::default();
     let mut headless = false;
     while let Some(argument) = arguments.next()? {
         match argument {
@@ -52,7 +56,16 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
                 return Ok(());
             }
             Long("board") => device = Some(arguments.value()?.into()),
-            Long("texture") => texture = Some(arguments.value()?.into()),
+            Long("texture") => things.texture = Some(Picture::read_png(Path::new(&arguments.value()?))?),
+            Long("model") => things.model = Some(read(Path::new(&arguments.value()?))?),
+            Long("cube") => {
+                let mut faces = Vec::new();
+                for _ in 0..FACES {
+                    let file = arguments.value().context("--cube takes six files")?;
+                    faces.push(Picture::read_png(Path::new(&file))?);
+                }
+                things.cube = Some(faces);
+            }
             Long("headless") => headless = true,
             Value(path) if file.is_none() => file = Some(path.into()),
             other => return Err(other.unexpected().into()),
@@ -61,12 +74,11 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     let file = file.context("a file with a shader is needed; see `cargo xtask live --help`")?;
     // A file that cannot be read is known before anything is built.
     let first = read(&file)?;
-    let texture = texture.as_deref().map(Picture::read_png).transpose()?;
     interrupt::watch()?;
     if let Some(device) = device {
         let console = board::open(&device, Vec::new())?;
         console.wait_prompt(Instant::now() + Duration::from_secs(10))?;
-        return watch(&console, &file, first, texture.as_ref());
+        return watch(&console, &file, first, &things);
     }
     setup::qemu()?.check_plugin()?;
     let workspace = Workspace::find()?;
@@ -76,7 +88,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     let options = qemu::Options { window, ..qemu::Options::with_v3d(&kernel.image, &plugin) };
     let machine = Qemu::start(options, workspace.scratch()?)?;
     machine.console.wait_ready(Instant::now() + BOOT_PATIENCE)?;
-    watch(&machine.console, &file, first, texture.as_ref())?;
+    watch(&machine.console, &file, first, &things)?;
     machine.check_faults()
 }
 
@@ -84,10 +96,30 @@ fn read(file: &Path) -> Result<Vec<u8>> {
     std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))
 }
 
+/// Faces of a cube map.
+const FACES: usize = 6;
+
+/// What is sent along.
+#[derive(Default)]
+struct Things {
+    texture: Option<Picture>,
+    /// The faces of a cube map.
+    cube: Option<Vec<Picture>>,
+    /// A file with a model.
+    model: Option<Vec<u8>>,
+}
+
 /// Sends a file and what becomes of it, until the user interrupts.
-fn watch(console: &Console, file: &Path, first: Vec<u8>, texture: Option<&Picture>) -> Result<()> {
-    if let Some(picture) = texture {
+fn watch(console: &Console, file: &Path, first: Vec<u8>, things: &Things) -> Result<()> {
+    if let Some(picture) = &things.texture {
         send_texture(console, picture)?.lines()?;
+    }
+    if let Some(faces) = &things.cube {
+        send_cube(console, faces)?.lines()?;
+    }
+    if let Some(model) = &things.model {
+        eprintln!("sending {} bytes of a model", model.len());
+        tell(&send_model(console, model)?);
     }
     let name = kernel_name(file);
     let mut sent = first;
@@ -141,22 +173,39 @@ pub(crate) fn begin(console: &Console, arguments: &str) -> Result<()> {
         "shader loads" => Some(Ok(())),
         line => line.strip_prefix("error shader: ").map(|why| Err(why.to_owned())),
     };
-    match console.exchange(COMMAND, &format!("shader {arguments}"), BLOCK_PATIENCE, begun)? {
+    match console.exchange(COMMAND, &format!("shader receive {arguments}"), BLOCK_PATIENCE, begun)? {
         Some(Ok(())) => Ok(()),
         Some(Err(why)) => bail!("the kernel says: {why}"),
-        None => bail!("the kernel does not answer `shader {arguments}`"),
+        None => bail!("the kernel does not answer `shader receive {arguments}`"),
     }
 }
 
 /// Sends a source, which the kernel compiles. The answer's lines are the programs', or the diagnostic's.
 pub(crate) fn send(console: &Console, name: &str, source: &[u8]) -> Result<Reply> {
-    upload(console, &format!("load {name}"), source)
+    upload(console, &format!("source {name}"), source)
 }
 
 /// Sends a picture for the textures.
 pub(crate) fn send_texture(console: &Console, picture: &Picture) -> Result<Reply> {
-    let rgba: Vec<u8> = picture.pixels.iter().flat_map(|&[red, green, blue]| [red, green, blue, 255]).collect();
-    upload(console, &format!("texture {} {}", picture.width, picture.height), &rgba)
+    upload(console, &format!("texture {} {}", picture.width, picture.height), &rgba(picture))
+}
+
+/// Four bytes a pixel.
+fn rgba(picture: &Picture) -> Vec<u8> {
+    picture.pixels.iter().flat_map(|&[red, green, blue]| [red, green, blue, 255]).collect()
+}
+
+/// Sends six pictures for the cube maps.
+pub(crate) fn send_cube(console: &Console, faces: &[Picture]) -> Result<Reply> {
+    let side = faces.first().map_or(0, |face| face.width);
+    let are_squares = faces.iter().all(|face| (face.width, face.height) == (side, side));
+    ensure!(faces.len() == FACES && are_squares, "the faces of a cube map are six squares of one size");
+    upload(console, &format!("cube {side}"), &faces.iter().flat_map(rgba).collect::<Vec<u8>>())
+}
+
+/// Sends a model.
+pub(crate) fn send_model(console: &Console, file: &[u8]) -> Result<Reply> {
+    upload(console, "model", file)
 }
 
 fn upload(console: &Console, arguments: &str, source: &[u8]) -> Result<Reply> {

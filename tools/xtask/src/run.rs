@@ -3,6 +3,7 @@
 use crate::bench::frame_rate::{FrameRate, Table};
 use crate::build;
 use crate::far_end::board;
+use crate::far_end::card::Card;
 use crate::far_end::console::{Console, FrameLine};
 use crate::far_end::qemu::{self, Lens, Qemu};
 use crate::far_end::terminal::{Actions, CONTROL_C, SingleKeys};
@@ -48,6 +49,8 @@ draws a number of frames and the run ends.
   --firmware WORDS    simulate firmware, or a board around it, with these behaviours, with + between them: command-line,
                       pitch16, two-pages, slow-vsync, gated-clock, no-clock, frozen, stray-interrupt, board, by-hand;
                       tools/qemu-v3d/src/lib.rs explains each
+  --card FILE|DIR     put a card into QEMU's SD card slot: the image FILE, which the kernel may change (cargo xtask image makes
+                      one), or the files of the folder DIR, to which new files that the kernel has written are added at the end
   --board DEVICE      use a board that is connected by a serial line, such as /dev/ttyUSB0, instead of QEMU
 
 Exit status 0 if the kernel reports all frames as done; otherwise a message gives the reason.
@@ -84,6 +87,7 @@ struct Options {
     coherence: bool,
     mailbox: Option<String>,
     firmware: Option<String>,
+    card: Option<PathBuf>,
     board: Option<PathBuf>,
 }
 
@@ -107,6 +111,7 @@ impl Options {
                 Long("coherence") => options.coherence = true,
                 Long("mailbox") => options.mailbox = Some(arguments.value()?.parse_with(silence)?),
                 Long("firmware") => options.firmware = Some(arguments.value()?.parse_with(behaviours)?),
+                Long("card") => options.card = Some(arguments.value()?.into()),
                 Long("board") => options.board = Some(arguments.value()?.into()),
                 Value(scene) if options.scene.is_none() => options.scene = Some(scene.string()?),
                 other => return Err(other.unexpected().into()),
@@ -137,6 +142,9 @@ impl Options {
         }
         if options.firmware.is_some() && (options.board.is_some() || options.no_v3d) {
             bail!("--firmware needs the plugin with the V3D model, which --no-v3d removes");
+        }
+        if options.board.is_some() && options.card.is_some() {
+            bail!("--card is for QEMU; a board has a card of its own");
         }
         if options.board.is_some() && options.no_v3d {
             bail!("--no-v3d needs QEMU; a board always has a V3D");
@@ -248,6 +256,8 @@ fn in_qemu(options: &Options, terminal: bool) -> Result<()> {
         (kernel, Some(plugin))
     };
     let window = !options.headless && setup::has_display() && can_show_window();
+    let scratch = workspace.scratch()?;
+    let card = options.card.as_deref().map(|path| Card::insert(path, scratch.path())).transpose()?;
     eprintln!("==> starting QEMU");
     let machine = Qemu::start(
         qemu::Options {
@@ -256,6 +266,7 @@ fn in_qemu(options: &Options, terminal: bool) -> Result<()> {
             mailbox: options.mailbox.as_deref(),
             firmware: options.firmware.as_deref(),
             checks_coherence: options.coherence,
+            card: card.as_ref().map(Card::image),
             window,
             copies: options.copies()?,
             ..qemu::Options::without_v3d(&kernel.image)
@@ -263,6 +274,12 @@ fn in_qemu(options: &Options, terminal: bool) -> Result<()> {
         workspace.scratch()?,
     )?;
     let result = dialogue(&machine, options, window, options.form(window, terminal));
+    if let Some(card) = card {
+        // What the kernel has written is in the file: QEMU keeps nothing of a card in memory of its own.
+        for file in card.take_back()? {
+            eprintln!("{} was written by the kernel", file.display());
+        }
+    }
     // A fault causes later errors, so it comes first in the message.
     match (result, machine.check_faults()) {
         (result, Ok(())) => result,

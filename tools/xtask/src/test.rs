@@ -6,6 +6,7 @@
 mod board;
 mod card;
 mod coherence;
+mod files_on_card;
 mod firmware;
 mod guest;
 mod live;

@@ -1,7 +1,7 @@
 //! Tests against a model of controller and card
 
 use super::{
-    model::{BASE_HZ, Faults, Kind, Model},
+    model::{Faults, Kind, Model},
     *,
 };
 

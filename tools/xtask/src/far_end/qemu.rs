@@ -39,6 +39,9 @@ fn sleepers() -> Vec<String> {
     devices.into_iter().flat_map(|device| ["-device".to_owned(), device]).collect()
 }
 
+/// QEMU's name for the SD card's drive.
+const CARD: &str = "card";
+
 /// How long to wait for QEMU's last message.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -66,6 +69,8 @@ pub(crate) struct Options<'a> {
     pub(crate) checks_coherence: bool,
     /// A file that is also loaded into memory, and its physical address.
     pub(crate) loaded: Option<(&'a Path, u64)>,
+    /// The image of the SD card, whose size is a power of two; without it, the slot is empty.
+    pub(crate) card: Option<&'a Path>,
     /// Whether QEMU shows a window.
     pub(crate) window: bool,
     /// Receivers of copies of the serial output.
@@ -92,6 +97,7 @@ impl<'a> Options<'a> {
             stuck_uart: None,
             checks_coherence: false,
             loaded: None,
+            card: None,
             window: false,
             copies: Vec::new(),
         }
@@ -153,6 +159,9 @@ impl Qemu {
             let file = comma_free(file)?;
             command.arg("-device").arg(format!("loader,file={file},addr={address:#x},force-raw=on"));
         }
+        if let Some(card) = options.card {
+            command.arg("-drive").arg(format!("if=sd,id={CARD},format=raw,file={}", comma_free(card)?));
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().with_context(|| format!("{} cannot be started", program.display()))?;
         let (Some(output), Some(input), Some(errors)) =
@@ -205,6 +214,11 @@ impl Qemu {
     /// Resets the machine as its watchdog would: memory is preserved.
     pub(crate) fn reset(&self) -> Result<()> {
         Qmp::connect(&socket(&self.scratch))?.reset()
+    }
+
+    /// Removes the SD card.
+    pub(crate) fn eject_card(&self) -> Result<()> {
+        Qmp::connect(&socket(&self.scratch))?.eject(CARD)
     }
 
     /// The faults that the model has reported, one a line.

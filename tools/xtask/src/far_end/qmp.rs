@@ -5,7 +5,7 @@
 //!
 //! # Sources
 //! QEMU's `docs/interop/qmp-spec.txt`; `screendump` of `qapi/ui.json`, `pmemsave` and `system_reset` of
-//! `qapi/machine.json`.
+//! `qapi/machine.json`, `eject` of `qapi/block.json`.
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -51,6 +51,11 @@ impl Qmp {
     /// Resets the machine; memory is preserved.
     pub(crate) fn reset(&mut self) -> Result<()> {
         self.execute("system_reset", json!({})).map(drop)
+    }
+
+    /// Removes the medium of a drive, also if the guest is using it.
+    pub(crate) fn eject(&mut self, drive: &str) -> Result<()> {
+        self.execute("eject", json!({ "device": drive, "force": true })).map(drop)
     }
 
     fn execute(&mut self, command: &str, arguments: Value) -> Result<Value> {

@@ -1,21 +1,24 @@
 //! The layout of the card: a master boot record and one FAT32 partition.
 //!
 //! The boot ROM needs a partition table whose first entry is FAT (type 0x0C, FAT32 with LBA). The partition starts at 1 MiB, a boundary that suits flash
-//! memory. FAT32 needs at least 65,525 clusters; with clusters of 512 bytes, 64 MiB suffice and the image stays small.
+//! memory. FAT32 needs at least 65,525 clusters; with clusters of 512 bytes, 64 MiB would suffice. The image has 128 MiB, so that it has room for what the
+//! kernel writes, and QEMU takes it: it wants cards whose size is a power of two.
 //!
 //! # Sources
 //! Microsoft's "FAT32 File System Specification" 1.03 (cluster count); the classic MBR layout (entry at 446, 0x55AA).
 
 use anyhow::{Context, Result};
-use fatfs::{Date, DateTime, FatType, FileSystem, FormatVolumeOptions, FsOptions, Time, TimeProvider};
+use axfatfs::{FatType, FileSystem, FormatVolumeOptions, FsOptions, NullTimeProvider, StdIoWrapper};
 use std::io::{Cursor, Read, Write};
 use std::path::Path;
 
 const SECTOR_BYTES: usize = 512;
 /// First sector of the partition: 1 MiB.
 const PARTITION_SECTOR: usize = 2048;
-/// Sectors in the partition: 64 MiB.
-const PARTITION_SECTORS: usize = 131_072;
+/// Bytes of an image.
+pub(crate) const IMAGE_BYTES: usize = 128 << 20;
+/// Sectors in the partition: all behind its start.
+const PARTITION_SECTORS: usize = IMAGE_BYTES / SECTOR_BYTES - PARTITION_SECTOR;
 /// FAT32, addressed by sector number.
 const TYPE_FAT32_LBA: u8 = 0x0c;
 /// Identifies the disk and its volume. A fixed number keeps images reproducible.
@@ -33,36 +36,22 @@ pub(super) fn is_head(head: &[u8]) -> bool {
 
 /// A file on the card.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct CardFile {
-    /// Its path on the card, with `/` after the folder.
-    pub(super) name: String,
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct CardFile {
+    /// Its path on the card, with `/` after each folder.
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl CardFile {
     /// Reads the file at `path` as a file of the card.
-    pub(super) fn read(name: &str, path: &Path) -> Result<Self> {
+    pub(crate) fn read(name: &str, path: &Path) -> Result<Self> {
         let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         Ok(Self { name: name.to_owned(), bytes })
     }
 }
 
-/// All files have the oldest time that FAT can express, so that images are reproducible.
-#[derive(Debug)]
-struct BeginningOfTime;
-
-impl TimeProvider for BeginningOfTime {
-    fn get_current_date(&self) -> Date {
-        Date { year: 1980, month: 1, day: 1 }
-    }
-
-    fn get_current_date_time(&self) -> DateTime {
-        DateTime { date: self.get_current_date(), time: Time { hour: 0, min: 0, sec: 0, millis: 0 } }
-    }
-}
-
 /// Builds an image with these files.
-pub(super) fn build(files: &[CardFile]) -> Result<Vec<u8>> {
+pub(crate) fn build(files: &[CardFile]) -> Result<Vec<u8>> {
     let mut image = vec![0; (PARTITION_SECTOR + PARTITION_SECTORS) * SECTOR_BYTES];
     let (head, partition) = image.split_at_mut(PARTITION_SECTOR * SECTOR_BYTES);
     write_partition_table(head);
@@ -71,34 +60,58 @@ pub(super) fn build(files: &[CardFile]) -> Result<Vec<u8>> {
         .bytes_per_cluster(SECTOR_BYTES as u32)
         .volume_id(SERIAL)
         .volume_label(*b"V3D        ");
-    fatfs::format_volume(Cursor::new(&mut *partition), options).context("cannot format the card")?;
-    let options = FsOptions::new().time_provider(&BeginningOfTime);
+    let mut storage = StdIoWrapper::from(Cursor::new(&mut *partition));
+    axfatfs::format_volume(&mut storage, options).context("cannot format the card")?;
+    // All files have the oldest time that FAT can express, so that images are reproducible.
+    let options = FsOptions::new().time_provider(NullTimeProvider::new());
     let volume = FileSystem::new(Cursor::new(partition), options).context("cannot open the card")?;
     for CardFile { name, bytes } in files {
-        if let Some((folder, _)) = name.split_once('/') {
+        for (end, _) in name.match_indices('/') {
             // `create_dir` opens an existing folder.
+            let folder = &name[..end];
             volume.root_dir().create_dir(folder).with_context(|| format!("{folder} does not fit on the card"))?;
         }
-        let written = volume.root_dir().create_file(name).and_then(|mut file| file.write_all(bytes));
-        written.with_context(|| format!("{name} does not fit on the card"))?;
+        let too_much = || format!("{name} does not fit on the card");
+        let mut file = volume.root_dir().create_file(name).with_context(too_much)?;
+        file.write_all(bytes).and_then(|()| file.flush()).with_context(too_much)?;
     }
     volume.unmount().context("cannot finish the card")?;
     Ok(image)
 }
 
 /// The partition of a card's image.
-pub(super) fn partition(image: &[u8]) -> Result<&[u8]> {
+pub(crate) fn partition(image: &[u8]) -> Result<&[u8]> {
     image.get(PARTITION_SECTOR * SECTOR_BYTES..).context("the image is too short")
 }
 
 /// Reads a file from a card's image.
 pub(super) fn read(image: &[u8], name: &str) -> Result<Vec<u8>> {
+    let file = read_all(image)?.into_iter().find(|file| file.name.eq_ignore_ascii_case(name));
+    file.map(|file| file.bytes).with_context(|| format!("cannot read {name} from the card"))
+}
+
+/// Reads all files of a card's image.
+pub(crate) fn read_all(image: &[u8]) -> Result<Vec<CardFile>> {
     let partition = partition(image)?.to_vec();
     let volume = FileSystem::new(Cursor::new(partition), FsOptions::new()).context("cannot open the card")?;
-    let mut bytes = Vec::new();
-    let read = volume.root_dir().open_file(name).and_then(|mut file| file.read_to_end(&mut bytes));
-    read.with_context(|| format!("cannot read {name} from the card"))?;
-    Ok(bytes)
+    let (mut folders, mut files) = (vec![String::new()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        let root = volume.root_dir();
+        let entries = if folder.is_empty() { root } else { root.open_dir(&folder)? };
+        for entry in entries.iter() {
+            let entry = entry.with_context(|| format!("cannot read the folder \"{folder}\" of the card"))?;
+            let name = entry.file_name();
+            let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+            if entry.is_file() {
+                let mut bytes = Vec::new();
+                entry.to_file().read_to_end(&mut bytes).with_context(|| format!("cannot read {path} from the card"))?;
+                files.push(CardFile { name: path, bytes });
+            } else if name != "." && name != ".." {
+                folders.push(path);
+            }
+        }
+    }
+    Ok(files)
 }
 
 /// Writes sector 0: one partition, no boot code, which the Pi does not run.
@@ -128,11 +141,13 @@ mod tests {
             CardFile { name: "config.txt".to_owned(), bytes: b"arm_64bit=1\n".to_vec() },
             CardFile { name: "overlays/one.dtbo".to_owned(), bytes: b"one".to_vec() },
             CardFile { name: "overlays/two.dtbo".to_owned(), bytes: b"two".to_vec() },
+            CardFile { name: "assets/deep/below".to_owned(), bytes: b"three".to_vec() },
         ];
         let image = build(&files).unwrap();
         assert_eq!(read(&image, "KERNEL8.IMG").unwrap(), kernel);
         assert_eq!(read(&image, "config.txt").unwrap(), b"arm_64bit=1\n");
         assert_eq!(read(&image, "overlays/two.dtbo").unwrap(), b"two");
+        assert_eq!(read(&image, "assets/deep/below").unwrap(), b"three");
         assert!(read(&image, "start.elf").is_err());
         assert!(build(&files).unwrap() == image, "two images of the same files differ");
         assert_eq!(image[510..512], [0x55, 0xaa]);
@@ -144,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_too_large_is_named() {
-        let files = [CardFile { name: "start.elf".to_owned(), bytes: vec![1; 65 << 20] }];
+        let files = [CardFile { name: "start.elf".to_owned(), bytes: vec![1; 128 << 20] }];
         assert!(build(&files).unwrap_err().to_string().contains("start.elf"));
     }
 }

@@ -1,6 +1,8 @@
 //! The kernel's tests in QEMU: each boots a machine and controls it over the serial console.
 
-use super::{Built, board, card, coherence, firmware, live, machines, other_kernels, report, scenes, triangle};
+use super::{
+    Built, board, card, coherence, files_on_card, firmware, live, machines, other_kernels, report, scenes, triangle,
+};
 use crate::build;
 use crate::capture;
 use crate::far_end::qemu::{Options, Qemu};
@@ -40,6 +42,7 @@ pub(super) const STEPS: &[(&str, Step)] = &[
     ("QEMU: console", scenes::console),
     ("QEMU: breakout is played by keys", scenes::breakout),
     ("QEMU: live, a shader is sent, changed, broken and mended while it is drawn", live::written_while_drawn),
+    ("QEMU: live, a model and a cube map are sent", live::model_and_cube),
     ("QEMU: live, every shader of the tree has the host's words", live::same_words),
     ("QEMU: live, shaders that mean harm leave the kernel running", live::hostile_sources),
     ("QEMU: vpm", vpm),
@@ -59,6 +62,8 @@ pub(super) const STEPS: &[(&str, Step)] = &[
     ("SD card: fsck.vfat finds nothing wrong with the image", card::file_system_is_sound),
     ("SD card: the archive has the files of the image", card::archive_has_the_same_files),
     ("QEMU: the kernel of the SD card", card::kernel_boots),
+    ("QEMU: files on an SD card are read, drawn with, and written", files_on_card::read_and_written),
+    ("QEMU: an SD card that is missing, full, damaged or removed", files_on_card::unusable),
     ("QEMU: loaded at other addresses", board::other_addresses),
     ("QEMU: by polling and by interrupt", board::polling_and_interrupts),
     ("QEMU: a serial port that does not send", board::stuck_serial_port),

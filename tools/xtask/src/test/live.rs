@@ -2,6 +2,7 @@
 
 use super::Built;
 use super::guest::with_v3d;
+use super::scenes::hull;
 use crate::bench::shaders;
 use crate::build;
 use crate::far_end::console::Console;
@@ -11,16 +12,17 @@ use crate::picture::Picture;
 use crate::run::run_scene;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
+use serde_json::json;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A fragment shader of one colour.
-fn plain(color: &str) -> String {
+pub(super) fn plain(color: &str) -> String {
     format!("@fragment fn fs_main() -> @location(0) vec4<f32> {{\n    return vec4({color}, 1.0);\n}}\n")
 }
 
 /// The pixel in the middle of the screen, where no message is.
-fn middle(picture: &Picture) -> Result<[u8; 3]> {
+pub(super) fn middle(picture: &Picture) -> Result<[u8; 3]> {
     picture.pixel(picture.width / 2, picture.height / 2).context("the picture has no middle")
 }
 
@@ -33,7 +35,7 @@ fn pixels_of_a_message(picture: &Picture) -> Result<usize> {
 }
 
 /// Waits until the middle of the screen has a colour, and there is a message or none.
-fn wait_for(machine: &Qemu, color: [u8; 3], message: bool, deadline: Instant) -> Result<Duration> {
+pub(super) fn wait_for(machine: &Qemu, color: [u8; 3], message: bool, deadline: Instant) -> Result<Duration> {
     let start = Instant::now();
     loop {
         let picture = machine.screenshot()?;
@@ -157,6 +159,107 @@ pub(super) fn same_words(workspace: &Workspace, built: &Built) -> Result<String>
     })
 }
 
+/// A cube of one colour as a binary glTF file: faces of four vertices each, wound counter-clockwise.
+pub(super) fn cube_model(color: [u8; 3]) -> Vec<u8> {
+    let mut binary = Vec::new();
+    for axis in 0..3 {
+        for side in [-1.0f32, 1.0] {
+            for (a, b) in [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)] {
+                let mut place = [0.0f32; 3];
+                (place[axis], place[(axis + 1) % 3], place[(axis + 2) % 3]) = (side, side * a, b);
+                binary.extend(place.iter().flat_map(|number| (5.0 + number).to_le_bytes()));
+            }
+        }
+    }
+    let places = binary.len();
+    let faces = (0..6u16).map(|face| 4 * face).flat_map(|n| [n, n + 1, n + 2, n, n + 2, n + 3]);
+    binary.extend(faces.flat_map(u16::to_le_bytes));
+    let factor = color.map(|channel| f64::from(channel) / 255.0);
+    let text = json!({
+        "asset": { "version": "2.0" }, "scene": 0, "scenes": [{ "nodes": [0] }], "nodes": [{ "mesh": 0 }],
+        "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0 }, "indices": 1, "material": 0 }] }],
+        "materials": [{ "pbrMetallicRoughness": { "baseColorFactor": [factor[0], factor[1], factor[2], 1.0] } }],
+        "accessors": [
+            { "bufferView": 0, "componentType": 5126, "type": "VEC3", "count": 24 },
+            { "bufferView": 1, "componentType": 5123, "type": "SCALAR", "count": 36 },
+        ],
+        "bufferViews": [
+            { "buffer": 0, "byteLength": places },
+            { "buffer": 0, "byteOffset": places, "byteLength": binary.len() - places },
+        ],
+        "buffers": [{ "byteLength": binary.len() }],
+    });
+    let mut text = text.to_string().into_bytes();
+    text.resize(text.len().next_multiple_of(4), b' ');
+    let word = |number: usize| (number as u32).to_le_bytes();
+    let mut file = [b"glTF".as_slice(), &word(2), &word(28 + text.len() + binary.len())].concat();
+    file.extend([&word(text.len())[..], b"JSON", &text, &word(binary.len()), b"BIN\0", &binary].concat());
+    file
+}
+
+/// A model is drawn in place of the sphere, and a cube map is looked up in six directions; damaged ones are refused, and the last good ones go on.
+pub(super) fn model_and_cube(workspace: &Workspace, built: &Built) -> Result<String> {
+    const BLUE: [u8; 3] = [0, 51, 204];
+    const FACES: [[u8; 3]; 6] = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 0], [0, 255, 255], [255, 0, 255]];
+    with_v3d(workspace, built, |machine, _, deadline| {
+        let console = &machine.console;
+        let good =
+            |source: &str| -> Result<()> { live::send(console, "a.wgsl", source.as_bytes())?.lines().map(|_| ()) };
+        let colored = "struct Camera { matrix: mat4x4<f32> }
+            @group(0) @binding(0) var<uniform> camera: Camera;
+            struct Corner { @builtin(position) at: vec4<f32>, @location(0) color: vec3<f32> }
+            @vertex fn vs_main(@location(0) place: vec3<f32>, @location(1) color: vec3<f32>) -> Corner {
+                return Corner(camera.matrix * vec4(place, 1.0), color);
+            }
+            @fragment fn fs_main(corner: Corner) -> @location(0) vec4<f32> { return vec4(corner.color, 1.0); }";
+        good(colored)?;
+        let model = cube_model(BLUE);
+        live::send_model(console, &model)?.lines()?;
+        run_scene(console, "live", 0..1, deadline)?;
+        let points = hull::check_cube(&machine.screenshot()?, BLUE)?;
+        // A model that is cut off, and a cable that is cut in the middle of it.
+        let said =
+            live::send_model(console, &model[..model.len() - 9])?.result.err().context("half a model is taken")?;
+        ensure!(said.contains("cut off") || said.contains("outside its buffer"), "half a model: {said}");
+        live::begin(console, "model")?;
+        let half = crate::far_end::blocks::line(0, &model[..512]);
+        console.keyboard().press(&half.as_bytes()[..half.len() / 2])?;
+        let cut = console.exchange("shader", "", Duration::from_secs(20), |line| {
+            line.strip_prefix("error shader: ").map(str::to_owned)
+        })?;
+        ensure!(
+            cut.is_some_and(|cut| cut.contains("no line has come")),
+            "a model that ends in its middle is waited for"
+        );
+        run_scene(console, "live", 0..1, deadline)?;
+        hull::check_cube(&machine.screenshot()?, BLUE)?;
+
+        // Six columns, one for each direction.
+        let looked_up = "@group(0) @binding(0) var sky: texture_cube<f32>;
+            @group(0) @binding(1) var linear: sampler;
+            struct Frame { resolution: vec2<f32> }
+            @group(0) @binding(2) var<uniform> frame: Frame;
+            @fragment fn fs_main(@builtin(position) at: vec4<f32>) -> @location(0) vec4<f32> {
+                let column = floor(6.0 * at.x / frame.resolution.x);
+                let axis = floor(0.5 * column);
+                let sign = 1.0 - 2.0 * (column - 2.0 * axis);
+                let along = vec3(select(0.0, sign, axis < 0.5), select(0.0, sign, axis > 0.5 && axis < 1.5),
+                    select(0.0, sign, axis > 1.5));
+                return textureSample(sky, linear, along + vec3(0.1, 0.05, 0.02));
+            }";
+        good(looked_up)?;
+        live::send_cube(console, &FACES.map(|color| Picture::filled(8, 8, color)))?.lines()?;
+        run_scene(console, "live", 0..1, deadline)?;
+        let picture = machine.screenshot()?;
+        for (column, color) in FACES.into_iter().enumerate() {
+            let x = (2 * column + 1) * picture.width / 12;
+            let found = picture.pixel(x, picture.height / 2);
+            ensure!(found == Some(color), "face {column} is {found:?}, not {color:?}");
+        }
+        Ok(format!("{points} pixels of a cube; 6 faces of a cube map"))
+    })
+}
+
 /// A source that means harm: its name, the source, and a word of the refusal.
 type Hostile = (&'static str, Vec<u8>, &'static str);
 
@@ -227,7 +330,7 @@ fn damaged(console: &Console, good: &str) -> Result<()> {
             is_answer.then(|| line.to_owned())
         })
     };
-    live::begin(console, "load damaged.wgsl")?;
+    live::begin(console, "source damaged.wgsl")?;
     let block = answer("00000000 352441c3 AmFiYw==")?.context("a damaged block is not answered")?;
     ensure!(block.starts_with("- 00000000 "), "a damaged block is answered by {block}");
     let block = answer(&crate::far_end::blocks::line(4096, b"gap"))?.context("a gap is not answered")?;
@@ -236,7 +339,7 @@ fn damaged(console: &Console, good: &str) -> Result<()> {
     ensure!(end.contains("was to have"), "a wrong end is answered by {end}");
     console.wait_prompt(Instant::now() + Duration::from_secs(10))?;
 
-    live::begin(console, "load cut.wgsl")?;
+    live::begin(console, "source cut.wgsl")?;
     let half = crate::far_end::blocks::line(0, good.as_bytes());
     console.keyboard().press(&half.as_bytes()[..half.len() / 2])?;
     let cut = console.exchange("shader", "", Duration::from_secs(20), |line| {

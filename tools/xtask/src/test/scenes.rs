@@ -11,6 +11,7 @@ mod crates;
 mod dashboard;
 mod flight;
 mod glow;
+pub(super) mod hull;
 mod layers;
 mod metal;
 mod model;
