@@ -88,10 +88,16 @@ static STATE: Mutex<State> = Mutex::new(State {
     things: Things { picture: None, cube: None, model: None },
 });
 
-/// A compiler with the bounds of a small machine.
+/// The compiler's options, with the bounds of a small machine.
+#[must_use]
+pub fn options() -> Options {
+    Options { budget: Budget::SMALL, ..Options::default() }
+}
+
+/// A compiler with these options.
 #[must_use]
 pub fn compiler() -> Compiler {
-    Compiler::new(Options { budget: Budget::SMALL, ..Options::default() })
+    Compiler::new(options())
 }
 
 /// Compiles a source.

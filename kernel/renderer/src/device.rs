@@ -18,6 +18,8 @@ use v3d::{Driver, Fence, Platform};
 use crate::error::Error;
 use crate::frame::rendering_lists::RenderingLists;
 use crate::pass::part_clear::ClearPipelines;
+#[cfg(feature = "wgsl")]
+use crate::wgsl::replacement::Replacements;
 
 /// Maximum number of frames in flight: the CPU records one while the GPU renders the previous one.
 const FRAMES: usize = 2;
@@ -40,6 +42,9 @@ struct Shared<'p, P: Platform> {
     frames: RefCell<Frames>,
     /// Number of passes begun so far.
     passes: Cell<u64>,
+    /// Shaders in place of those that were built.
+    #[cfg(feature = "wgsl")]
+    replacements: RefCell<Replacements>,
 }
 
 /// State that is kept from one frame to the next.
@@ -65,7 +70,20 @@ impl<'p, P: Platform> Device<'p, P> {
     pub fn new(driver: Driver<'p, P>) -> Self {
         let pool = driver.pool().clone();
         let frames = RefCell::new(Frames { under_way: VecDeque::with_capacity(FRAMES), ..Frames::default() });
-        Self(Rc::new(Shared { driver: RefCell::new(Some(driver)), pool, frames, passes: Cell::new(0) }))
+        Self(Rc::new(Shared {
+            driver: RefCell::new(Some(driver)),
+            pool,
+            frames,
+            passes: Cell::new(0),
+            #[cfg(feature = "wgsl")]
+            replacements: RefCell::default(),
+        }))
+    }
+
+    /// Shaders in place of those that were built.
+    #[cfg(feature = "wgsl")]
+    pub(crate) fn replacements(&self) -> Result<RefMut<'_, Replacements>, Error> {
+        self.0.replacements.try_borrow_mut().map_err(|_| Error::DeviceInUse)
     }
 
     /// Borrows the driver mutably, to wait for fences, run user programs or read statistics. Drop the borrow before using the device for anything else.

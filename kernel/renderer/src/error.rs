@@ -192,6 +192,14 @@ pub enum Error {
         /// The reason, as a sentence.
         why: &'static str,
     },
+    /// A shader that was changed while the program runs cannot replace the one that was built.
+    #[cfg(feature = "wgsl")]
+    Replaced {
+        /// The pipeline.
+        label: &'static str,
+        /// The reason, as a sentence.
+        why: alloc::string::String,
+    },
     /// A pipeline's colour format has a different number of bits than the pass's target.
     ColorBits {
         /// The pipeline.
@@ -356,6 +364,8 @@ impl fmt::Display for Error {
                 )
             }
             Self::Impossible { label, why } => write!(f, "{label}: {why}"),
+            #[cfg(feature = "wgsl")]
+            Self::Replaced { label, why } => write!(f, "{label}: {why}"),
             Self::ColorBits { label, target, bits: bits @ 64 } => {
                 write!(
                     f,

@@ -168,6 +168,9 @@ pub struct Pipeline<V, U, F> {
     pub(crate) is_64_bit: Option<bool>,
     /// Uniforms of the tail, the code that is appended to the fragment shader.
     pub(crate) tail_uniforms: Vec<u32>,
+    /// The order of the fragment program's uniforms, if it replaces the one that was built.
+    #[cfg(feature = "wgsl")]
+    order: Option<crate::wgsl::replacement::Order>,
     /// The state that is the same in every pass.
     pub(crate) state: FixedState,
     feeds: PhantomData<fn(V, U, F)>,
@@ -200,7 +203,35 @@ impl<V, U, F> Pipeline<V, U, F> {
             Shading::PreShaded => None,
         };
         let programs = Programs { vertex, fragment: FragmentCode::of(fragment), vertex_bytes, varyings };
-        Self::of_programs(device, label, &programs, &descriptor.state())
+        Self::of_built_programs(device, label, programs, &descriptor.state())
+    }
+
+    /// The same for programs of a build script.
+    #[cfg(not(feature = "wgsl"))]
+    fn of_built_programs<P: Platform>(
+        device: &Device<'_, P>,
+        label: &'static str,
+        programs: Programs<'_>,
+        state: &State,
+    ) -> Result<Self, Error> {
+        Self::of_programs(device, label, &programs, state)
+    }
+
+    /// The same for programs of a build script, or for what replaces them.
+    #[cfg(feature = "wgsl")]
+    fn of_built_programs<P: Platform>(
+        device: &Device<'_, P>,
+        label: &'static str,
+        programs: Programs<'_>,
+        state: &State,
+    ) -> Result<Self, Error> {
+        use crate::wgsl::replacement::{Replaced, Uniforms};
+        let replaced = Replaced::find(device, label, &programs)?;
+        let mut programs = programs;
+        let Uniforms { order, constants } = replaced.put_into(&mut programs, state.half_color)?;
+        let pipeline = Self::of_programs(device, label, &programs, state)?;
+        let tail_uniforms = [constants, pipeline.tail_uniforms].concat();
+        Ok(Self { order, tail_uniforms, ..pipeline })
     }
 
     /// The same for programs without types.
@@ -290,6 +321,8 @@ impl<V, U, F> Pipeline<V, U, F> {
                 Ending::Own => None,
             },
             tail_uniforms,
+            #[cfg(feature = "wgsl")]
+            order: None,
             state: state::draw_state(state, fragment).fixed()?,
             feeds: PhantomData,
         })
@@ -309,10 +342,17 @@ impl<V, U, F> Pipeline<V, U, F> {
 impl<V, U, F: UniformData> Pipeline<V, U, F> {
     /// Appends the fragment shader's uniforms, and those of the code behind it.
     pub(crate) fn push_fragment_uniforms(&self, uniforms: &F, stream: &mut UniformStream<'_>) {
-        match self.is_64_bit {
+        let push = |stream: &mut UniformStream<'_>| match self.is_64_bit {
             Some(true) => uniforms.push_half(stream),
             _ => uniforms.push(stream),
+        };
+        #[cfg(feature = "wgsl")]
+        match &self.order {
+            Some(order) => order.push(push, stream),
+            None => push(stream),
         }
+        #[cfg(not(feature = "wgsl"))]
+        push(stream);
         self.tail_uniforms.iter().for_each(|&word| stream.word(word));
     }
 }

@@ -40,6 +40,7 @@ use crate::pipeline::state::State;
 use crate::untyped::UntypedVertex;
 
 mod error;
+pub mod replacement;
 mod uniforms;
 mod values;
 mod vertices;

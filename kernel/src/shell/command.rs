@@ -54,6 +54,8 @@ pub enum Command {
     },
     /// Stops the scene. While a scene is running, any key does.
     SceneStop,
+    /// The files of the shaders that the last scene was drawn with.
+    SceneShaders,
     /// Loads what the scene `live` draws from a folder of the card.
     SceneLoad(
         /// The folder.
@@ -174,6 +176,11 @@ pub enum Received {
     },
     /// A model, as the file that it is in.
     Model,
+    /// A source in place of the one that the kernel was built with.
+    Replacement(
+        /// Its file's name.
+        String,
+    ),
 }
 
 /// The scope of a self-test.
@@ -324,7 +331,7 @@ const fn row(name: &'static str, arguments: &'static str, help: &'static str) ->
 }
 
 /// All commands.
-pub const TABLE: [Row; 29] = [
+pub const TABLE: [Row; 30] = [
     row("help", "", "this table"),
     row("info", "", "board, firmware, memory split, display, serial port"),
     row("boot", "", "the stages of this boot and of the one before, with times"),
@@ -345,6 +352,7 @@ pub const TABLE: [Row; 29] = [
         "draw a scene, starting at a frame; without `frames`, until a key is pressed",
     ),
     row("scene load", "FOLDER", "have the scene live draw what a folder of the SD card has: shader, texture, model"),
+    row("scene shaders", "", "the files of the shaders that the last scene was drawn with"),
     row("scene stop", "", "stop drawing"),
     row("ls", "[FOLDER]", "the files on the SD card"),
     row("cat", "FILE", "a text file of the SD card"),
@@ -439,6 +447,7 @@ impl Command {
             Self::SceneList => "scene list",
             Self::SceneRun { .. } => "scene run",
             Self::SceneStop => "scene stop",
+            Self::SceneShaders => "scene shaders",
             Self::SceneLoad(_) => "scene load",
             Self::Ls(_) => "ls",
             Self::Cat(_) => "cat",
@@ -471,7 +480,7 @@ impl Command {
             Self::Help | Self::Info | Self::Boot | Self::Interrupts(None) | Self::Clocks | Self::Temp => false,
             Self::Names(None) | Self::Shader(_) | Self::Mem | Self::Regs | Self::SceneList => false,
             Self::Stats(_) | Self::Log(_) => false,
-            Self::SceneLoad(_) | Self::Ls(_) | Self::Cat(_) | Self::Screenshot(_) => false,
+            Self::SceneShaders | Self::SceneLoad(_) | Self::Ls(_) | Self::Cat(_) | Self::Screenshot(_) => false,
             Self::Watchdog(_) | Self::Reboot => false,
         }
     }
@@ -583,6 +592,7 @@ impl Command {
                 (Self::SceneRun { name: (*name).into(), first: first.unwrap_or(0), frames }, left)
             }
             ["run"] => return Err(wrong("scene run", "which scene? `scene list` names them")),
+            ["shaders", left @ ..] => (Self::SceneShaders, left),
             ["load", folder, left @ ..] => (Self::SceneLoad((*folder).into()), left),
             ["load"] => return Err(wrong("scene load", "from which folder? `ls` lists those of the card")),
             [] => {
@@ -660,7 +670,13 @@ fn parse_received<'a, 'b>(words: &'a [&'b str]) -> Result<(Received, &'a [&'b st
         ["texture", width, height, left @ ..] => (Received::Texture { size_px: [side(width)?, side(height)?] }, left),
         ["cube", texels, left @ ..] => (Received::Cube { side_px: side(texels)? }, left),
         ["model", left @ ..] => (Received::Model, left),
-        _ => return Err(wrong("shader", "receive what? source NAME, texture WIDTH HEIGHT, cube SIDE or model")),
+        ["replacement", file, left @ ..] => (Received::Replacement((*file).into()), left),
+        _ => {
+            return Err(wrong(
+                "shader",
+                "receive what? source NAME, texture WIDTH HEIGHT, cube SIDE, model or replacement FILE",
+            ));
+        }
     })
 }
 
@@ -934,6 +950,9 @@ mod tests {
         assert_eq!(shader("shader receive cube 64"), ShaderRequest::Receive(Received::Cube { side_px: 64 }));
         assert_eq!(shader("shader receive source a"), ShaderRequest::Receive(Received::Source("a".into())));
         assert_eq!(shader("shader receive model"), ShaderRequest::Receive(Received::Model));
+        let replacement = Received::Replacement("sea.wgsl".into());
+        assert_eq!(shader("shader receive replacement sea.wgsl"), ShaderRequest::Receive(replacement));
+        assert_eq!(parsed("scene shaders"), Command::SceneShaders);
     }
 
     #[test]
@@ -978,7 +997,10 @@ mod tests {
                 "shader: which six pictures: right, left, top, bottom, front, back? `ls` lists the card's files",
             ),
             ("shader receive texture 4 513", "shader: \"513\" is no side of a texture, from 1 to 512"),
-            ("shader receive", "shader: receive what? source NAME, texture WIDTH HEIGHT, cube SIDE or model"),
+            (
+                "shader receive",
+                "shader: receive what? source NAME, texture WIDTH HEIGHT, cube SIDE, model or replacement FILE",
+            ),
             ("shader load a b", "shader: it does not take \"b\""),
             ("stats sheep", "stats: work or cycles can be counted, but not \"sheep\""),
             ("watchdog maybe", "watchdog: the watchdog can be on or off, but not \"maybe\""),

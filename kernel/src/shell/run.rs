@@ -93,6 +93,10 @@ fn execute(command: Command, session: &mut Session) -> CommandResult {
         Command::SceneRun { name, first, frames } => scene::run(session, &name, first, frames, execute_line),
         Command::SceneStop => scene::stop(),
         #[cfg(feature = "wgsl")]
+        Command::SceneShaders => shader::files_of_scene(session),
+        #[cfg(not(feature = "wgsl"))]
+        Command::SceneShaders => Err(NO_COMPILER.to_string()),
+        #[cfg(feature = "wgsl")]
         Command::SceneLoad(folder) => shader::load_folder(session, &folder),
         #[cfg(not(feature = "wgsl"))]
         Command::SceneLoad(_) => Err(NO_COMPILER.to_string()),

@@ -20,6 +20,11 @@ use alloc::{
     vec::Vec,
 };
 
+use renderer::wgsl::{
+    replacement::Variants,
+    shader_compiler::{Compiled, Error, Options},
+};
+
 use super::{
     card, draws,
     line_editor::LineEditor,
@@ -156,8 +161,7 @@ pub(super) fn load_folder(session: &mut Session, folder: &str) -> CommandResult 
 fn take_received(session: &mut Session, received: Received) -> CommandResult {
     match received {
         Received::Source(name) => {
-            let source = receive(session, MAX_BYTES)?;
-            let source = String::from_utf8(source).map_err(|error| format!("the source is no text: {error}"))?;
+            let source = receive_text(session)?;
             take(session, &name, source)
         }
         Received::Texture { size_px } => {
@@ -177,7 +181,34 @@ fn take_received(session: &mut Session, received: Received) -> CommandResult {
             put_model(Model::read(&bytes)?);
             Ok(())
         }
+        Received::Replacement(file) => {
+            let source = receive_text(session)?;
+            replace(session, &file, &source)
+        }
     }
+}
+
+/// Receives a source.
+fn receive_text(session: &mut Session) -> Result<String, String> {
+    String::from_utf8(receive(session, MAX_BYTES)?).map_err(|error| format!("the source is no text: {error}"))
+}
+
+/// Has scenes that are started from now on draw with a source in place of the one that the kernel was built with.
+fn replace(session: &Session, file: &str, source: &str) -> CommandResult {
+    let device = session.device()?;
+    // As the build script of the scenes' shaders has it.
+    let options = Options { fast_math: true, ..live::options() };
+    let programs = Variants::compile(&options, file, source).map_err(|error| refusal(file, source, &error))?;
+    programs.stages().iter().for_each(tell_program);
+    device.replace_shader(file, programs).map_err(|error| error.to_string())
+}
+
+/// Prints the files of the shaders that scenes were started with since this was asked last.
+pub(super) fn files_of_scene(session: &Session) -> CommandResult {
+    for file in session.device()?.take_shader_files().map_err(|error| error.to_string())? {
+        println!("shader {file}");
+    }
+    Ok(())
 }
 
 /// Receives so many bytes.
@@ -262,6 +293,21 @@ fn mark(session: &Session) {
     }
 }
 
+/// Prints a diagnostic; returns it as a sentence with its place.
+fn refusal(name: &str, source: &str, error: &Error) -> String {
+    for line in error.to_string().lines() {
+        println!("{line}");
+    }
+    let place = error.line_and_column(source).map(|(line, column)| format!(":{line}:{column}"));
+    format!("{name}{}: {}", place.unwrap_or_default(), error.message.replace('\n', " "))
+}
+
+/// Prints the length and the CRC-32 of a program.
+fn tell_program(compiled: &Compiled) {
+    let bytes: Vec<u8> = compiled.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    println!("shader {} {} {:08x}", compiled.stage.name(), compiled.words.len(), crc32::of_bytes(&bytes));
+}
+
 /// Compiles a source, says what it has become, and has the scene `live` draw with it.
 fn take(session: &Session, name: &str, source: String) -> CommandResult {
     mark(session);
@@ -272,18 +318,11 @@ fn take(session: &Session, name: &str, source: String) -> CommandResult {
     let shader = match compiled {
         Ok(shader) => shader,
         Err(error) => {
-            for line in error.to_string().lines() {
-                println!("{line}");
-            }
             live::refuse(&source, name, &error);
-            let place = error.line_and_column(&source).map(|(line, column)| format!(":{line}:{column}"));
-            return Err(format!("{name}{}: {}", place.unwrap_or_default(), error.message.replace('\n', " ")));
+            return Err(refusal(name, &source, &error));
         }
     };
-    for compiled in shader.stages() {
-        let bytes: Vec<u8> = compiled.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        println!("shader {} {} {:08x}", compiled.stage.name(), compiled.words.len(), crc32::of_bytes(&bytes));
-    }
+    shader.stages().iter().for_each(tell_program);
     println!("shader took {us} us, {bytes} bytes of heap");
     let program = live::Program { name: name.to_string(), source, shader };
     match program.drawable() {

@@ -8,6 +8,7 @@ use crate::far_end::qemu::{self, Qemu};
 use crate::far_end::terminal::{Actions, CONTROL_C, SingleKeys};
 use crate::interrupt;
 use crate::picture::Picture;
+use crate::run::run_scene;
 use crate::setup;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
@@ -18,6 +19,7 @@ use std::time::{Duration, Instant};
 
 const HELP: &str = "\
 cargo xtask live FILE.wgsl [--texture FILE.png] [--cube SIX FILES] [--model FILE.glb] [--board DEVICE] [--headless]
+cargo xtask live SCENE [--board DEVICE] [--headless]
 
 Boots the kernel in QEMU, or uses a board, and draws with a shader that the kernel compiles. Whenever the file changes, it is
 sent over the serial line, and the picture changes. What is wrong with it is shown here and on the screen, and the last good
@@ -26,6 +28,10 @@ picture goes on. Ctrl-C ends it.
 A fragment shader alone covers the screen. What it declares by these names is given to it: the uniforms time, frame,
 resolution, keys (arrows, typed in this terminal), matrix and eye; textures and cube maps of any name; the attributes place,
 normal, uv and color, of a sphere or a model. `kernel/src/scenes/live.rs` describes them.
+
+With a SCENE, such as model, its shaders in qpu-shaders/shaders are watched: when one changes, the running kernel compiles it, and
+draws the scene on with it. The kernel has to be built of the files as they are in the beginning. A shader may then read only the
+uniforms that it read before; what needs a new build is said.
 
   --board DEVICE   a board that is connected by a serial line, such as /dev/ttyUSB0
   --texture FILE   a PNG file of up to 512 x 512 pixels for the textures; without it, they show the model's, or a crate
@@ -43,6 +49,11 @@ const BOOT_PATIENCE: Duration = Duration::from_secs(600);
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How often it is looked whether the file has changed.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// The folder of the scenes' shaders.
+const SHADERS: &str = "qpu-shaders/shaders";
+/// How long a scene takes to fail when it is started.
+const START: Duration = Duration::from_secs(2);
 
 /// Runs the task.
 pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
@@ -71,14 +82,20 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
             other => return Err(other.unexpected().into()),
         }
     }
-    let file = file.context("a file with a shader is needed; see `cargo xtask live --help`")?;
+    let file = file.context("a file with a shader, or a scene, is needed; see `cargo xtask live --help`")?;
+    let is_scene = file.extension().is_none() && !file.exists();
+    ensure!(!is_scene || things.are_none(), "--texture, --cube and --model are for a shader, not for a scene");
     // A file that cannot be read is known before anything is built.
-    let first = read(&file)?;
+    let first = if is_scene { Vec::new() } else { read(&file)? };
+    let show = |console: &Console| match is_scene {
+        true => watch_scene(console, &Workspace::find()?, &file.to_string_lossy()),
+        false => watch(console, &file, first, &things),
+    };
     interrupt::watch()?;
     if let Some(device) = device {
         let console = board::open(&device, Vec::new())?;
         console.wait_prompt(Instant::now() + Duration::from_secs(10))?;
-        return watch(&console, &file, first, &things);
+        return show(&console);
     }
     setup::qemu()?.check_plugin()?;
     let workspace = Workspace::find()?;
@@ -88,7 +105,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     let options = qemu::Options { window, ..qemu::Options::with_v3d(&kernel.image, &plugin) };
     let machine = Qemu::start(options, workspace.scratch()?)?;
     machine.console.wait_ready(Instant::now() + BOOT_PATIENCE)?;
-    watch(&machine.console, &file, first, &things)?;
+    show(&machine.console)?;
     machine.check_faults()
 }
 
@@ -150,6 +167,117 @@ fn watch(console: &Console, file: &Path, first: Vec<u8>, things: &Things) -> Res
         }
     }
     console.keyboard().press(&[CONTROL_C])
+}
+
+impl Things {
+    fn are_none(&self) -> bool {
+        self.texture.is_none() && self.cube.is_none() && self.model.is_none()
+    }
+}
+
+/// A shader of a scene.
+struct SceneShader {
+    name: String,
+    path: PathBuf,
+    /// What the scene is drawn with.
+    good: Vec<u8>,
+    /// What the file had when it was looked at last.
+    seen: Vec<u8>,
+}
+
+/// The shaders in WGSL of a scene, which the kernel names after one frame; it is told what they were built of.
+fn shaders_of_scene(console: &Console, workspace: &Workspace, scene: &str) -> Result<Vec<SceneShader>> {
+    let deadline = Instant::now() + PATIENCE;
+    console.command("scene shaders", "", deadline, |_| {})?.lines()?;
+    run_scene(console, scene, 0..1, deadline)?;
+    let named = console.command("scene shaders", "", deadline, |_| {})?.lines()?;
+    let mut shaders = Vec::new();
+    for name in named.iter().filter_map(|line| line.strip_prefix("shader ")) {
+        let path = workspace.root.join(SHADERS).join(name);
+        if !name.ends_with(".wgsl") || !path.is_file() {
+            continue;
+        }
+        let source = read(&path)?;
+        send_replacement(console, name, &source)?.lines().with_context(|| name.to_owned())?;
+        shaders.push(SceneShader { name: name.to_owned(), path, good: source.clone(), seen: source });
+    }
+    ensure!(!shaders.is_empty(), "the scene {scene} has no shader in WGSL in {SHADERS}, and others are not reloaded");
+    Ok(shaders)
+}
+
+/// Starts a scene, from a frame on; fails if it does not go on.
+fn start_scene(console: &Console, scene: &str, frame: u64) -> Result<()> {
+    let line = format!("scene run {scene} from {frame}");
+    let failed = console
+        .exchange("scene run", &line, START, |line| line.strip_prefix("error scene run: ").map(str::to_owned))?;
+    match failed {
+        Some(why) => bail!("{why}"),
+        None => Ok(()),
+    }
+}
+
+/// Ends a scene; returns how many frames it has drawn.
+pub(crate) fn end_scene(console: &Console) -> Result<u64> {
+    console.keyboard().press(&[CONTROL_C])?;
+    let is_last = |line: &str| line == "ok scene run" || line.starts_with("error scene run: ");
+    let lines = console.lines_until(Instant::now() + PATIENCE, "scene run", is_last)?;
+    let frames = lines.iter().find_map(|line| line.split_once(" frames in ")?.0.parse().ok());
+    Ok(frames.unwrap_or(0))
+}
+
+/// Has a scene drawn with a changed shader, or with the last good one if it cannot be. Returns what is wrong with the changed one.
+pub(crate) fn exchange_shader(
+    console: &Console,
+    (scene, frame): (&str, u64),
+    name: &str,
+    (good, changed): (&[u8], &[u8]),
+) -> Result<Option<String>> {
+    let reply = send_replacement(console, name, changed)?;
+    tell(&reply);
+    let mut why = reply.result.err();
+    if why.is_none() {
+        why = start_scene(console, scene, frame).err().map(|error| format!("{error:#}"));
+        if why.is_none() {
+            return Ok(None);
+        }
+        send_replacement(console, name, good)?.lines()?;
+    }
+    start_scene(console, scene, frame)?;
+    Ok(why)
+}
+
+/// Draws a scene, with its shaders as they are now, until the user interrupts.
+fn watch_scene(console: &Console, workspace: &Workspace, scene: &str) -> Result<()> {
+    let mut shaders = shaders_of_scene(console, workspace, scene)?;
+    start_scene(console, scene, 0)?;
+    let names: Vec<&str> = shaders.iter().map(|shader| shader.name.as_str()).collect();
+    eprintln!("watching {} in {SHADERS}; Ctrl-C ends it", names.join(", "));
+    let mut frame = 0;
+    while !interrupt::requested() {
+        std::thread::sleep(LOOK);
+        for shader in &mut shaders {
+            let Ok(now) = std::fs::read(&shader.path) else { continue };
+            if now == shader.seen || now.is_empty() {
+                continue;
+            }
+            let start = Instant::now();
+            shader.seen.clone_from(&now);
+            frame += end_scene(console)?;
+            match exchange_shader(console, (scene, frame), &shader.name, (&shader.good, &now))? {
+                None => {
+                    eprintln!("{} is drawn with ({} ms from the change on)", shader.name, start.elapsed().as_millis());
+                    shader.good = now;
+                }
+                Some(why) => eprintln!("{why}; the scene goes on as before"),
+            }
+        }
+    }
+    console.keyboard().press(&[CONTROL_C])
+}
+
+/// Sends a source in place of the one of a file that the kernel was built with.
+pub(crate) fn send_replacement(console: &Console, file: &str, source: &[u8]) -> Result<Reply> {
+    upload(console, &format!("replacement {file}"), source)
 }
 
 /// Prints what the kernel says of a shader.

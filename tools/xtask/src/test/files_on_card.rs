@@ -219,7 +219,8 @@ pub(super) fn unusable(workspace: &Workspace, built: &Built) -> Result<String> {
     let file = |name: &str, bytes: Vec<u8>| CardFile { name: name.to_owned(), bytes };
     let mut image = card::build(&[file("file", vec![7; 5000])])?;
     let start = image.len() - card::partition(&image)?.len();
-    let number = |at: usize, bytes: usize| image[start + at..][..bytes].iter().rev().fold(0, |n, &b| n << 8 | usize::from(b));
+    let number =
+        |at: usize, bytes: usize| image[start + at..][..bytes].iter().rev().fold(0, |n, &b| n << 8 | usize::from(b));
     // Reserved sectors, sectors of a table, clusters; then the first sector of information [FAT32 File System Specification 1.03].
     let (reserved, sectors) = (number(14, 2), number(36, 4));
     let clusters = number(32, 4) - reserved - 2 * sectors;

@@ -43,6 +43,7 @@ pub(super) const STEPS: &[(&str, Step)] = &[
     ("QEMU: breakout is played by keys", scenes::breakout),
     ("QEMU: live, a shader is sent, changed, broken and mended while it is drawn", live::written_while_drawn),
     ("QEMU: live, a model and a cube map are sent", live::model_and_cube),
+    ("QEMU: live, a shader of a scene is replaced", live::shader_of_a_scene),
     ("QEMU: live, every shader of the tree has the host's words", live::same_words),
     ("QEMU: live, shaders that mean harm leave the kernel running", live::hostile_sources),
     ("QEMU: vpm", vpm),

@@ -260,6 +260,65 @@ pub(super) fn model_and_cube(workspace: &Workspace, built: &Built) -> Result<Str
     })
 }
 
+/// A shader of a scene is replaced: by one whose uniforms have another order and that draws the same, by one that draws something else, and not by one that has
+/// a mistake or other varyings.
+pub(super) fn shader_of_a_scene(workspace: &Workspace, built: &Built) -> Result<String> {
+    const SCENE: &str = "metal";
+    const FILE: &str = "metal.wgsl";
+    const LAST: &str = "return vec4(sqrt(light / (0.7 + light)), 1.0);";
+    let source = std::fs::read_to_string(workspace.root.join("qpu-shaders/shaders").join(FILE))?;
+    ensure!(source.contains(LAST), "{FILE} ends otherwise");
+    with_v3d(workspace, built, |machine, _, deadline| {
+        let console = &machine.console;
+        let picture = || -> Result<Picture> {
+            run_scene(console, SCENE, 0..1, deadline)?;
+            machine.screenshot()
+        };
+        let first = picture()?;
+        let named = console.command("scene shaders", "", deadline, |_| {})?.lines()?;
+        ensure!(named.iter().any(|line| line == "shader metal.wgsl"), "the scene's shaders are {named:?}");
+        let built_of = live::send_replacement(console, FILE, source.as_bytes())?.lines()?;
+        ensure!(picture()?.pixels == first.pixels, "the shader that was built draws something else");
+
+        // The light is never below -1.5: another constant among the uniforms, and the same picture.
+        let neutral = source.replace(LAST, "return vec4(max(sqrt(light / (0.7 + light)), vec3(-1.5)), 1.0);");
+        let changed = live::send_replacement(console, FILE, neutral.as_bytes())?.lines()?;
+        ensure!(changed != built_of, "the changed shader has the words of the other one");
+        ensure!(picture()?.pixels == first.pixels, "the uniforms do not arrive in the changed shader's order");
+
+        // As `cargo xtask live metal` does it, while the scene runs.
+        let is_red = |pixel: &[u8; 3]| pixel[0] == 255 && pixel[1] < 10 && pixel[2] == 0;
+        let reds = |picture: &Picture| picture.pixels.iter().filter(|pixel| is_red(pixel)).count();
+        ensure!(reds(&first) == 0, "there are red pixels from the beginning");
+        let red = source.replace(LAST, "return vec4(1.0, 0.02 * light.x, 0.0, 1.0);");
+        let exchange = |good: &str, changed: &str| {
+            live::exchange_shader(console, (SCENE, 0), FILE, (good.as_bytes(), changed.as_bytes()))
+        };
+        ensure!(exchange(&neutral, &red)?.is_none(), "a shader of another colour is refused");
+        let count = reds(&machine.screenshot()?);
+        ensure!(count > 10_000, "{count} pixels are red");
+        let refusals = [
+            (source.replace(LAST, "return lost;"), "lost"),
+            (source.replace(LAST, "return vec4(1.0);"), "have changed"),
+        ];
+        for (wrong, word) in &refusals {
+            live::end_scene(console)?;
+            let why = exchange(&red, wrong)?.with_context(|| format!("a shader is not refused: {word}"))?;
+            ensure!(why.contains(word), "the refusal is: {why}");
+            let count = reds(&machine.screenshot()?);
+            ensure!(count > 10_000, "{count} pixels are red after a shader was refused");
+        }
+        live::end_scene(console)?;
+        // A first source that is not the one that was built.
+        live::send_replacement(console, "sea.wgsl", red.as_bytes())?.lines()?;
+        let Err(error) = run_scene(console, "model", 0..1, deadline) else {
+            bail!("another shader is taken for the sea's")
+        };
+        ensure!(format!("{error:#}").contains("built of another version"), "the error is: {error:#}");
+        Ok(format!("{count} pixels are drawn otherwise"))
+    })
+}
+
 /// A source that means harm: its name, the source, and a word of the refusal.
 type Hostile = (&'static str, Vec<u8>, &'static str);
 
