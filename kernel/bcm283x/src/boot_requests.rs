@@ -22,7 +22,8 @@ use crate::{
 const PL011_CLOCK_HZ: u32 = 48_000_000;
 /// The core clock with `enable_uart=1`.
 const CORE_CLOCK_HZ: u32 = 250_000_000;
-/// The highest clock of the SD controller under the firmware: with it, the card's clock is at most what it should be [linux bcm2835-clk.c and firmware, 250 MHz].
+/// The highest clock of the SD controller under the firmware: with it, the card's clock is at most what it should be [linux bcm2835-clk.c and firmware, 250
+/// MHz].
 const EMMC_CLOCK_HZ: u32 = 250_000_000;
 /// The V3D clock to request if the firmware does not tell its maximum.
 const V3D_CLOCK_HZ: u32 = 300_000_000;

@@ -3,13 +3,13 @@
 //! [`SdSlot`] identifies a card, and reads and writes blocks of 512 bytes by programmed transfers, without interrupts and without DMA. Every wait has a limit,
 //! so that neither a card nor a controller can stop the kernel, and every failure is a [`CardError`].
 //!
-//! The controller is connected to the card by the functions of pins 48 to 53: ALT3 selects it, ALT0 the chip's other controller, SDHOST [linux bcm283x.dtsi,
-//! emmc_gpio48 and sdhost_gpio48]. On boards with a wireless chip, the firmware may have connected it to that one, on pins 34 to 39. Pins and the controller's
-//! clock are the caller's: [`SdRegisters::connect`].
+//! The controller is connected to the card by the functions of pins 48 to 53: ALT3 selects it, ALT0 the chip's other controller, SDHOST
+//! [linux bcm283x.dtsi, emmc_gpio48 and sdhost_gpio48]. On boards with a wireless chip, the firmware may have connected it to that one, on pins 34 to 39.
+//! Pins and the controller's clock are the caller's: [`SdRegisters::connect`].
 //!
 //! # Surprises
-//! - The controller loses the first of two writes to a register within two cycles of the card's clock [linux sdhci-iproc.c]. While the clock is slow, each write
-//!   is therefore followed by a pause of four cycles, except those of the data register, which is not concerned.
+//! - The controller loses the first of two writes to a register within two cycles of the card's clock [linux sdhci-iproc.c]. While the clock is slow, each
+//!   write is therefore followed by a pause of four cycles, except those of the data register, which is not concerned.
 //! - Registers take accesses of 32 bits only. Block size and count are written together, and so are transfer mode and command [linux sdhci-iproc.c].
 //! - The bit for an inserted card means nothing [linux sdhci-iproc.c, BROKEN_CARD_DETECTION]: a slot without a card is one in which nothing answers.
 //!

@@ -1,11 +1,11 @@
 //! Models: binary glTF files as corners of triangles, in one piece
 //!
 //! All triangles of the scene become corners in one space: the transforms of nodes are applied, and the whole is moved and scaled into the sphere of radius 1
-//! around the origin, which is what the camera of the scene `live` looks at. A corner has a normal, of its triangle if the file has none, texture coordinates and
-//! a colour: the vertex's times that of its material. The picture is the first material's that has one.
+//! around the origin, which is what the camera of the scene `live` looks at. A corner has a normal, of its triangle if the file has none, texture coordinates
+//! and a colour: the vertex's times that of its material. The picture is the first material's that has one.
 //!
-//! Buffers are the file's own: glTF files with other files beside them, compressed meshes and JPEG pictures are refused by name. Skins and morph targets are not
-//! applied. No number in the file is trusted: each index and each range is checked, and sizes have limits.
+//! Buffers are the file's own: glTF files with other files beside them, compressed meshes and JPEG pictures are refused by name. Skins and morph targets are
+//! not applied. No number in the file is trusted: each index and each range is checked, and sizes have limits.
 //!
 //! # Sources
 //! glTF 2.0 Specification, 3 and 4.

@@ -5,9 +5,9 @@
 //!
 //! What the scene gives by name, if the source declares it: the uniforms `time` (seconds), `frame`, `resolution` (pixels), `keys` (1 while an arrow is down:
 //! left, right, up, down), `matrix` (to clip coordinates) and `eye`; two-dimensional textures of any name, which show a crate, or the picture that was given
-//! (`cargo xtask live --texture`, `shader texture`), or the model's; cube maps of any name, if six pictures were given (`--cube`, `shader cube`); the attributes
-//! `place`, `normal`, `uv` and `color`, of a sphere, or of the model that was given (`--model`, `shader model`), if places have three components, otherwise of
-//! the whole screen. Other uniforms are 0.
+//! (`cargo xtask live --texture`, `shader texture`), or the model's; cube maps of any name, if six pictures were given (`--cube`, `shader cube`); the
+//! attributes `place`, `normal`, `uv` and `color`, of a sphere, or of the model that was given (`--model`, `shader model`), if places have three components,
+//! otherwise of the whole screen. Other uniforms are 0.
 
 use alloc::{
     borrow::Cow,

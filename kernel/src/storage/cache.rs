@@ -1,7 +1,7 @@
 //! The bytes of the partition, with the blocks that were used last
 //!
-//! The file system reads and writes a few bytes at a time, in places far from each other: tables, directories, files. A page of the cache has several blocks, which
-//! are read at once. What was written goes to the card when the page makes room for another, and at the end.
+//! The file system reads and writes a few bytes at a time, in places far from each other: tables, directories, files. A page of the cache has several blocks,
+//! which are read at once. What was written goes to the card when the page makes room for another, and at the end.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::{cell::RefCell, fmt};
@@ -210,8 +210,8 @@ impl<'c, D> Stream<'c, D> {
 }
 
 impl<D: Blocks> Stream<'_, D> {
-    /// Calls `work` with the bytes from the position to the end of its page, at most `most`, and goes on behind them; `is_change` if it changes them. Returns how
-    /// many they were.
+    /// Calls `work` with the bytes from the position to the end of its page, at most `most`, and goes on behind them; `is_change` if it changes them. Returns
+    /// how many they were.
     fn step(&mut self, most: usize, is_change: bool, work: impl FnOnce(&mut [u8])) -> Result<usize, CacheError> {
         if most == 0 {
             return Ok(0);

@@ -1,8 +1,8 @@
 //! Where the file system is on a card: the first FAT partition, or the whole card
 //!
 //! # Sources
-//! The classic master boot record: four entries of 16 bytes from byte 446 on, each with a type at 4, the first block at 8 and their number at 12, and 0x55 0xAA at
-//! the end. Microsoft's "FAT32 File System Specification" 1.03 for the first bytes of a volume.
+//! The classic master boot record: four entries of 16 bytes from byte 446 on, each with a type at 4, the first block at 8 and their number at 12, and 0x55
+//! 0xAA at the end. Microsoft's "FAT32 File System Specification" 1.03 for the first bytes of a volume.
 
 use core::fmt;
 

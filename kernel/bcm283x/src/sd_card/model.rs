@@ -1,4 +1,6 @@
-//! A controller with a card, for tests: what the two specifications say of registers, commands and states, and what can go wrong
+//! A controller with a card, for tests
+//!
+//! It has what the two specifications say of registers, commands and states, and what can go wrong.
 
 use std::cell::{Cell, RefCell};
 

@@ -75,8 +75,8 @@ pub(crate) struct Replacements {
 }
 
 impl<P: Platform> Device<'_, P> {
-    /// Has pipelines that are created from now on draw with these programs, in place of those that were built of the file. The first programs of a file have to be
-    /// those that were built.
+    /// Has pipelines that are created from now on draw with these programs, in place of those that were built of the file. The first programs of a file have to
+    /// be those that were built.
     ///
     /// # Errors
     /// When a pipeline is being created.

@@ -1,4 +1,6 @@
-//! Files on the SD card: the kernel reads them, draws with them, and writes some; this side reads what was written, and `fsck.vfat` finds nothing wrong.
+//! Files on the SD card.
+//!
+//! The kernel reads them, draws with them, and writes some; this side reads what was written, and `fsck.vfat` finds nothing wrong.
 
 use super::Built;
 use super::guest::with_machine;
