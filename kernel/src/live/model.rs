@@ -23,6 +23,10 @@ use super::picture::Picture;
 
 /// Triangles of a model.
 pub const MOST_TRIANGLES: usize = 1 << 16;
+/// Bytes of a model's text, which takes up to sixty times as much memory when it is read.
+const MOST_TEXT_BYTES: usize = 512 << 10;
+/// Elements of an accessor.
+const MOST_ELEMENTS: usize = 3 * MOST_TRIANGLES;
 /// Nodes that are visited: a node may be a child of several, which multiplies them.
 const MOST_NODES: usize = 1 << 14;
 /// Depth of nodes within nodes.
@@ -57,6 +61,9 @@ impl Model {
     /// When it is none, is damaged, too large, or needs what is not supported.
     pub fn read(file: &[u8]) -> Result<Self, String> {
         let (text, binary) = chunks(file)?;
+        if text.len() > MOST_TEXT_BYTES {
+            return Err(format!("the model's text has {} bytes, and at most {MOST_TEXT_BYTES} are read", text.len()));
+        }
         let json: Value =
             serde_json::from_slice(text).map_err(|error| format!("the model's text is damaged: {error}"))?;
         if let Some(name) = items(&json, "extensionsRequired").first() {
@@ -297,6 +304,9 @@ impl<'f> Reader<'f> {
         if stride < size * components || stride > 1024 {
             return Err(wrong("has elements that overlap, or are too far apart"));
         }
+        if count > MOST_ELEMENTS {
+            return Err(wrong(&format!("has {count} elements, and at most {MOST_ELEMENTS} are read")));
+        }
         let before_last = count.checked_sub(1).ok_or_else(|| wrong("has no elements"))?;
         let end =
             before_last.checked_mul(stride).and_then(|last| last.checked_add(start)?.checked_add(size * components));
@@ -445,12 +455,14 @@ mod tests {
             change(&mut json);
             Model::read(&glb(&json, &binary)).unwrap_err()
         };
-        let changes: [(&dyn Fn(&mut Value), &str); 11] = [
+        let changes: [(&dyn Fn(&mut Value), &str); 13] = [
             (&|json| json["scenes"] = json!([]), "has no scene"),
             (&|json| json["nodes"][1]["mesh"] = json!(7), "no number 7 of its meshes"),
             (&|json| json["nodes"][1]["children"] = json!([0]), "within each other"),
             (&|json| json["accessors"][0]["count"] = json!(4), "accessor 0 of the model is larger"),
             (&|json| json["accessors"][0]["sparse"] = json!({}), "sparse"),
+            (&|json| json["accessors"][1]["count"] = json!(1 << 20), "at most 196608 are read"),
+            (&|json| json["extras"] = json!("x".repeat(600 << 10)), "the model's text has"),
             (&|json| json["bufferViews"][1]["byteOffset"] = json!(1u64 << 40), "outside its buffer"),
             (&|json| json["buffers"][0]["uri"] = json!("a.bin"), "other files"),
             (&|json| json["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]), "KHR_draco_mesh_compression"),

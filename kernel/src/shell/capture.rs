@@ -45,10 +45,34 @@ pub(super) fn capture(session: &mut Session, later: usize, destination: Destinat
     match destination {
         Destination::SerialLine => write_job(session, later, &mut Terminal),
         Destination::Card(file) => {
-            let mut lines = String::new();
-            write_job(session, later, &mut lines)?;
-            card::save(session, file, ["capture", "txt"], lines.as_bytes())
+            let mut lines = Lines { text: String::with_capacity(MOST_SAVED), is_full: false };
+            let written = write_job(session, later, &mut lines);
+            if lines.is_full {
+                return Err(format!("the job has more than {} MiB; send it over the serial line", MOST_SAVED >> 20));
+            }
+            written?;
+            card::save(session, file, ["capture", "txt"], lines.text.as_bytes())
         }
+    }
+}
+
+/// Bytes of a capture that is written to the card: it is in the heap before.
+const MOST_SAVED: usize = 12 << 20;
+
+/// Text of limited length.
+struct Lines {
+    text: String,
+    is_full: bool,
+}
+
+impl Write for Lines {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.is_full |= self.text.len() + text.len() > MOST_SAVED;
+        if self.is_full {
+            return Err(fmt::Error);
+        }
+        self.text.push_str(text);
+        Ok(())
     }
 }
 

@@ -386,8 +386,8 @@ pub const TABLE: [Row; 30] = [
     row("primitives", "", "a workload for `cargo xtask bench`: 10,000 primitives of embedded-graphics, by CPU and GPU"),
     row(
         "selftest",
-        "[vectors | board [save [FILE]] | code [N] | after S]",
-        "compare with recorded results, print them, test a board; show or save its report",
+        "[vectors | board [save [F]] | code [N] | after S]",
+        "compare with records, print them, test a board; show or save its report",
     ),
     row(
         "shader",

@@ -50,8 +50,8 @@ use crate::{
 
 /// Bytes of the longest source, which is the compiler's bound; a longer one is refused before it takes memory.
 const MAX_BYTES: usize = 64 << 10;
-/// Bytes of the file of the longest picture: a texture's texels, not compressed, and some more.
-const MOST_PICTURE_BYTES: usize = 17 << 20;
+/// Bytes of the file of the longest picture: its texels, not compressed, and some more.
+const MOST_PICTURE_BYTES: usize = 5 << 20;
 /// Bytes of the longest model.
 const MOST_MODEL_BYTES: usize = 8 << 20;
 /// How long to wait for the sender, in microseconds: meanwhile, no frame is drawn.
