@@ -21,7 +21,7 @@ pub fn encode(width: u32, height: u32, pixels: impl Iterator<Item = [u8; 4]>) ->
     let mut above = alloc::vec![[0; 3]; width as usize];
     let mut pixels = pixels;
     for _ in 0..height {
-        filtered.push(FILTER_UP);
+        filtered.extend([FILTER_UP]);
         for above in &mut above {
             let [red, green, blue, _] = pixels.next().unwrap_or([0; 4]);
             let pixel = [red, green, blue];

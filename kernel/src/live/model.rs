@@ -447,28 +447,31 @@ mod tests {
         assert!(triangles(1, &[0, 1]).is_err());
     }
 
+    /// A change of a model's text.
+    type Change = fn(&mut Value);
+
     #[test]
     fn what_is_wrong_is_said() {
         let (json, binary) = triangle();
-        let said = |change: &dyn Fn(&mut Value)| {
+        let said = |change: Change| {
             let mut json = json.clone();
             change(&mut json);
             Model::read(&glb(&json, &binary)).unwrap_err()
         };
-        let changes: [(&dyn Fn(&mut Value), &str); 13] = [
-            (&|json| json["scenes"] = json!([]), "has no scene"),
-            (&|json| json["nodes"][1]["mesh"] = json!(7), "no number 7 of its meshes"),
-            (&|json| json["nodes"][1]["children"] = json!([0]), "within each other"),
-            (&|json| json["accessors"][0]["count"] = json!(4), "accessor 0 of the model is larger"),
-            (&|json| json["accessors"][0]["sparse"] = json!({}), "sparse"),
-            (&|json| json["accessors"][1]["count"] = json!(1 << 20), "at most 196608 are read"),
-            (&|json| json["extras"] = json!("x".repeat(600 << 10)), "the model's text has"),
-            (&|json| json["bufferViews"][1]["byteOffset"] = json!(1u64 << 40), "outside its buffer"),
-            (&|json| json["buffers"][0]["uri"] = json!("a.bin"), "other files"),
-            (&|json| json["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]), "KHR_draco_mesh_compression"),
-            (&|json| json["nodes"][0]["scale"] = json!([1e38, 1e38, 1e38]), "no numbers"),
-            (&|json| json["meshes"][0]["primitives"][0]["mode"] = json!(0), "points or lines"),
-            (&|json| json["accessors"][1]["componentType"] = json!(5126), "larger than its buffer view"),
+        let changes: [(Change, &str); 13] = [
+            (|json| json["scenes"] = json!([]), "has no scene"),
+            (|json| json["nodes"][1]["mesh"] = json!(7), "no number 7 of its meshes"),
+            (|json| json["nodes"][1]["children"] = json!([0]), "within each other"),
+            (|json| json["accessors"][0]["count"] = json!(4), "accessor 0 of the model is larger"),
+            (|json| json["accessors"][0]["sparse"] = json!({}), "sparse"),
+            (|json| json["accessors"][1]["count"] = json!(1 << 20), "at most 196608 are read"),
+            (|json| json["extras"] = json!("x".repeat(600 << 10)), "the model's text has"),
+            (|json| json["bufferViews"][1]["byteOffset"] = json!(1u64 << 40), "outside its buffer"),
+            (|json| json["buffers"][0]["uri"] = json!("a.bin"), "other files"),
+            (|json| json["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]), "KHR_draco_mesh_compression"),
+            (|json| json["nodes"][0]["scale"] = json!([1e38, 1e38, 1e38]), "no numbers"),
+            (|json| json["meshes"][0]["primitives"][0]["mode"] = json!(0), "points or lines"),
+            (|json| json["accessors"][1]["componentType"] = json!(5126), "larger than its buffer view"),
         ];
         for (change, word) in changes {
             assert!(said(change).contains(word), "{word}: {}", said(change));
