@@ -143,8 +143,11 @@ impl<D: Blocks> Cache<D> {
         Ok(())
     }
 
-    /// Writes all that was changed.
-    fn store_all(&mut self) -> Result<(), CacheError> {
+    /// Writes all that was changed to the device.
+    ///
+    /// # Errors
+    /// When the device does not take it.
+    pub fn store_all(&mut self) -> Result<(), CacheError> {
         (0..self.pages.len()).try_for_each(|index| self.store(index))
     }
 
@@ -253,16 +256,6 @@ impl<D: Blocks> Write for Stream<'_, D> {
     /// Does nothing: [`Cache::store_all`] writes everything at once, at the end.
     fn flush(&mut self) -> Result<(), CacheError> {
         Ok(())
-    }
-}
-
-impl<D: Blocks> Stream<'_, D> {
-    /// Writes all that was changed to the card.
-    ///
-    /// # Errors
-    /// When the card does not take it.
-    pub fn store(cache: &RefCell<Cache<D>>) -> Result<(), CacheError> {
-        cache.borrow_mut().store_all()
     }
 }
 

@@ -109,7 +109,7 @@ impl<'c, D: Blocks> Volume<'c, D> {
     /// When the card does not take it.
     pub fn close(self) -> Result<(), StorageError> {
         self.files.unmount().map_err(|error| named("", error))?;
-        Ok(Stream::store(self.cache)?)
+        Ok(self.cache.borrow_mut().store_all()?)
     }
 
     /// The entries of a folder: folders first, then files, in the order of their names. The root has the empty path.
