@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    io::{Cursor, Read, Seek, SeekFrom, Write},
+    io::{Cursor, Read, Write},
     sync::OnceLock,
 };
 
@@ -301,29 +301,22 @@ fn a_damaged_card_is_no_panic() {
     }
 }
 
-/// A cluster of a folder, or of a file, whose successor is itself.
+/// The root's cluster has no free entry, and leads to itself.
 #[test]
 fn a_chain_that_leads_in_a_circle_ends() {
     let mut card = Card::fat32();
-    let mut partition = Cursor::new(card.partition());
-    let volume = FileSystem::new(&mut partition, FsOptions::new()).unwrap();
-    let stats = volume.stats().unwrap();
-    assert_eq!(stats.cluster_size(), 512);
-    drop(volume);
-    let word = |partition: &mut Cursor<Vec<u8>>, at: u64, bytes: usize| {
-        let mut word = [0; 4];
-        partition.seek(SeekFrom::Start(at)).unwrap();
-        partition.read_exact(&mut word[..bytes]).unwrap();
-        u32::from_le_bytes(word)
+    let number = |at: usize, bytes: usize| {
+        let bytes = &card.blocks[&FIRST][at..at + bytes];
+        bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte))
     };
-    // The first table follows the reserved sectors; the root is cluster 2 [FAT32 File System Specification 1.03].
-    let (reserved, root) = (word(&mut partition, 14, 2), word(&mut partition, 44, 4));
-    let block = card.blocks.get_mut(&(FIRST + reserved)).unwrap();
-    block[4 * root as usize..][..4].copy_from_slice(&root.to_le_bytes());
-    // Without an end, the folder is followed from cluster to cluster: its cluster is filled with entries.
-    for n in 0..40 {
-        let _ = card.create(&format!("file {n}"), b"");
+    // Reserved sectors and sectors of a table; the root is cluster 2, the first of the data [FAT32 File System Specification 1.03].
+    let (reserved, sectors) = (number(14, 2), number(36, 4));
+    assert_eq!((number(16, 1), number(44, 4)), (2, 2));
+    if let Some(table) = card.blocks.get_mut(&(FIRST + reserved)) {
+        table[8..12].copy_from_slice(&2u32.to_le_bytes());
     }
-    let error = card.list("").unwrap_err();
-    assert!(matches!(error, StorageError::Card(CacheError::Endless) | StorageError::Damaged), "{error}");
+    card.blocks.insert(FIRST + reserved + 2 * sectors, [b'a'; BLOCK_BYTES]);
+    for error in [card.list("").unwrap_err(), card.create("x", b"x").unwrap_err()] {
+        assert!(matches!(error, StorageError::Card(CacheError::Endless) | StorageError::Damaged), "{error}");
+    }
 }
