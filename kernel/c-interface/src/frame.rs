@@ -6,7 +6,7 @@ use core::ptr::null_mut;
 
 use renderer::untyped::UntypedUniforms;
 use renderer::{Frame, PassDescriptor, Samples};
-use shader_interface::Texture2d;
+use shader_interface::{AnyKind, TextureBinding};
 
 use crate::board::CBus;
 use crate::device::v3d_device;
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn v3d_draw(
             values(uniforms.textures, uniforms.texture_count),
         )
     };
-    let mut textures: Vec<Texture2d> = Vec::with_capacity(bindings.len());
+    let mut textures: Vec<TextureBinding<AnyKind>> = Vec::with_capacity(bindings.len());
     for binding in bindings {
         // SAFETY: the caller's promise.
         let Some(texture) = (unsafe { binding.texture.as_ref() }) else {
@@ -123,13 +123,13 @@ pub unsafe extern "C" fn v3d_draw(
         };
         let Some(sampler) = sampler(binding.filter, binding.wrap) else { return 0 };
         match noted(texture.0.bind(&sampler)) {
-            Some(bound) => textures.push(bound),
+            Some(bound) => textures.push(bound.of_any_kind()),
             None => return 0,
         }
     }
     let slots = &pipeline.slots;
     // SAFETY: as for slots, see `kept`: the vector outlives the draw, which reads it before this function returns.
-    let textures: &'static [Texture2d] = unsafe { values(textures.as_ptr(), textures.len()) };
+    let textures: &'static [TextureBinding<AnyKind>] = unsafe { values(textures.as_ptr(), textures.len()) };
     let of_vertex = UntypedUniforms {
         slots: kept(&slots.vertex),
         coordinate_slots: kept(&slots.coordinate),

@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use shader_interface::{Texture2d, UniformData, UniformStream, VertexData, VertexUniforms};
+use shader_interface::{AnyKind, TextureBinding, UniformData, UniformStream, VertexData, VertexUniforms};
 use v3d::Platform;
 
 use crate::device::Device;
@@ -60,7 +60,7 @@ pub struct UntypedUniforms<'a> {
     /// The draw's words.
     pub words: &'a [u32],
     /// The draw's textures.
-    pub textures: &'a [Texture2d],
+    pub textures: &'a [TextureBinding<AnyKind>],
 }
 
 /// Maximum number of words that a program reads; the hardware has no limit.
@@ -88,7 +88,7 @@ impl UntypedUniforms<'_> {
                 Slot::ViewportZScale => stream.float(viewport.z_scale),
                 Slot::ViewportZOffset => stream.float(viewport.z_offset),
                 Slot::Texture { texture, parameter } => {
-                    let words = self.textures.get(texture as usize).map_or([0; 4], Texture2d::words);
+                    let words = self.textures.get(texture as usize).map_or([0; 4], TextureBinding::words);
                     stream.word(words.get(parameter as usize).copied().unwrap_or(0));
                 }
             }

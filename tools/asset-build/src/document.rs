@@ -17,6 +17,9 @@ const MAX_COMPONENTS: usize = 16;
 /// Bytes of the header of a binary file: magic, version, length.
 const HEADER_BYTES: usize = 12;
 
+/// Reads a file beside a document, by the name in its text.
+type Beside<'b> = &'b mut dyn FnMut(&str) -> Result<Vec<u8>, Error>;
+
 /// A glTF file with all its data.
 #[derive(Debug)]
 pub(crate) struct Document {
@@ -26,10 +29,26 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Reads a `.glb` or `.gltf` file.
+    /// Reads a `.glb` or `.gltf` file, and the files beside it that it names.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         let mut budget = Budget::new(MAX_BYTES);
         let bytes = budget.read(path)?;
+        Self::of(path, bytes, &mut |name| file::read_beside(path, name, &mut budget))
+    }
+
+    /// Takes the bytes of a file that names no others.
+    pub(crate) fn of_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self, Error> {
+        if bytes.len() > MAX_BYTES {
+            return Err(Error::content(path, format!("it has more than {} MiB", MAX_BYTES >> 20)));
+        }
+        let nothing_beside = |name: &str| {
+            Err(Error::content(path, format!("it needs the file {name:?} beside it: a .glb file has all parts in one")))
+        };
+        Self::of(path, bytes, &mut { nothing_beside })
+    }
+
+    /// Takes the bytes of a file; `beside` reads those that it names.
+    fn of(path: &Path, bytes: Vec<u8>, beside: Beside<'_>) -> Result<Self, Error> {
         let content = |reason: String| Error::content(path, reason);
         check_text(&bytes).map_err(content)?;
         let unchecked = gltf::Gltf::from_slice_without_validation(&bytes);
@@ -43,7 +62,7 @@ impl Document {
                 gltf::buffer::Source::Bin => {
                     blob.take().ok_or_else(|| content("its binary part is missing".to_owned()))?
                 }
-                gltf::buffer::Source::Uri(uri) => resource(uri, path, &mut budget)?,
+                gltf::buffer::Source::Uri(uri) => resource(uri, path, beside)?,
             };
             if bytes.len() < buffer.length() {
                 let (index, length) = (buffer.index(), buffer.length());
@@ -67,7 +86,7 @@ impl Document {
                     bytes.ok_or_else(|| content(format!("image {index} is outside its buffer")))?
                 }
                 gltf::image::Source::Uri { uri, .. } => {
-                    read = resource(uri, path, &mut budget)?;
+                    read = resource(uri, path, beside)?;
                     &read
                 }
             };
@@ -122,9 +141,9 @@ fn check_positions(root: &gltf::json::Root) -> Result<(), String> {
     missing.map_or(Ok(()), |missing| Err(format!("a primitive has accessor {missing}, which is not there")))
 }
 
-/// The data of a URI: base64 within it, or a file below the document's folder.
-fn resource(uri: &str, document: &Path, budget: &mut Budget) -> Result<Vec<u8>, Error> {
-    let Some(data) = uri.strip_prefix("data:") else { return file::read_beside(document, uri, budget) };
+/// The data of a URI: base64 within it, or a file beside the document.
+fn resource(uri: &str, document: &Path, beside: Beside<'_>) -> Result<Vec<u8>, Error> {
+    let Some(data) = uri.strip_prefix("data:") else { return beside(uri) };
     let encoded = data.split_once(";base64,").map(|(_, encoded)| encoded);
     encoded
         .and_then(|encoded| BASE64.decode(encoded.as_bytes()).ok())

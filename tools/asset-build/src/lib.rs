@@ -28,6 +28,8 @@
 //! let model: &renderer::asset::Model = &assets::LIGHTHOUSE;
 //! ```
 //! A file that cannot be used fails the build; the error has its name and the reason.
+//!
+//! A program that is given models while it runs, as a page or an editor is, reads them by [`Model::from_bytes`].
 #![forbid(unsafe_code)]
 
 mod accessor;
@@ -40,6 +42,8 @@ mod module;
 mod picture;
 
 pub use font::FontOptions;
+pub use model::{Model, Part, Vertex};
+pub use picture::Picture;
 
 use module::Module;
 use std::path::{Path, PathBuf};

@@ -27,9 +27,9 @@ pub(crate) type VertexBytes = [u8; 28];
 
 type Vec3 = [f32; 3];
 
-/// A model in the form in which it is written.
+/// A glTF model: its triangles in parts of one material, with the transforms of nodes applied.
 #[derive(Debug)]
-pub(crate) struct Model {
+pub struct Model {
     parts: Vec<MaterialMesh>,
     /// The last part of each material, to which triangles are added.
     open: HashMap<usize, usize>,
@@ -70,39 +70,43 @@ struct Corner {
     texture_coordinate: [f32; 2],
 }
 
+/// A part of a model, as a program reads it that draws it without a build script.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part<'m> {
+    /// Vertices, at most 65,536.
+    pub vertices: Vec<Vertex>,
+    /// Three for each triangle, counter-clockwise seen from the front.
+    pub indices: &'m [u16],
+    /// Linear red, green, blue and alpha, by which the picture is multiplied.
+    pub base_color: [f32; 4],
+    /// Linear red, green and blue of emitted light.
+    pub emissive: [f32; 3],
+    /// The picture of the surface's colour.
+    pub picture: Option<&'m Picture>,
+}
+
+/// A vertex of a [`Part`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Vertex {
+    /// Its place.
+    pub position: [f32; 3],
+    /// The normal there, of length 1 and rounded to half floats.
+    pub normal: [f32; 3],
+    /// The place in the picture, in parts of its width and height from the upper left corner.
+    pub texture_coordinate: [f32; 2],
+}
+
+impl Vertex {
+    fn of(bytes: &VertexBytes) -> Self {
+        let float = |at: usize| f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let half = |at: usize| f16::from_le_bytes([bytes[at], bytes[at + 1]]).to_f32();
+        Self { position: [0, 4, 8].map(float), normal: [12, 14, 16].map(half), texture_coordinate: [20, 24].map(float) }
+    }
+}
+
 /// Reads a file.
 pub(crate) fn load(path: &Path) -> Result<Model, Error> {
-    let content = |reason: String| Error::content(path, reason);
-    let Document { gltf, buffers, pictures } = Document::read(path)?;
-    let mut model = Model {
-        parts: Vec::new(),
-        open: HashMap::new(),
-        materials: Vec::new(),
-        images: pictures,
-        low: [f32::INFINITY; 3],
-        high: [f32::NEG_INFINITY; 3],
-        triangles: 0,
-        read: 0,
-    };
-    model.materials.extend(gltf.materials().map(material));
-    // The index of glTF's default material, for primitives that have none.
-    let default_material = model.materials.len();
-    model.add_scenes(&gltf, &buffers, default_material).map_err(content)?;
-    if model.parts.iter().any(|part| part.material == default_material) {
-        model.materials.push(Material {
-            name: String::new(),
-            base_color: [1.0; 4],
-            base_color_image: None,
-            metallic: 1.0,
-            roughness: 1.0,
-            emissive: [0.0; 3],
-            double_sided: false,
-        });
-    }
-    if model.parts.is_empty() {
-        return Err(content("the file has no triangles in any scene".to_owned()));
-    }
-    Ok(model)
+    Model::of(path, Document::read(path)?)
 }
 
 fn material(material: gltf::Material<'_>) -> Material {
@@ -161,6 +165,68 @@ impl NormalTransform {
 }
 
 impl Model {
+    /// Reads the bytes of a `.glb` file, or of a `.gltf` file with all data in it; `name` is for errors.
+    ///
+    /// # Errors
+    /// When the file is malformed, needs other files, has no triangles, or has contents that are not supported.
+    pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, Error> {
+        let path = Path::new(name);
+        Self::of(path, Document::of_bytes(path, bytes)?)
+    }
+
+    fn of(path: &Path, document: Document) -> Result<Self, Error> {
+        let content = |reason: String| Error::content(path, reason);
+        let Document { gltf, buffers, pictures } = document;
+        let mut model = Self {
+            parts: Vec::new(),
+            open: HashMap::new(),
+            materials: Vec::new(),
+            images: pictures,
+            low: [f32::INFINITY; 3],
+            high: [f32::NEG_INFINITY; 3],
+            triangles: 0,
+            read: 0,
+        };
+        model.materials.extend(gltf.materials().map(material));
+        // The index of glTF's default material, for primitives that have none.
+        let default_material = model.materials.len();
+        model.add_scenes(&gltf, &buffers, default_material).map_err(content)?;
+        if model.parts.iter().any(|part| part.material == default_material) {
+            model.materials.push(Material {
+                name: String::new(),
+                base_color: [1.0; 4],
+                base_color_image: None,
+                metallic: 1.0,
+                roughness: 1.0,
+                emissive: [0.0; 3],
+                double_sided: false,
+            });
+        }
+        if model.parts.is_empty() {
+            return Err(content("the file has no triangles in any scene".to_owned()));
+        }
+        Ok(model)
+    }
+
+    /// The parts.
+    pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        self.parts.iter().filter_map(|MaterialMesh { material, vertices, indices, .. }| {
+            let Material { base_color, emissive, base_color_image, .. } = self.materials.get(*material)?;
+            Some(Part {
+                vertices: vertices.iter().map(Vertex::of).collect(),
+                indices,
+                base_color: *base_color,
+                emissive: *emissive,
+                picture: base_color_image.and_then(|image| self.images.get(image)),
+            })
+        })
+    }
+
+    /// The number of triangles.
+    pub const fn triangles(&self) -> usize {
+        self.triangles
+    }
+
     /// Adds what the nodes of all scenes have. Within a scene, the nodes must form trees, as glTF demands: none is reached twice.
     fn add_scenes(
         &mut self,

@@ -13,10 +13,13 @@ const MAX_FILE_BYTES: usize = 40 << 20;
 
 /// A picture: rows from the top, 8 bits each of red, green, blue, alpha.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Picture {
-    pub(crate) width_px: u32,
-    pub(crate) height_px: u32,
-    pub(crate) rgba: Vec<u8>,
+pub struct Picture {
+    /// Width in pixels, 1 to 2048.
+    pub width_px: u32,
+    /// Height in pixels, 1 to 2048.
+    pub height_px: u32,
+    /// `4 * width_px * height_px` bytes.
+    pub rgba: Vec<u8>,
 }
 
 /// Reads a file.

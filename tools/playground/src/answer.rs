@@ -3,7 +3,10 @@
 //! A question is an object whose member `ask` says what is asked for; [`Playground::answer`] lists them. The answer is an object too; if the question could
 //! not be answered, its only member is `error`. Pictures go beside it, as bytes.
 
-use crate::frame::{self, Drawn, Image, Settings, Wanted};
+use crate::assets::{Assets, Cube, Image};
+use crate::compute::{ComputeShader, Given, Ran};
+use crate::frame::{self, Drawn, Settings, Wanted};
+use crate::model::Model;
 use crate::source::{self, Language, Looked};
 use crate::steps::Steps;
 use crate::wgsl_words;
@@ -12,11 +15,11 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use v3d_sim::render::pixel_trace::{Event, PixelTrace};
 
-/// What the page has said so far: its source, an image, a stepper.
+/// What the page has said so far: its source, pictures and a model, a stepper.
 #[derive(Debug, Default)]
 pub struct Playground {
     looked: Looked,
-    image: Image,
+    assets: Assets,
     trace: PixelTrace,
     steps: Option<Steps>,
     /// The last picture, or the file that was asked for.
@@ -47,8 +50,22 @@ enum Question {
     Explain { language: String, word: String },
     /// All words of the assembly language.
     Words,
+    /// A run of the compute shader on this memory.
+    Compute {
+        settings: Settings,
+        given: Given,
+        #[serde(default)]
+        costs: bool,
+    },
+    /// A stepper through one of the programs of such a run.
+    Stepcompute { settings: Settings, given: Given, number: usize },
     /// The files of a job folder: their names and lengths; their bytes follow each other in [`Playground::bytes`].
-    Job { settings: Settings },
+    Job {
+        settings: Settings,
+        /// For a compute shader.
+        #[serde(default)]
+        given: Given,
+    },
 }
 
 impl Playground {
@@ -65,13 +82,27 @@ impl Playground {
     /// Takes the picture for textures; its bytes are red, green, blue, alpha from the top left corner on.
     ///
     /// # Errors
-    /// When it has no pixels, more than 512 a side, or another number of bytes.
+    /// As [`Image::new`].
     pub fn set_image(&mut self, width: u32, height: u32, rgba: Vec<u8>) -> Result<(), String> {
-        let is_possible = (1..=512).contains(&width) && (1..=512).contains(&height);
-        if !is_possible || rgba.len() as u32 != 4 * width * height {
-            return Err("a texture has 1 to 512 pixels in width and height".to_owned());
-        }
-        self.image = Image { size_px: [width, height], rgba };
+        self.assets.image = Some(Image::new([width, height], rgba)?);
+        Ok(())
+    }
+
+    /// Takes the six pictures of a cube map, one after the other.
+    ///
+    /// # Errors
+    /// As [`Cube::new`].
+    pub fn set_cube(&mut self, side_px: u32, rgba: &[u8]) -> Result<(), String> {
+        self.assets.cube = Cube::new(side_px, rgba)?;
+        Ok(())
+    }
+
+    /// Takes a model, which the shape `model` is then: the bytes of a file.
+    ///
+    /// # Errors
+    /// As [`Model::read`].
+    pub fn set_model(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), String> {
+        self.assets.model = Some(Model::read(name, bytes)?);
         Ok(())
     }
 
@@ -94,6 +125,7 @@ impl Playground {
                     "textures": self.looked.textures,
                     "drawable": self.looked.drawable.is_some(),
                     "user": self.looked.user_program.is_some(),
+                    "compute": self.looked.compute.as_ref().map(ComputeShader::described),
                 }))
             }
             Question::Draw { settings, costs } => {
@@ -126,10 +158,22 @@ impl Playground {
                 Ok(json!({ "text": text }))
             }
             Question::Words => Ok(json!({ "words": words::qasm() })),
-            Question::Job { settings } => {
-                let drawn = self.draw(&settings, Wanted { job: true, ..Wanted::default() })?;
-                let files: Vec<Json> = drawn.job.iter().map(|(name, bytes)| json!([name, bytes.len()])).collect();
-                self.bytes = drawn.job.into_iter().flat_map(|(_, bytes)| bytes).collect();
+            Question::Compute { settings, given, costs } => {
+                let Ran { buffers, programs, faults, costs, .. } =
+                    self.compute()?.run(&given, &settings, costs, false)?;
+                Ok(json!({ "buffers": buffers, "programs": programs, "faults": faults, "costs": costs }))
+            }
+            Question::Stepcompute { settings, given, number } => {
+                self.shown(Steps::of_compute(&self.looked, &given, &settings, number)?)
+            }
+            Question::Job { settings, given } => {
+                let job = if self.looked.drawable.is_none() && self.looked.compute.is_some() {
+                    self.compute()?.run(&given, &settings, false, true)?.job
+                } else {
+                    self.draw(&settings, Wanted { job: true, ..Wanted::default() })?.job
+                };
+                let files: Vec<Json> = job.iter().map(|(name, bytes)| json!([name, bytes.len()])).collect();
+                self.bytes = job.into_iter().flat_map(|(_, bytes)| bytes).collect();
                 Ok(json!({ "files": files }))
             }
         }
@@ -137,7 +181,11 @@ impl Playground {
 
     fn draw(&self, settings: &Settings, wanted: Wanted) -> Result<Drawn, String> {
         let drawable = self.looked.drawable.as_ref().ok_or("this source draws nothing: it needs a fragment shader")?;
-        frame::draw(drawable, settings, &self.image, wanted)
+        frame::draw(drawable, settings, &self.assets, wanted)
+    }
+
+    fn compute(&self) -> Result<&ComputeShader, String> {
+        self.looked.compute.as_ref().ok_or_else(|| "this source is no compute shader".to_owned())
     }
 
     fn shown(&mut self, steps: Steps) -> Result<Json, String> {

@@ -1,41 +1,40 @@
 //! A frame: what a kernel would do to draw it, on the model.
 
+use crate::assets::{Assets, Cube, Image, TO_SUN};
+use crate::costs::{self, Costs};
 use crate::mesh::{Corner, Shape};
 use crate::source::Drawable;
-use qpu::Assembly;
-use qpu::interface::{Output, StreamItem};
+use qpu::interface::{Interface, Output, StreamItem, TextureKind};
 use renderer::glam::camera::rh::{proj::opengl::perspective, view::look_at_mat4};
 use renderer::glam::{Vec2, Vec3};
 use renderer::pipeline::state::State;
+use renderer::texture::{CubeDescriptor, Face};
 use renderer::untyped::{Slot, UntypedUniforms, UntypedVertex};
 use renderer::wgsl::{Shader, Values};
 use renderer::{
-    Depth, Device, Format, Indices, Mesh, Pass, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Sampler,
-    Shading, Target, TargetDescriptor, Texture, TextureDescriptor, rows, unorm,
+    CubeTexture, Depth, Device, Format, Indices, Mesh, Pass, PassDescriptor, Pipeline, PipelineDescriptor, Primitive,
+    Sampler, Shading, Target, TargetDescriptor, Texture, TextureDescriptor, rows, unorm,
 };
-use serde::{Deserialize, Serialize};
-use shader_compiler::interface::Number;
+use serde::Deserialize;
+use shader_compiler::interface::{Field, Number};
 use shader_interface::{Ending, Fragment};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use v3d_host::{Config, Model, Picture};
 use v3d_hw::Layout;
 use v3d_hw::control_list::Threading;
-use v3d_hw::qpu::INSTRUCTION_BYTES;
 use v3d_hw::shaded_vertex::ScreenXy;
 use v3d_hw::texture::TextureType;
-use v3d_hw::tile_buffer::tile_size_px;
 use v3d_hw::tiling::Tiling;
-use v3d_sim::counters::{BusyCycles, Counters};
 use v3d_sim::render::pixel_trace::PixelTrace;
-use v3d_sim::timing::{Stall, Stalls};
 
-/// Memory of the machine.
+/// Memory of the machine, without a model's.
 const MEMORY_BYTES: u32 = 24 << 20;
+/// Memory for each corner of a model: its attributes, and what is kept of it while tiles are drawn.
+const CORNER_BYTES: usize = 256;
 /// Instructions after which a frame counts as endless: some seconds.
 const INSTRUCTION_BUDGET: u64 = 100_000_000;
 const BACKGROUND: [u8; 4] = [4, 5, 12, 255];
-/// The clock that the firmware names, and the one that boards were measured at [bm].
-const CLOCKS_MHZ: [u32; 2] = [250, 300];
 /// Most sides of a picture.
 pub const MOST_PX: u32 = 1024;
 
@@ -49,7 +48,7 @@ pub struct Settings {
     pub height: u32,
     /// Seconds.
     pub time: f32,
-    /// Place of the mouse in pixels, from the lower left.
+    /// Place of the mouse in pixels, from the upper left, as the places of pixels are counted in WGSL.
     pub mouse: [f32; 2],
     /// Name of the shape.
     pub shape: String,
@@ -64,35 +63,6 @@ impl Default for Settings {
     }
 }
 
-/// A picture for textures.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Image {
-    /// Width and height.
-    pub size_px: [u32; 2],
-    /// Red, green, blue, alpha, from the top left corner.
-    pub rgba: Vec<u8>,
-}
-
-impl Default for Image {
-    /// Squares of two colours with a joint between.
-    fn default() -> Self {
-        const SIDE: u32 = 64;
-        let texel = |n: u32| {
-            let (x, y) = (n % SIDE, n / SIDE);
-            let is_joint = x % 16 == 0 || y % 16 == 0;
-            let is_light = (x / 16 + y / 16) % 2 == 0;
-            if is_joint {
-                [40, 44, 58, 255]
-            } else if is_light {
-                [236, 222, 186, 255]
-            } else {
-                [196, 92, 60, 255]
-            }
-        };
-        Self { size_px: [SIDE; 2], rgba: (0..SIDE * SIDE).flat_map(texel).collect() }
-    }
-}
-
 /// What is wanted of a frame beside its picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
@@ -102,55 +72,6 @@ pub struct Wanted {
     pub pixel: Option<(u32, u32)>,
     /// The files of a job folder.
     pub job: bool,
-}
-
-/// Counts of a program.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ProgramCost {
-    /// Its kind.
-    pub kind: String,
-    /// Its address.
-    pub address: u32,
-    /// Invocations, each for 16 elements.
-    pub starts: u64,
-    /// Instructions executed.
-    pub instructions: u64,
-    /// Estimated cycles in which it occupied QPUs.
-    pub cycles: u64,
-    /// Cycles of waiting, by what was waited for.
-    pub stalls: Vec<(&'static str, u64)>,
-    /// The same for each instruction that was executed.
-    pub code: Vec<InstructionCost>,
-}
-
-/// Counts of an instruction.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct InstructionCost {
-    /// Its number in the program.
-    pub number: u32,
-    /// How often it was executed.
-    pub executed: u64,
-    /// Cycles of waiting, by what was waited for.
-    pub stalls: Vec<(&'static str, u64)>,
-}
-
-/// What a frame costs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Costs {
-    /// Its programs.
-    pub programs: Vec<ProgramCost>,
-    /// Estimated cycles from the start to the end.
-    pub cycles: u64,
-    /// Milliseconds at 250 and at 300 MHz.
-    pub milliseconds: [f64; 2],
-    /// Busy cycles of units, the busiest first.
-    pub units: Vec<(&'static str, u64)>,
-    /// Tiles: column, row, primitives, pixels shaded, instructions.
-    pub tiles: Vec<[u64; 5]>,
-    /// Width and height of a tile in pixels.
-    pub tile_px: [u32; 2],
-    /// The lists and what they refer to, in words.
-    pub lists: String,
 }
 
 /// A frame that was drawn.
@@ -172,7 +93,7 @@ pub struct Drawn {
 ///
 /// # Errors
 /// Why it could not be drawn, in a sentence.
-pub fn draw(drawable: &Drawable, settings: &Settings, image: &Image, wanted: Wanted) -> Result<Drawn, String> {
+pub fn draw(drawable: &Drawable, settings: &Settings, assets: &Assets, wanted: Wanted) -> Result<Drawn, String> {
     let Settings { width, height, .. } = *settings;
     if width == 0 || height == 0 || width > MOST_PX || height > MOST_PX {
         return Err(format!("a picture has 1 to {MOST_PX} pixels in width and height"));
@@ -185,7 +106,9 @@ pub fn draw(drawable: &Drawable, settings: &Settings, image: &Image, wanted: Wan
         instruction_budget: INSTRUCTION_BUDGET,
         ..Config::default()
     };
-    let model = Model::new(MEMORY_BYTES, config);
+    let parts = parts(&settings.shape, assets)?;
+    let corners: usize = parts.iter().map(|part| part.corners.len()).sum();
+    let model = Model::new(MEMORY_BYTES + (CORNER_BYTES * corners) as u32, config);
     if wanted.job {
         model.record();
     }
@@ -198,25 +121,60 @@ pub fn draw(drawable: &Drawable, settings: &Settings, image: &Image, wanted: Wan
         tiling: Tiling::Raster,
     };
     let target = Target::new(&device, &descriptor).map_err(text)?;
-    let shape = Shape::named(&settings.shape).ok_or_else(|| format!("there is no shape {:?}", settings.shape))?;
     let mut frame = device.frame().map_err(text)?;
     let mut pass = frame.pass(&PassDescriptor::to(&target).clear(unorm(BACKGROUND))).map_err(text)?;
     match drawable {
-        Drawable::Shader(shader) => with_shader(&device, &mut pass, shader, shape, settings, image)?,
-        Drawable::Fragment(assembly) => with_fragment(&device, &mut pass, assembly, settings, image)?,
+        Drawable::Shader(shader) => with_shader(&device, &mut pass, shader, &parts, settings, assets)?,
+        Drawable::Fragment { interface, code } => {
+            with_fragment(&device, &mut pass, interface, code, settings, assets)?;
+        }
     }
     let fence = frame.submit().map_err(text)?;
     let done = device.wait(fence).map_err(text);
     let faults: Vec<String> = model.take_faults().iter().map(ToString::to_string).collect();
     done.map_err(|error| faults.first().map_or(error.clone(), |fault| format!("{error}: {fault}")))?;
     let picture = Picture::of_target(&device, &target).map_err(text)?;
-    let costs = wanted.costs.then(|| costs(&model));
+    let costs = wanted.costs.then(|| costs::of_frame(&model));
     let job = if wanted.job { model.captured("playground").map_err(text)? } else { Vec::new() };
     Ok(Drawn { picture, faults, costs, trace: model.take_pixel_trace(), job })
 }
 
 fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
+}
+
+/// A part of what is drawn: triangles of one colour and one picture.
+struct Part<'a> {
+    corners: Cow<'a, [Corner]>,
+    triangles: Cow<'a, [u16]>,
+    /// None if the colour goes with the place.
+    color: Option<Vec3>,
+    image: Cow<'a, Image>,
+}
+
+/// The parts of a shape.
+fn parts<'a>(shape: &str, assets: &'a Assets) -> Result<Vec<Part<'a>>, String> {
+    let given = assets.image.as_ref().map(Cow::Borrowed);
+    if shape == "model" {
+        let model = assets.model.as_ref().ok_or("no model has been dropped onto the page")?;
+        let part = |part: &'a crate::model::Part| Part {
+            corners: Cow::Borrowed(part.corners.as_slice()),
+            triangles: Cow::Borrowed(part.triangles.as_slice()),
+            color: Some(part.color),
+            image: given
+                .clone()
+                .unwrap_or_else(|| part.image.as_ref().map_or_else(|| Cow::Owned(Image::white()), Cow::Borrowed)),
+        };
+        return Ok(model.parts.iter().map(part).collect());
+    }
+    let shape = Shape::named(shape).ok_or_else(|| format!("there is no shape {shape:?}"))?;
+    Ok(vec![of_shape(shape, given)])
+}
+
+fn of_shape(shape: Shape, image: Option<Cow<'_, Image>>) -> Part<'_> {
+    let (corners, triangles) = shape.mesh();
+    let image = image.unwrap_or_else(|| Cow::Owned(Image::default()));
+    Part { corners: Cow::Owned(corners), triangles: Cow::Owned(triangles), color: None, image }
 }
 
 /// Where the camera is: it circles around shapes.
@@ -226,7 +184,7 @@ fn eye(time: f32) -> Vec3 {
 }
 
 /// The numbers of a uniform: those that a person has set, or what the frame gives by this name.
-fn value(name: &str, numbers: usize, settings: &Settings) -> Vec<f32> {
+pub(crate) fn value(name: &str, numbers: usize, settings: &Settings) -> Vec<f32> {
     let Settings { width, height, time, mouse, values, .. } = settings;
     let aspect = *width as f32 / *height as f32;
     let given = || match name {
@@ -238,12 +196,23 @@ fn value(name: &str, numbers: usize, settings: &Settings) -> Vec<f32> {
             let view = look_at_mat4(eye(*time), Vec3::ZERO, Vec3::Y);
             rows(&(perspective(core::f32::consts::FRAC_PI_4, aspect, 0.1, 100.0) * view)).to_vec()
         }
-        "to_sun" => vec![-0.75, 0.35, 0.561_249],
+        "to_sun" => TO_SUN.to_array().to_vec(),
         _ => Vec::new(),
     };
     let mut numbers_given = values.get(name).cloned().unwrap_or_else(given);
     numbers_given.resize(numbers, 0.5);
     numbers_given
+}
+
+/// The words of a field of the uniforms, one for each number.
+pub(crate) fn field_words(field: &Field, settings: &Settings) -> Vec<u32> {
+    let numbers = value(&field.name, (field.components * field.count.unwrap_or(1)) as usize, settings);
+    let word = |number: f32| match field.number {
+        Number::Float => number.to_bits(),
+        Number::Int => number as i32 as u32,
+        Number::Uint | Number::Half => number as u32,
+    };
+    numbers.into_iter().map(word).collect()
 }
 
 fn texture(device: &Device<'_, Model>, image: &Image) -> Result<Texture, String> {
@@ -252,58 +221,86 @@ fn texture(device: &Device<'_, Model>, image: &Image) -> Result<Texture, String>
     Texture::from_pixels(device, &descriptor, &image.rgba).map_err(text)
 }
 
+fn cube_map(device: &Device<'_, Model>, cube: &Cube) -> Result<CubeTexture, String> {
+    let descriptor =
+        CubeDescriptor { label: "cube", texture_type: TextureType::Rgba8888, size_px: cube.side_px, levels: 1 };
+    let texture = CubeTexture::new(device, &descriptor).map_err(text)?;
+    for (face, texels) in Face::ALL.into_iter().zip(&cube.faces) {
+        texture.write(device, face, 0, None, texels).map_err(text)?;
+    }
+    Ok(texture)
+}
+
 fn with_shader(
     device: &Device<'_, Model>,
     pass: &mut Pass<'_, '_, Model>,
     shader: &Shader,
-    shape: Shape,
+    parts: &[Part<'_>],
     settings: &Settings,
-    image: &Image,
+    assets: &Assets,
 ) -> Result<(), String> {
     let pipeline =
         shader.pipeline(device, "playground", &State { depth: Depth::LESS, ..State::PLAIN }).map_err(text)?;
     let is_flat = shader.attributes().iter().any(|attribute| attribute.name == "place" && attribute.components == 2);
-    let (corners, triangles) = if is_flat { Shape::Quad.mesh() } else { shape.mesh() };
-    let mut given: Vec<(&str, Vec<f32>)> = Vec::new();
-    for attribute in shader.attributes().iter().filter(|attribute| !attribute.is_vertex_index) {
-        let of_corner: fn(&Corner) -> [f32; 4] = match attribute.name.as_str() {
-            "place" | "position" => |corner| corner.place.extend(1.0).to_array(),
-            "normal" => |corner| corner.normal.extend(0.0).to_array(),
-            "uv" => |corner| [corner.uv.x, corner.uv.y, 0.0, 1.0],
-            "color" => |corner| (0.5 + 0.5 * corner.place).extend(1.0).to_array(),
-            name => return Err(format!("no attribute `{name}` is given; there are place, normal, uv and color")),
-        };
-        let components = attribute.components as usize;
-        let values = corners.iter().flat_map(|corner| of_corner(corner).into_iter().take(components)).collect();
-        given.push((&attribute.name, values));
-    }
-    let given: Vec<(&str, Values<'_>)> = given.iter().map(|(name, values)| (*name, values.into())).collect();
-    let indices = Some(Indices::U16(&triangles));
-    let mesh = shader.mesh(device, "playground", Primitive::Triangles, &given, indices).map_err(text)?;
+    let flat = [of_shape(Shape::Quad, assets.image.as_ref().map(Cow::Borrowed))];
+    let parts = if is_flat { &flat } else { parts };
     let mut uniforms = shader.uniforms();
     for field in shader.fields() {
-        let floats = value(&field.name, (field.components * field.count.unwrap_or(1)) as usize, settings);
+        let words = field_words(field, settings);
         let set = match field.number {
-            Number::Float => uniforms.set_values(&field.name, (&floats).into()),
+            Number::Float => {
+                let floats: Vec<f32> = words.into_iter().map(f32::from_bits).collect();
+                uniforms.set_values(&field.name, (&floats).into())
+            }
             Number::Int => {
-                let ints: Vec<i32> = floats.iter().map(|&float| float as i32).collect();
+                let ints: Vec<i32> = words.into_iter().map(u32::cast_signed).collect();
                 uniforms.set_values(&field.name, (&ints).into())
             }
-            Number::Uint | Number::Half => {
-                let uints: Vec<u32> = floats.iter().map(|&float| float as u32).collect();
-                uniforms.set_values(&field.name, (&uints).into())
-            }
+            Number::Uint | Number::Half => uniforms.set_values(&field.name, (&words).into()),
         };
         set.map_err(text)?;
     }
-    if let Some(cube) = shader.textures().iter().find(|texture| texture.cube) {
-        return Err(format!("`{}` is a cube map, and the playground's textures have two dimensions", cube.name));
+    for declared in shader.textures().iter().filter(|texture| texture.cube) {
+        let bound = cube_map(device, &assets.cube)?.bind(&Sampler::LINEAR).map_err(text)?;
+        uniforms.set_cube(&declared.name, bound).map_err(text)?;
     }
-    for declared in shader.textures() {
-        let bound = texture(device, image)?.bind(&Sampler::LINEAR).map_err(text)?;
-        uniforms.set_texture(&declared.name, bound).map_err(text)?;
+    // Parts of the same picture share a texture.
+    let mut textures: Vec<(&Image, Texture)> = Vec::new();
+    for part in parts {
+        let mesh = mesh(device, shader, part)?;
+        for declared in shader.textures().iter().filter(|texture| !texture.cube) {
+            let known = textures.iter().find(|(image, _)| **image == *part.image);
+            let of_part = match known {
+                Some((_, texture)) => texture.clone(),
+                None => texture(device, &part.image)?,
+            };
+            let bound = of_part.bind(&Sampler::LINEAR).map_err(text)?;
+            uniforms.set_texture(&declared.name, bound).map_err(text)?;
+            textures.push((&part.image, of_part));
+        }
+        pipeline.draw(pass, &mesh, &uniforms).map_err(text)?;
     }
-    pipeline.draw(pass, &mesh, &uniforms).map_err(text)
+    Ok(())
+}
+
+/// The corners of a part, with the attributes that a shader reads.
+fn mesh(device: &Device<'_, Model>, shader: &Shader, part: &Part<'_>) -> Result<Mesh<UntypedVertex>, String> {
+    let mut given: Vec<(&str, Vec<f32>)> = Vec::new();
+    for attribute in shader.attributes().iter().filter(|attribute| !attribute.is_vertex_index) {
+        let of_corner: &dyn Fn(&Corner) -> [f32; 4] = match attribute.name.as_str() {
+            "place" | "position" => &|corner| corner.place.extend(1.0).to_array(),
+            "normal" => &|corner| corner.normal.extend(0.0).to_array(),
+            "uv" => &|corner| [corner.uv.x, corner.uv.y, 0.0, 1.0],
+            "color" => &|corner| part.color.unwrap_or(0.5 + 0.5 * corner.place).extend(1.0).to_array(),
+            name => return Err(format!("no attribute `{name}` is given; there are place, normal, uv and color")),
+        };
+        let components = attribute.components as usize;
+        let values = part.corners.iter().flat_map(|corner| of_corner(corner).into_iter().take(components)).collect();
+        given.push((&attribute.name, values));
+    }
+    let given: Vec<(&str, Values<'_>)> = given.iter().map(|(name, values)| (*name, values.into())).collect();
+    let indices = Some(Indices::U16(&part.triangles));
+    shader.mesh(device, "playground", Primitive::Triangles, &given, indices).map_err(text)
 }
 
 /// Draws vertices that are shaded, in the corners of the picture, with a program in assembly. Its varyings go from 0 to 1: the first to the right, the second
@@ -311,11 +308,11 @@ fn with_shader(
 fn with_fragment(
     device: &Device<'_, Model>,
     pass: &mut Pass<'_, '_, Model>,
-    assembly: &Assembly,
+    interface: &Interface,
+    code: &'static [u64],
     settings: &Settings,
-    image: &Image,
+    assets: &Assets,
 ) -> Result<(), String> {
-    let interface = &assembly.interface;
     let varyings: u32 = interface.varyings.iter().map(|varying| varying.components).sum();
     let threading = if interface.threads == Some(2) { Threading::Dual } else { Threading::Single };
     let ending = match interface.output {
@@ -323,8 +320,6 @@ fn with_fragment(
         Output::HalfColor => return Err("the playground's pictures have bytes, not half floats".to_owned()),
         Output::Own => Ending::Own,
     };
-    // A program's words live as long as the page: a fragment shader keeps them by reference, and each has some hundred bytes.
-    let code: &'static [u64] = assembly.words.clone().leak();
     let fragment: Fragment<UntypedUniforms<'_>, 0> = Fragment::new(code, threading, ending);
     let shading: Shading<'_, UntypedVertex, UntypedUniforms<'_>, 0> = Shading::PreShaded;
     let descriptor = PipelineDescriptor::new("playground", shading, &fragment);
@@ -338,7 +333,7 @@ fn with_fragment(
         let mut words = vec![place.to_word().map_err(text)?, 0.5f32.to_bits(), 1f32.to_bits()];
         let of_varying = |n: u32| match n {
             0 => uv.x,
-            1 => uv.y,
+            1 => 1.0 - uv.y,
             2 => 1.0 - uv.x,
             _ => 1.0,
         };
@@ -362,9 +357,21 @@ fn with_fragment(
                     words.push(if is_float { number.to_bits() } else { number as i32 as u32 });
                 }
             }
-            StreamItem::Texture(_, of_texture) => {
+            StreamItem::Texture(declared, of_texture) => {
                 let number = textures.len() as u32;
-                textures.push(texture(device, image)?.bind(&Sampler::LINEAR).map_err(text)?);
+                textures.push(match of_texture.kind {
+                    TextureKind::TwoDimensional => {
+                        let image = assets.image.as_ref().map_or_else(|| Cow::Owned(Image::default()), Cow::Borrowed);
+                        texture(device, &image)?.bind(&Sampler::LINEAR).map_err(text)?.of_any_kind()
+                    }
+                    TextureKind::Cube => {
+                        cube_map(device, &assets.cube)?.bind(&Sampler::LINEAR).map_err(text)?.of_any_kind()
+                    }
+                    TextureKind::TwoDimensional64 | TextureKind::Child => {
+                        let (name, kind) = (&declared.name, of_texture.kind.name());
+                        return Err(format!("`{name}` is a texture of the kind {kind}; the page has 2d and cube"));
+                    }
+                });
                 let of_lookup =
                     (0..of_texture.lookup_words()).map(|parameter| Slot::Texture { texture: number, parameter });
                 (0..of_texture.lookups).for_each(|_| slots.extend(of_lookup.clone()));
@@ -374,72 +381,4 @@ fn with_fragment(
     let none = UntypedUniforms { slots: &[], coordinate_slots: &[], words: &[], textures: &[] };
     let uniforms = UntypedUniforms { slots: &slots, coordinate_slots: &[], words: &words, textures: &textures };
     pass.draw(&pipeline, &mesh, &none, &uniforms).map_err(text)
-}
-
-/// Stalls by what was waited for, those that there were.
-fn named(stalls: &Stalls) -> Vec<(&'static str, u64)> {
-    let all = Stall::ALL.into_iter().map(|stall| (stall.name(), stalls.get(stall)));
-    all.filter(|(_, cycles)| *cycles > 0).collect()
-}
-
-/// What the frame has cost.
-fn costs(model: &Model) -> Costs {
-    let survey = model.survey();
-    model.counted(|counters: &Counters| {
-        let program = |(address, events): (v3d_hw::BusAddr, &v3d_sim::counters::ProgramEvents)| {
-            let kinds = survey.program_kinds.get(&address.0);
-            let kinds = kinds.map(|kinds| kinds.iter().copied().collect::<Vec<_>>().join(", ")).unwrap_or_default();
-            // Its instructions are those before the next program.
-            let next = counters.programs().map(|(start, _)| start.0).find(|&start| start > address.0);
-            let own = address.0..next.unwrap_or(u32::MAX);
-            let code = counters
-                .instructions()
-                .filter(|(at, _)| own.contains(&at.0))
-                .map(|(at, cost)| InstructionCost {
-                    number: (at.0 - address.0) / INSTRUCTION_BYTES,
-                    executed: cost.executed,
-                    stalls: named(&cost.stalls),
-                })
-                .collect();
-            ProgramCost {
-                kind: kinds,
-                address: address.0,
-                starts: events.starts,
-                instructions: events.instructions,
-                cycles: events.cycles,
-                stalls: named(&events.stalls),
-                code,
-            }
-        };
-        let cycles = counters.elapsed_cycles();
-        let BusyCycles { qpus, ptb, pse, fep, tlb, tmus, vpm, loads, stores, memory } = counters.busy_cycles();
-        let mut units = vec![
-            ("QPUs", qpus),
-            ("TMUs", tmus),
-            ("VPM", vpm),
-            ("VCD", loads),
-            ("VDW", stores),
-            ("PTB", ptb),
-            ("PSE", pse),
-            ("FEP", fep),
-            ("TLB", tlb),
-            ("memory", memory),
-        ];
-        units.sort_by_key(|&(_, cycles)| std::cmp::Reverse(cycles));
-        let tile_px = survey
-            .rendering_mode
-            .map_or([64; 2], |mode| tile_size_px(mode.multisample, mode.color_64_bit, mode.double_buffer).into());
-        let tiles = counters.tiles().map(|((column, row), events)| {
-            [u64::from(column), u64::from(row), events.primitives, events.pixels, events.instructions]
-        });
-        Costs {
-            programs: counters.programs().map(program).collect(),
-            cycles,
-            milliseconds: CLOCKS_MHZ.map(|mhz| cycles as f64 / f64::from(mhz) / 1000.0),
-            units,
-            tiles: tiles.collect(),
-            tile_px,
-            lists: model.dump(),
-        }
-    })
 }

@@ -1,6 +1,8 @@
 //! A source to diagnostics and programs.
 
+use crate::compute::ComputeShader;
 use crate::live;
+use crate::threads::{self, Stretch};
 use qpu::{Assembly, Diagnostics, Options, Severity, Source};
 use qpu_text::Text;
 use renderer::wgsl::Shader;
@@ -82,6 +84,8 @@ pub struct Program {
     pub at_least: usize,
     /// What the words of its uniforms are, in their order.
     pub uniforms: Vec<String>,
+    /// What it does between thread switches; empty if it has the QPU from its start to its end.
+    pub stretches: Vec<Stretch>,
 }
 
 /// A uniform that a person sets.
@@ -101,7 +105,12 @@ pub enum Drawable {
     /// A shader in WGSL.
     Shader(Shader),
     /// A fragment shader in assembly.
-    Fragment(Box<Assembly>),
+    Fragment {
+        /// What feeds it.
+        interface: Box<qpu::interface::Interface>,
+        /// Its words, which live as long as the page: a pipeline keeps them by reference, and each program has some hundred bytes.
+        code: &'static [u64],
+    },
 }
 
 /// A source that was looked at.
@@ -113,12 +122,14 @@ pub struct Looked {
     pub programs: Vec<Program>,
     /// Its uniforms.
     pub settings: Vec<Setting>,
-    /// Its textures.
-    pub textures: Vec<String>,
+    /// Its textures: the name, and whether it is a cube map.
+    pub textures: Vec<(String, bool)>,
     /// What a frame is drawn with.
     pub drawable: Option<Drawable>,
     /// A user program, for the stepper.
     pub user_program: Option<Box<Assembly>>,
+    /// A compute shader.
+    pub compute: Option<ComputeShader>,
 }
 
 /// Positions in UTF-16 units of bytes of a text.
@@ -184,11 +195,12 @@ fn wgsl(source: &str) -> Looked {
             float: field.number == shader_compiler::interface::Number::Float,
         })
         .collect();
-    looked.textures = shader.textures().iter().map(|texture| texture.name.clone()).collect();
+    looked.textures = shader.textures().iter().map(|texture| (texture.name.clone(), texture.cube)).collect();
+    looked.compute = shader.stage(Stage::Compute).map(ComputeShader::new);
     looked.programs = shader.stages().iter().map(|compiled| compiled_program(compiled, &units)).collect();
     match drawable {
         Ok(drawable) => looked.drawable = Some(Drawable::Shader(drawable)),
-        Err(error) if shader.stage(Stage::Compute).is_none() => looked.diagnostics.push(whole(source, &error)),
+        Err(error) if looked.compute.is_none() => looked.diagnostics.push(whole(source, &error)),
         Err(_) => {}
     }
     looked
@@ -218,6 +230,7 @@ fn compiled_program(compiled: &Compiled, units: &Units<'_>) -> Program {
         code: code.collect(),
         at_least: compiled.lower_bound,
         uniforms: whole.interface.stream.iter().map(|word| word_name(&whole.interface, *word)).collect(),
+        stretches: threads::stretches(&whole.words),
     }
 }
 
@@ -285,20 +298,28 @@ fn qasm(source: &str) -> Looked {
         code: code.collect(),
         at_least: 0,
         uniforms: interface.uniforms.iter().map(|uniform| uniform.name.clone()).collect(),
+        stretches: threads::stretches(&assembly.words),
     };
     let mut looked = Looked {
         diagnostics,
         settings: settings.collect(),
-        textures: interface.textures.iter().map(|texture| texture.name.clone()).collect(),
+        textures: interface.textures.iter().map(|texture| (texture.name.clone(), is_cube(texture))).collect(),
         programs: vec![program],
         ..Looked::default()
     };
     match interface.stage {
-        qpu::interface::Stage::Fragment if !is_error => looked.drawable = Some(Drawable::Fragment(Box::new(assembly))),
+        qpu::interface::Stage::Fragment if !is_error => {
+            let (interface, code) = (Box::new(assembly.interface), assembly.words.leak());
+            looked.drawable = Some(Drawable::Fragment { interface, code });
+        }
         qpu::interface::Stage::User | qpu::interface::Stage::Unknown => looked.user_program = Some(Box::new(assembly)),
         _ => {}
     }
     looked
+}
+
+fn is_cube(texture: &qpu::interface::Texture) -> bool {
+    texture.words.is_some_and(|words| words.kind == qpu::interface::TextureKind::Cube)
 }
 
 fn of_assembler(diagnostics: &Diagnostics, units: &Units<'_>) -> Vec<Diagnostic> {

@@ -1,6 +1,8 @@
 //! The stepper: of the program that shades a pixel, or of a user program.
 
-use crate::source::{Looked, Program};
+use crate::compute::{Given, Layout};
+use crate::frame::Settings;
+use crate::source::{Listed, Looked, Program};
 use qpu_text::Text;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -17,6 +19,9 @@ const MEMORY_BYTES: usize = 0x1_0000;
 /// Where its uniforms are: behind them are addresses that the uniforms' default values name.
 const UNIFORMS: u32 = 0x8000;
 const INSTRUCTION: u32 = 8;
+/// Words of memory on a line, and most lines that are shown.
+const WORDS_OF_LINE: usize = 8;
+const MOST_LINES: usize = 256;
 
 /// A register or a row of the VPM, with its 16 elements.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,6 +32,19 @@ pub struct Vector {
     pub values: [u32; 16],
     /// The last instruction has changed it.
     pub changed: bool,
+}
+
+/// Words of memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MemoryLine {
+    /// Address of the first one.
+    pub address: u32,
+    /// What it is: `x[8]` for word 8 of the buffer x; empty if nothing is known of it.
+    pub name: String,
+    /// The words.
+    pub words: Vec<u32>,
+    /// Bits of those that the last instruction has changed.
+    pub changed: u8,
 }
 
 /// What the page shows of a position.
@@ -56,8 +74,8 @@ pub struct View {
     pub sfu: Option<usize>,
     /// Rows of the VPM that are not 0.
     pub vpm: Vec<Vector>,
-    /// Lines of 8 words of memory that are not 0: the address, the words.
-    pub memory: Vec<(u32, Vec<u32>)>,
+    /// Lines of up to 8 words of memory: all of a compute shader's buffers, and others that are not 0.
+    pub memory: Vec<MemoryLine>,
     /// Breakpoints, as numbers of instructions.
     pub breakpoints: Vec<usize>,
     /// Watched elements.
@@ -70,6 +88,8 @@ pub struct View {
 #[derive(Debug)]
 pub struct Steps {
     session: Session,
+    /// Name, address and words of each buffer of a compute shader.
+    buffers: Vec<(String, u32, u32)>,
 }
 
 impl Steps {
@@ -81,7 +101,7 @@ impl Steps {
             Line { word, number: line.unwrap_or(0), file: "line".to_owned(), text: String::new() }
         };
         let listing = run.steps.iter().map(|step| (step.pc.0, line(step.pc.0, step.word))).collect();
-        Self { session: Session::new(Stepper::of_run(run.clone()), listing) }
+        Self { session: Session::new(Stepper::of_run(run.clone()), listing), buffers: Vec::new() }
     }
 
     /// Through a user program, with these uniforms.
@@ -99,16 +119,34 @@ impl Steps {
         room.ok_or("there are too many uniforms")?.copy_from_slice(&bytes);
         let launch =
             Launch { uniforms: BusAddr(UNIFORMS), uniforms_limit: Some(uniforms.len() as u32), ..Launch::default() };
-        let lines = looked.programs.first().map(|program| program.code.as_slice()).unwrap_or_default();
-        let listing: BTreeMap<u32, Line> = (0..)
-            .step_by(INSTRUCTION as usize)
-            .zip(assembly.words.iter().enumerate())
-            .map(|(at, (number, &word))| {
-                let line = lines.get(number).and_then(|listed| listed.line).unwrap_or(0);
-                (at, Line { word, number: line, file: "line".to_owned(), text: String::new() })
-            })
-            .collect();
-        Ok(Self { session: Session::new(Stepper::of_program(UserProgram::new(launch, image)), listing) })
+        let listing = listing_of(looked.programs.first());
+        let stepper = Stepper::of_program(UserProgram::new(launch, image));
+        Ok(Self { session: Session::new(stepper, listing), buffers: Vec::new() })
+    }
+
+    /// Through one of the programs of a compute shader's run. Those that it waits for run beside it.
+    ///
+    /// # Errors
+    /// When the source has no compute shader, there is no program of this number, or the run cannot be laid out.
+    pub fn of_compute(looked: &Looked, given: &Given, settings: &Settings, number: usize) -> Result<Self, String> {
+        let shader = looked.compute.as_ref().ok_or("this source is no compute shader")?;
+        let Layout { image, streams, buffers } = shader.laid_out(given, settings)?;
+        // The first program runs on the QPU with the highest number, as the scheduler has it.
+        let qpu = |number: usize| (streams.len() - 1 - number) as u8;
+        let launch = |(number, &stream): (usize, &u32)| Launch {
+            uniforms: BusAddr(stream),
+            qpu: qpu(number),
+            ..Launch::default()
+        };
+        let mut launches: Vec<Launch> = streams.iter().enumerate().map(launch).collect();
+        if number >= launches.len() {
+            return Err(format!("the run has {} programs", launches.len()));
+        }
+        let own = launches.remove(number);
+        let others = if shader.is_together() { launches.as_slice() } else { &[] };
+        let program = looked.programs.iter().find(|program| program.stage == "compute");
+        let stepper = Stepper::of_program(UserProgram::with_others(own, others, image));
+        Ok(Self { session: Session::new(stepper, listing_of(program)), buffers })
     }
 
     /// Carries out a command of [`Session::command`], and shows where the program is.
@@ -149,8 +187,25 @@ impl Steps {
                 value.map(|Lanes(values)| Vector { name: format!("t{unit}{name}"), values, changed: false })
             })
         });
-        let memory = (0u32..).step_by(32).zip(state.memory.chunks(8));
-        let memory = memory.filter(|(at, words)| *at >= behind_code && words.iter().any(|&word| word != 0));
+        let changed_word = |at: u32| last.is_some_and(|step| step.memory.iter().any(|change| change.at == at));
+        let line = |address: u32, name: String, words: &[u32]| {
+            let changed = (0..).zip(words).filter(|(n, _)| changed_word(address / 4 + n));
+            let changed = changed.fold(0, |bits, (n, _)| bits | 1 << n);
+            MemoryLine { address, name, words: words.to_vec(), changed }
+        };
+        let mut memory = Vec::new();
+        for (name, address, words) in &self.buffers {
+            let own = state.memory.iter().skip(*address as usize / 4).take(*words as usize).copied();
+            let own: Vec<u32> = own.collect();
+            let lines = (0u32..).step_by(WORDS_OF_LINE).zip(own.chunks(WORDS_OF_LINE));
+            memory.extend(lines.map(|(word, words)| line(address + 4 * word, format!("{name}[{word}]"), words)));
+        }
+        if self.buffers.is_empty() {
+            let lines = (0u32..).step_by(4 * WORDS_OF_LINE).zip(state.memory.chunks(WORDS_OF_LINE));
+            let lines = lines.filter(|(at, words)| *at >= behind_code && words.iter().any(|&word| word != 0));
+            memory.extend(lines.map(|(at, words)| line(at, String::new(), words)));
+        }
+        memory.truncate(MOST_LINES);
         View {
             position: stepper.position(),
             next: next_word.map(|_| number(state.pc.0)),
@@ -164,10 +219,20 @@ impl Steps {
             coordinates: coordinates.collect(),
             sfu: stepper.sfu_pending(),
             vpm: vpm.collect(),
-            memory: memory.take(64).map(|(at, words)| (at, words.to_vec())).collect(),
+            memory,
             breakpoints: stepper.breakpoints.iter().map(|&at| number(at)).collect(),
             watches: stepper.watches.iter().map(ToString::to_string).collect(),
             faults: last.map(|step| step.faults.iter().map(ToString::to_string).collect()).unwrap_or_default(),
         }
     }
+}
+
+/// The instructions of a program that begins at address 0.
+fn listing_of(program: Option<&Program>) -> BTreeMap<u32, Line> {
+    let code = program.map(|program| program.code.as_slice()).unwrap_or_default();
+    let line = |listed: &Listed| {
+        let word = u64::from_str_radix(&listed.word, 16).unwrap_or(0);
+        Line { word, number: listed.line.unwrap_or(0), file: "line".to_owned(), text: String::new() }
+    };
+    (0..).step_by(INSTRUCTION as usize).zip(code.iter().map(line)).collect()
 }

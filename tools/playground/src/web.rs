@@ -30,4 +30,14 @@ impl Playground {
     pub fn set_image(&mut self, width: u32, height: u32, rgba: Vec<u8>) -> Option<String> {
         self.0.set_image(width, height, rgba).err()
     }
+
+    /// Takes the six pictures of a cube map; returns what is wrong with them, or nothing.
+    pub fn set_cube(&mut self, side: u32, rgba: &[u8]) -> Option<String> {
+        self.0.set_cube(side, rgba).err()
+    }
+
+    /// Takes a model; returns what is wrong with it, or nothing.
+    pub fn set_model(&mut self, name: &str, bytes: Vec<u8>) -> Option<String> {
+        self.0.set_model(name, bytes).err()
+    }
 }

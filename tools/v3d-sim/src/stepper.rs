@@ -354,6 +354,44 @@ mod tests {
         assert_eq!((stepper.go_to(1), stepper.position()), (Stopped::There, 1));
     }
 
+    /// A program that waits for a semaphore goes on when another program has released it, and sees what that has stored; on the way back that is gone.
+    #[test]
+    fn a_program_that_waits_lets_the_others_run() {
+        let words = |text: &str| {
+            let assembly = assemble(&[Source::new("waits.qasm", text)], &Options::default()).unwrap();
+            assembly.words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>()
+        };
+        let waits = words("sacq -, 2\nmov t0s, unif\nldtmu0\nthrend\nnop\nnop");
+        let releases = words(
+            ".include <vc4.qinc>
+            mov vw_setup, vpm_setup(1, 1, h32(0))
+            mov vpm, qpu_num
+            mov vw_setup, vdw_setup_0(1, 16, dma_h32(0, 0))
+            mov vw_addr, unif
+            mov -, vw_wait
+            srel -, 2
+            thrend
+            nop
+            nop",
+        );
+        let mut image = vec![0; 0x2000];
+        image[..waits.len()].copy_from_slice(&waits);
+        image[0x400..0x400 + releases.len()].copy_from_slice(&releases);
+        image[0x800..0x804].copy_from_slice(&0x1000u32.to_le_bytes());
+        let launch = Launch { uniforms: BusAddr(0x800), uniforms_limit: Some(1), ..Launch::default() };
+        let mut alone = Stepper::of_program(UserProgram::new(launch, image.clone()));
+        assert_eq!(alone.move_to(Target::Stop, true), Stopped::End(End::Waits));
+        let other = Launch { pc: BusAddr(0x400), qpu: 7, ..launch };
+        let mut stepper = Stepper::of_program(UserProgram::with_others(launch, &[other], image));
+        let before = stepper.state().clone();
+        assert_eq!(stepper.move_to(Target::Steps(1), true), Stopped::There);
+        assert_eq!(stepper.state().memory[0x400..0x411], [[7; 16].as_slice(), &[0]].concat());
+        assert_eq!(stepper.move_to(Target::Stop, true), Stopped::End(End::Ended));
+        assert_eq!(stepper.state().register(ACCUMULATORS + 4), Lanes::splat(7));
+        stepper.go_to(0);
+        assert_eq!(*stepper.state(), before);
+    }
+
     /// A change in the middle of a run changes what comes behind it, and is taken back on the way back.
     #[test]
     fn changes_take_effect_and_are_taken_back() {

@@ -7,7 +7,8 @@
 
     fmul r0, vary, ra15
     fadd r0, r0, r5; fmul r1, vary, ra15
-    fadd t0t, r1, r5
+    fadd r1, r1, r5
+    fsub t0t, 1.0, r1                           # the rows of a picture begin at the top
     mov t0s, r0
     nop; ldtmu0                                 # the result comes into r4: red in the lowest byte
     mov r0, r4

@@ -14,6 +14,8 @@ use v3d_hw::qpu::address_map::WriteTarget;
 /// The VPM of the boards [asurati], and the rows of it that are reserved for user programs: all that can be.
 const VPM_KIB: u8 = 12;
 const VPM_WINDOW: u32 = 64;
+/// After so many instructions another program does not go on: it would do so for ever.
+const MOST_INSTRUCTIONS_OF_OTHERS: u64 = 1 << 24;
 
 /// How a run ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,9 +75,12 @@ fn note<T>(changes: &mut Vec<Change<T>>, at: u32, old: T, new: T) {
 }
 
 /// A user program with its memory, before it starts and as far as it has come.
+///
+/// Programs on other QPUs may belong to it, which share memory, VPM, semaphores and mutex. They run when the program waits for one of them, until it goes on.
 #[derive(Debug)]
 pub struct UserProgram {
     launch: Launch,
+    others: Vec<Launch>,
     /// Memory before the start.
     image: Vec<u8>,
     /// Changes by a person, with the number of instructions before each.
@@ -83,31 +88,94 @@ pub struct UserProgram {
     machine: Machine,
 }
 
-/// The QPU, and the units around it.
+/// The QPUs, and the units around them.
 #[derive(Debug)]
 struct Machine {
+    /// Number of the QPU that is looked at.
+    number: u8,
     qpu: Qpu,
-    shared: Shared,
     setup: Setup,
+    /// The QPUs of other programs, and how far each has come.
+    others: Vec<Other>,
+    shared: Shared,
     memory: OwnedMemory,
     code: CodeCache,
 }
 
+/// What came of an instruction.
+#[derive(Debug)]
+struct Moved {
+    exit: Exit,
+    is_executed: bool,
+    /// The others have executed something before it.
+    others_ran: bool,
+}
+
+/// A QPU that is not looked at.
+#[derive(Debug)]
+struct Other {
+    number: u8,
+    qpu: Qpu,
+    setup: Setup,
+    has_ended: bool,
+    /// Instructions that it may still execute.
+    left: u64,
+}
+
 impl Machine {
-    fn new(launch: &Launch, image: &[u8]) -> Self {
+    fn new((own, others): (&Launch, &[Launch]), image: &[u8]) -> Self {
         let memory = OwnedMemory::new(image.len());
         // The memory is as large as the image.
         let _ = memory.view().write(BusAddr(0), image);
         let mut shared = Shared::new(VPM_KIB);
         shared.vpm.set_window(VPM_WINDOW);
-        let mut qpu = Qpu::new();
-        qpu.start(launch);
-        Self { qpu, shared, setup: Setup::default(), memory, code: CodeCache::new() }
+        let started = |launch: &Launch| {
+            let mut qpu = Qpu::new();
+            qpu.start(launch);
+            qpu
+        };
+        let other = |launch: &Launch| Other {
+            number: launch.qpu,
+            qpu: started(launch),
+            setup: Setup::default(),
+            has_ended: false,
+            left: MOST_INSTRUCTIONS_OF_OTHERS,
+        };
+        Self {
+            number: own.qpu,
+            qpu: started(own),
+            setup: Setup::default(),
+            others: others.iter().map(other).collect(),
+            shared,
+            memory,
+            code: CodeCache::new(),
+        }
     }
 
-    fn run_one(&mut self) -> (Exit, bool) {
-        let mut io = UserIo { qpu: 0, shared: &mut self.shared, setup: &mut self.setup };
-        self.qpu.run_one(&mut io, self.memory.view(), &self.code)
+    /// Executes the next instruction. If it waits, the others run first.
+    fn run_one(&mut self) -> Moved {
+        let mut others_ran = false;
+        loop {
+            let mut io = UserIo { qpu: self.number, shared: &mut self.shared, setup: &mut self.setup };
+            let (exit, is_executed) = self.qpu.run_one(&mut io, self.memory.view(), &self.code);
+            if is_executed || exit != Exit::Stalled || !self.run_others() {
+                return Moved { exit, is_executed, others_ran };
+            }
+            others_ran = true;
+        }
+    }
+
+    /// Lets each of the others run until it waits or ends; whether one of them has moved.
+    fn run_others(&mut self) -> bool {
+        let mut has_moved = false;
+        for Other { number, qpu, setup, has_ended, left } in self.others.iter_mut().filter(|other| !other.has_ended) {
+            let before = qpu.executed();
+            let mut io = UserIo { qpu: *number, shared: &mut self.shared, setup };
+            let exit = qpu.run(&mut io, self.memory.view(), &self.code, left);
+            *has_ended = exit != Exit::Stalled;
+            has_moved |= qpu.executed() > before;
+        }
+        has_moved
     }
 
     fn apply(&mut self, edit: Edit) -> Result<(), &'static str> {
@@ -135,8 +203,13 @@ impl Machine {
 impl UserProgram {
     /// A program in memory.
     pub fn new(launch: Launch, image: Vec<u8>) -> Self {
-        let machine = Machine::new(&launch, &image);
-        Self { launch, image, edits: Vec::new(), machine }
+        Self::with_others(launch, &[], image)
+    }
+
+    /// A program in memory, and those that run beside it, each on the QPU that its launch names.
+    pub fn with_others(launch: Launch, others: &[Launch], image: Vec<u8>) -> Self {
+        let machine = Machine::new((&launch, others), &image);
+        Self { launch, others: others.to_vec(), image, edits: Vec::new(), machine }
     }
 
     /// The present state.
@@ -150,17 +223,17 @@ impl UserProgram {
         let machine = &mut self.machine;
         let before = Before::new(state, &machine.qpu, machine.memory.view());
         let (stores, uses_vpm) = before.word().map_or((false, false), touches);
-        let (exit, is_executed) = machine.run_one();
+        let Moved { exit, is_executed, others_ran } = machine.run_one();
         if !is_executed {
             return Err(if exit == Exit::Stalled { End::Waits } else { End::Ended });
         }
-        let vpm = if uses_vpm { machine.shared.vpm.rows() } else { &[] };
-        Ok(before.step(&machine.qpu, vpm, stores.then(|| machine.memory.view())))
+        let vpm = if uses_vpm || others_ran { machine.shared.vpm.rows() } else { &[] };
+        Ok(before.step(&machine.qpu, vpm, (stores || others_ran).then(|| machine.memory.view())))
     }
 
     /// Executes the program again up to a position, makes a change there, and returns the state.
     pub(super) fn edit(&mut self, position: usize, edit: Edit) -> Result<State, &'static str> {
-        let mut machine = Machine::new(&self.launch, &self.image);
+        let mut machine = Machine::new((&self.launch, &self.others), &self.image);
         let mut edits: Vec<_> = self.edits.iter().copied().filter(|(at, _)| *at <= position).collect();
         edits.push((position, edit));
         let mut left = edits.iter().peekable();

@@ -108,6 +108,7 @@ const ARROWS: &[Arrows] = &[
     Arrows {
         from: "playground",
         normal: &[
+            "asset-build",
             "qpu",
             "qpu-text",
             "renderer",
