@@ -124,6 +124,7 @@ impl Playground {
                     "settings": self.looked.settings,
                     "textures": self.looked.textures,
                     "drawable": self.looked.drawable.is_some(),
+                    "solid": self.looked.solid,
                     "user": self.looked.user_program.is_some(),
                     "compute": self.looked.compute.as_ref().map(ComputeShader::described),
                 }))

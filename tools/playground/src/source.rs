@@ -126,6 +126,8 @@ pub struct Looked {
     pub textures: Vec<(String, bool)>,
     /// What a frame is drawn with.
     pub drawable: Option<Drawable>,
+    /// It draws bodies: its vertex shader reads places of three numbers.
+    pub solid: bool,
     /// A user program, for the stepper.
     pub user_program: Option<Box<Assembly>>,
     /// A compute shader.
@@ -199,7 +201,11 @@ fn wgsl(source: &str) -> Looked {
     looked.compute = shader.stage(Stage::Compute).map(ComputeShader::new);
     looked.programs = shader.stages().iter().map(|compiled| compiled_program(compiled, &units)).collect();
     match drawable {
-        Ok(drawable) => looked.drawable = Some(Drawable::Shader(drawable)),
+        Ok(drawable) => {
+            let mut attributes = drawable.attributes().iter();
+            looked.solid = attributes.any(|it| matches!(it.name.as_str(), "place" | "position") && it.components > 2);
+            looked.drawable = Some(Drawable::Shader(drawable));
+        }
         Err(error) if looked.compute.is_none() => looked.diagnostics.push(whole(source, &error)),
         Err(_) => {}
     }

@@ -35,6 +35,8 @@ const SITE: &str = "tools/playground/site";
 const RUST_FLAGS: &str = "-C target-feature=+simd128,+bulk-memory -C link-arg=-zstack-size=8388608";
 /// The files that are copied as they are.
 const COPIED: [&str; 2] = ["index.html", "style.css"];
+/// The model that is built in; it is loaded when it is chosen.
+const LIGHTHOUSE: &str = "kernel/assets/lighthouse.glb";
 
 /// Runs the task.
 pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
@@ -83,6 +85,7 @@ pub(crate) fn build(workspace: &Workspace, folder: &Path) -> Result<()> {
         fs::copy(&from, &to).with_context(|| format!("cannot write {}", to.display()))
     };
     copy(generated(workspace).join("playground_bg.wasm"), "playground_bg.wasm")?;
+    copy(workspace.root.join(LIGHTHOUSE), "lighthouse.glb")?;
     for name in COPIED {
         copy(workspace.root.join(SITE).join(name), name)?;
     }

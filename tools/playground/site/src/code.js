@@ -41,6 +41,27 @@ function pressure(live) {
   return element("td", { class: "live", title, "data-live": live.join(" ") }, element("i", { style: `width: ${registers.length / 16}rem` }), String(registers.length));
 }
 
+// What a stretch between thread switches takes each time: instructions by its text, cycles by what was executed.
+function stretchCell(stretches, number) {
+  const at = stretches.findIndex(({ first, last }) => first <= number && number <= last);
+  const { first, last, switch: by, branches } = stretches[at];
+  const title = by === null ? `stretch ${at + 1}, from instruction ${first} to the program's end` : `stretch ${at + 1}, from instruction ${first} to ${last}: the signal in ${by} gives the QPU to the other thread after two more`;
+  const parts = [];
+  if (number === first) {
+    parts.push(element("b", { text: `${last - first + 1} instr.` }));
+    if (branches) parts.push(element("span", { title: "there are branches in it: it may execute more or fewer than stand here", text: " ↺" }));
+  }
+  if (number === Math.min(first + 1, last)) {
+    const program = costs?.programs.find(({ kind }) => kind.includes(stage));
+    const own = program?.code.filter((instruction) => first <= instruction.number && instruction.number <= last) ?? [];
+    const cycles = own.reduce((sum, { executed, stalls }) => sum + 4 * executed + stalls.reduce((all, [, waited]) => all + waited, 0), 0);
+    const mean = program?.starts ? cycles / program.starts : undefined;
+    if (mean !== undefined) parts.push(`${mean.toFixed(0)} cycles `);
+  }
+  if (number === by) parts.push(element("span", { class: "switch", text: "⇄ switch" }));
+  return element("td", { class: `thread ${at % 2 ? "odd" : "even"}`, title, "data-stretch": String(at) }, ...parts);
+}
+
 function difference(now, then) {
   if (then === undefined || then === now) return undefined;
   const more = now - then;
@@ -67,10 +88,12 @@ function draw() {
       );
     }),
   );
-  const { code, threads, at_least: atLeast, uniforms } = programs.find((program) => program.stage === stage);
+  const { code, threads, at_least: atLeast, uniforms, stretches } = programs.find((program) => program.stage === stage);
+  const isKnown = code.some(({ live }) => live);
   const facts = [
     `${code.length} instructions, ${code.length * 4} cycles without stalls for 16 pixels or vertices`,
-    threads === 2 ? "two threads share a QPU" : "one thread",
+    threads === 2 ? `two threads share a QPU, which this one gives away ${["never", "once", "twice"][Math.max(stretches.length - 1, 0)] ?? `${stretches.length - 1} times`}` : "one thread",
+    isKnown ? undefined : "which registers are live is not known, as it branches to addresses in registers",
     atLeast ? `at least ${atLeast} for these operations` : undefined,
   ];
   const rows = code.map(({ text, word, unit, place, line, live }, number) =>
@@ -89,7 +112,8 @@ function draw() {
       element("td", { class: "number", text: String(number) }),
       element("td", { class: "text", text, title: `0x${word}` }),
       waits(number),
-      pressure(live),
+      isKnown ? pressure(live) : undefined,
+      stretches.length ? stretchCell(stretches, number) : undefined,
       element("td", { class: "line", text: line ? `line ${line}` : "—" }),
     ),
   );
@@ -99,7 +123,7 @@ function draw() {
     element(
       "table",
       { class: "code" },
-      element("thead", {}, element("tr", {}, ["", "instruction", "waits", "live", "of"].map((text) => element("th", { text })))),
+      element("thead", {}, element("tr", {}, ["", "instruction", "waits", ...(isKnown ? ["live"] : []), ...(stretches.length ? ["thread"] : []), "of"].map((text) => element("th", { text })))),
       element("tbody", {}, rows),
     ),
     uniforms.length

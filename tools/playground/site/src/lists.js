@@ -5,8 +5,12 @@ import { element, get } from "./dom.js";
 const RECORD = /^(0x[0-9a-f]+ +\d+ .+?  \[)([0-9a-f]{2}(?: [0-9a-f]{2})*)(\])$/;
 const FIELD = /^ +(\d+)(?::(\d+))? (\S+) +(.*)$/;
 
-export function showLists(lists) {
+export function showLists(lists, isCompute) {
   const parent = get("tab-lists");
+  if (isCompute) {
+    parent.replaceChildren(element("p", { class: "empty", text: "A compute shader has no control lists: for each of its programs the driver writes three registers, the number of its uniforms, their address, and the program's." }));
+    return;
+  }
   if (!lists) {
     parent.replaceChildren(element("p", { class: "empty", text: "The control lists of the frame stand here as soon as it is drawn." }));
     return;

@@ -4,9 +4,12 @@ import { markLine, showCosts, showPrograms } from "./code.js";
 import { element, get } from "./dom.js";
 import { createEditor, select, setLanguage, setSource, showDiagnostics, source } from "./editor.js";
 import { EXAMPLES } from "./examples.js";
+import * as files from "./files.js";
 import { showLists } from "./lists.js";
-import { ask, setImage, stop } from "./model.js";
+import * as memory from "./memory.js";
+import { ask, give, stop, workerCount } from "./model.js";
 import * as pixel from "./pixel.js";
+import * as puzzles from "./puzzles.js";
 import { download, zip } from "./download.js";
 import * as share from "./share.js";
 
@@ -26,13 +29,28 @@ let playing = false;
 let chosen = [160, 90];
 // Stands above the problems of the source until that is edited.
 let notice;
-// The first picture of a puzzle, which is to stay the same.
-let asked;
+// The model that was dropped onto the page: its name and bytes. And the name of the one that the workers have.
+let dropped;
+let modelInUse;
 
 const settings = () => {
   const [width, height] = state.size.split("x").map(Number);
-  return { width, height, time: state.time, mouse: state.mouse, shape: state.shape, values: state.values };
+  const shape = state.shape === "lighthouse" ? "model" : state.shape;
+  return { width, height, time: state.time, mouse: state.mouse, shape, values: state.values };
 };
+
+// The workers know one model at a time.
+async function prepareModel() {
+  if (state.shape === "lighthouse" && modelInUse !== "lighthouse") {
+    const response = await fetch(new URL("lighthouse.glb", document.baseURI));
+    if (!response.ok) throw new Error(`the lighthouse could not be loaded: ${response.status} ${response.statusText}`);
+    await give({ model: { name: "lighthouse.glb", bytes: new Uint8Array(await response.arrayBuffer()) } });
+    modelInUse = "lighthouse";
+  } else if (state.shape === "model" && dropped && modelInUse !== dropped) {
+    await give({ model: dropped });
+    modelInUse = dropped;
+  }
+}
 
 // ---- Looking at the source and drawing: one thing at a time, the newest only.
 
@@ -53,6 +71,7 @@ async function work() {
     try {
       if (now.look) await look();
       if (looked?.drawable) await draw(now.look || now.costs);
+      else if (looked?.compute) await compute();
     } catch (error) {
       report(error);
     }
@@ -88,13 +107,16 @@ async function look() {
     looked = answer;
     showPrograms(answer.programs, earlier.programs);
     pixel.setProgram(answer.programs.find(({ stage }) => stage === "fragment") ?? answer.programs[0]);
-    pixel.showNothing(answer.user);
+    pixel.showNothing(answer, EXAMPLES.find(({ name }) => name === state.example)?.uniforms);
     showSettings(answer.settings);
+    const isCompute = Boolean(answer.compute && !answer.drawable);
+    memory.describe(isCompute ? answer.compute : undefined);
+    document.body.classList.toggle("computes", isCompute);
   } else {
     looked = { ...looked, drawable: false };
   }
   get("view-picture").classList.toggle("stale", !answer.drawable);
-  if (!isWrong && !answer.drawable) judge();
+  if (!isWrong && !answer.drawable && !answer.compute) await judge({});
 }
 
 function showProblems(diagnostics, text) {
@@ -113,44 +135,57 @@ function showProblems(diagnostics, text) {
 }
 
 async function draw(withCosts) {
-  const answer = await ask({ ask: "draw", settings: settings(), costs: false }, true);
-  const { width, height, bytes, taken, faults } = answer;
+  await prepareModel();
+  // With several workers, both are made at the same time.
+  const drawn = ask({ ask: "draw", settings: settings(), costs: false }, true);
+  const costed = withCosts && !playing ? ask({ ask: "draw", settings: settings(), costs: true }) : undefined;
+  costed?.catch(() => {});
+  const { width, height, pixels, faults } = paint(await drawn);
+  if (faults.length) problem(`the model reports: ${faults[0]}`);
+  if (costed) {
+    ({ costs } = await costed);
+    showCosts(costs, earlier.costs);
+    showLists(costs.lists);
+    showTiles();
+  }
+  await judge({ pixels, width, height, costs: costed ? costs : undefined });
+}
+
+// Shows a picture; returns it with opaque pixels.
+function paint(answer) {
+  const { width, height, bytes, taken } = answer;
   const canvas = get("picture");
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   const pixels = new Uint8ClampedArray(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let alpha = 3; alpha < pixels.length; alpha += 4) pixels[alpha] = 255;
   canvas.getContext("2d").putImageData(new ImageData(pixels, width, height), 0, 0);
-  judge(pixels);
   canvas.dataset.drawn = String(Number(canvas.dataset.drawn ?? 0) + 1);
-  get("rate").textContent = `${taken.toFixed(0)} ms`;
   document.body.dataset.took = taken.toFixed(1);
-  if (faults.length) problem(`the model reports: ${faults[0]}`);
-  if (withCosts && !playing) {
-    ({ costs } = await ask({ ask: "draw", settings: settings(), costs: true }));
-    showCosts(costs, earlier.costs);
-    showLists(costs.lists);
-    showTiles();
-  }
+  if (!playing) get("rate").textContent = `${taken.toFixed(0)} ms`;
+  return { ...answer, pixels };
+}
+
+async function compute() {
+  const given = memory.toRun();
+  const answer = await ask({ ask: "compute", settings: settings(), given, costs: true });
+  ({ costs } = answer);
+  memory.showResult(answer.buffers, answer.programs);
+  get("rate").textContent = `${answer.taken.toFixed(0)} ms`;
+  showCosts(costs, earlier.costs);
+  showLists("", true);
+  if (answer.faults.length) problem(`the model reports: ${answer.faults[0]}`);
+  await judge({ before: given.buffers, after: answer.buffers });
 }
 
 // ---- Puzzles.
 
-// Whether the puzzle is solved: in few enough instructions with the same picture, or without a complaint and without leaving anything out.
-function judge(pixels) {
-  const puzzle = EXAMPLES.find(({ name }) => name === state.example)?.puzzle;
-  if (!puzzle || !looked) return;
-  const { length } = looked.programs.at(-1).code;
-  let solved;
-  if (puzzle.kind === "shorter") {
-    asked ??= pixels?.slice();
-    const isSame = pixels && asked.length === pixels.length && asked.every((byte, at) => Math.abs(byte - pixels[at]) <= 1);
-    solved = isSame && length <= puzzle.most;
-  } else {
-    solved = looked.diagnostics.length === 0 && length >= puzzle.least;
-  }
-  const sentence = get("sentence");
-  sentence.classList.toggle("solved", Boolean(solved));
-  sentence.textContent = solved ? `Solved: ${length} instructions.` : EXAMPLES.find(({ name }) => name === state.example).sentence;
+async function judge(found) {
+  const { example } = state;
+  const { programs, diagnostics, user } = looked;
+  const judged = await puzzles.judge(example, { programs, diagnostics, user, ...found });
+  if (!judged || state.example !== example) return;
+  get("sentence").classList.toggle("solved", judged.solved);
+  get("sentence").textContent = judged.text;
 }
 
 // ---- The picture.
@@ -205,15 +240,44 @@ function showPlaying() {
   get("play").setAttribute("aria-pressed", String(playing));
 }
 
+// Frames that are being drawn, the number of the last one that was begun and of the last one that was shown, and when the last ones were shown.
 let lastTick;
+let frames = { open: 0, begun: 0, shown: 0, times: [] };
+
+function play() {
+  lastTick = undefined;
+  frames = { open: 0, begun: 0, shown: 0, times: [] };
+  requestAnimationFrame(tick);
+}
+
+// Each worker draws a frame; they are shown in order, and one that comes too late is left out.
 function tick(now) {
   if (!playing) return;
   requestAnimationFrame(tick);
-  if (working) return;
+  if (working || !looked?.drawable || frames.open >= workerCount) return;
   state.time = (state.time + Math.min(now - (lastTick ?? now), 1000) / 1000) % 1000;
   lastTick = now;
   showTime();
-  want({ draw: true });
+  frame(frames);
+}
+
+async function frame(own) {
+  own.open += 1;
+  own.begun += 1;
+  const number = own.begun;
+  try {
+    const answer = await ask({ ask: "draw", settings: settings(), costs: false }, true);
+    if (own !== frames || !playing || number < own.shown) return;
+    own.shown = number;
+    paint(answer);
+    own.times = [...own.times.slice(-20), performance.now()];
+    const [first] = own.times;
+    if (own.times.length > 2) get("rate").textContent = `${((1000 * (own.times.length - 1)) / (own.times.at(-1) - first)).toFixed(1)} / s`;
+  } catch (error) {
+    if (error.message !== "stopped") report(error);
+  } finally {
+    own.open -= 1;
+  }
 }
 
 function showTime() {
@@ -228,7 +292,7 @@ function showSettings(list) {
   const own = list.filter(({ name, numbers }) => !GIVEN.includes(name) && numbers <= 4);
   parent.replaceChildren(
     ...own.map(({ name, numbers }) => {
-      const values = (state.values[name] ??= { to_sun: [-0.75, 0.35, 0.56], air: [0.4, 0.54, 0.9] }[name]?.slice(0, numbers) ?? Array(numbers).fill(0.5));
+      const values = (state.values[name] ??= { to_sun: [-0.75, 0.35, 0.561249], air: [0.4, 0.54, 0.9] }[name]?.slice(0, numbers) ?? Array(numbers).fill(0.5));
       while (values.length < numbers) values.push(0.5);
       const slider = (at) =>
         element("input", { type: "range", min: "-1", max: "1", step: "0.01", value: String(values[at]), "aria-label": `${name}, number ${at}`, input: (event) => ((values[at] = Number(event.target.value)), want({ draw: true })) });
@@ -285,7 +349,12 @@ let typing;
 let isLoading = false;
 
 function load(next) {
-  Object.assign(state, { time: 0, shape: "quad", values: {}, ...next });
+  const { given, sentence, ...settings } = next;
+  Object.assign(state, { time: 0, shape: "quad", values: {}, ...settings });
+  if (state.shape === "model" && !dropped) {
+    notice = `This link was made with a model of its own, ${next.model ?? "which it does not hold"}: drop it onto the page.`;
+    state.shape = "lighthouse";
+  }
   isLoading = true;
   setLanguage(state.language);
   setSource(next.source);
@@ -296,7 +365,8 @@ function load(next) {
   get("sentence").textContent = next.sentence ?? "";
   get("sentence").hidden = !next.sentence;
   looked = undefined;
-  asked = undefined;
+  puzzles.begin();
+  memory.restore(next.given);
   get("sentence").classList.remove("solved");
   earlier = { programs: [], costs: undefined };
   costs = undefined;
@@ -315,7 +385,9 @@ function loadExample(name) {
 
 async function begin() {
   makeTabs();
-  pixel.setUp(openTab);
+  pixel.setUp(openTab, (number) => ask({ ask: "stepcompute", settings: settings(), given: memory.toRun(), number }));
+  memory.setUp(() => want({ draw: true }));
+  document.body.dataset.workers = String(workerCount);
   const groups = Map.groupBy(EXAMPLES, ({ group }) => group);
   get("example").replaceChildren(...[...groups].map(([group, list]) => element("optgroup", { label: group }, list.map(({ name }) => element("option", { value: name, text: name })))));
   createEditor(get("editor"), {
@@ -353,7 +425,7 @@ async function begin() {
 
 function shared() {
   const { language, time, shape, size, values } = state;
-  return { language, time, shape, size, values, source: source() };
+  return { language, time, shape, size, values, source: source(), given: memory.kept(), model: shape === "model" ? dropped?.name : undefined };
 }
 
 function listen() {
@@ -366,9 +438,8 @@ function listen() {
   });
   on("play", "click", () => {
     playing = !playing;
-    lastTick = undefined;
     showPlaying();
-    if (playing) requestAnimationFrame(tick);
+    if (playing) play();
     else want({ draw: true, costs: true });
   });
   on("stop", "click", () => {
@@ -394,7 +465,7 @@ function listen() {
   on("picture", "click", (event) => choose(place(event)));
   on("picture", "mousemove", (event) => {
     const [x, y] = place(event);
-    state.mouse = [x, get("picture").height - 1 - y];
+    state.mouse = [x + 0.5, y + 0.5];
     if (event.buttons && !playing) want({ draw: true });
   });
   on("picture", "keydown", (event) => {
@@ -427,40 +498,57 @@ function listen() {
   on("save-crate", "click", () => download("shaders.zip", zip(crateFiles())));
   on("save-job", "click", async () => {
     try {
-      const { files, bytes } = await ask({ ask: "job", settings: settings() }, true);
+      await prepareModel();
+      const { files: list, bytes } = await ask({ ask: "job", settings: settings(), given: memory.kept() }, true);
       let at = 0;
-      const parts = files.map(([name, length]) => [`job/${name}`, bytes.subarray(at, (at += length))]);
+      const parts = list.map(([name, length]) => [`job/${name}`, bytes.subarray(at, (at += length))]);
       download("job.zip", zip(parts));
     } catch (error) {
       report(error);
     }
   });
-  const takeImage = async (file) => {
-    const bitmap = await createImageBitmap(file);
-    const side = Math.min(512, Math.max(bitmap.width, bitmap.height));
-    const scale = side / Math.max(bitmap.width, bitmap.height);
-    const [width, height] = [Math.max(1, Math.round(bitmap.width * scale)), Math.max(1, Math.round(bitmap.height * scale))];
-    const canvas = new OffscreenCanvas(width, height);
-    const context = canvas.getContext("2d");
-    context.drawImage(bitmap, 0, 0, width, height);
-    await setImage({ width, height, rgba: new Uint8Array(context.getImageData(0, 0, width, height).data.buffer) });
-    want({ draw: true, costs: true });
+  const take = async (list) => {
+    try {
+      const taken = await files.take([...list]);
+      notice = undefined;
+      if (taken.model) takeModel(taken.model);
+      else if (taken.source !== undefined) load({ language: taken.language, source: taken.source, sentence: taken.name });
+      else want({ draw: true, costs: true });
+    } catch (error) {
+      problem(error.message);
+    }
   };
-  const take = (file) => takeImage(file).catch((error) => problem(`${file.name}: ${error.message}`));
-  on("texture", "change", (event) => event.target.files[0] && take(event.target.files[0]));
+  on("open", "change", async ({ target }) => {
+    await take(target.files);
+    target.value = "";
+  });
   document.addEventListener("dragover", (event) => event.preventDefault());
-  document.addEventListener("drop", async (event) => {
+  document.addEventListener("drop", (event) => {
     event.preventDefault();
-    const file = event.dataTransfer.files[0];
-    if (!file) return;
-    if (file.type.startsWith("image/")) take(file);
-    else if (/\.(wgsl|qasm)$/.test(file.name)) load({ language: file.name.split(".").at(-1), source: await file.text(), sentence: file.name });
-    else problem(`${file.name}: pictures, .wgsl and .qasm can be dropped here`);
+    if (event.dataTransfer.files.length) take(event.dataTransfer.files);
   });
   addEventListener("hashchange", async () => {
     const next = await share.read(location.hash).catch(() => undefined);
     if (next && next.source !== source()) load({ ...next, sentence: "" });
   });
+}
+
+// A model that was dropped is shown at once: by the shader that is there if it draws bodies, else by that of the lighthouse.
+function takeModel(model) {
+  dropped = model;
+  modelInUse = model;
+  const option = get("shape").querySelector('[value="model"]') ?? get("shape").appendChild(element("option", { value: "model" }));
+  option.textContent = model.name;
+  if (looked?.drawable && looked.solid) {
+    state.shape = "model";
+    get("shape").value = "model";
+    want({ draw: true, costs: true });
+  } else {
+    const { language, source, values } = EXAMPLES.find(({ name }) => name === "Lighthouse");
+    get("example").selectedIndex = -1;
+    state.example = undefined;
+    load({ language, source, shape: "model", values: structuredClone(values), sentence: model.name });
+  }
 }
 
 // A crate of shaders, as the repository's guide writes them.

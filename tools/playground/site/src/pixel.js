@@ -1,15 +1,20 @@
 // A pixel's history, and the stepper through the programs that shaded it, or through a user program.
 
-import { bits, element, get } from "./dom.js";
+import { bits, element, get, word } from "./dom.js";
 import { showPlace } from "./editor.js";
 import { ask } from "./model.js";
 
-let form = "float";
+let form = "auto";
 let program;
 let openTab;
+// Types of a compute shader's buffers.
+let numbers = {};
+// Begins to step through a program of a compute shader.
+let ofCompute;
 
-export function setUp(open) {
+export function setUp(open, stepCompute) {
   openTab = open;
+  ofCompute = stepCompute;
 }
 
 export function setProgram(now) {
@@ -44,9 +49,7 @@ async function stepRun(run) {
   openTab("step");
 }
 
-export async function stepProgram(uniforms) {
-  show(await ask({ ask: "stepprogram", uniforms }));
-}
+export const words = (text) => text.split(",").map((part) => part.trim()).filter(Boolean).map((part) => word(part));
 
 async function command(text) {
   try {
@@ -74,37 +77,60 @@ export function keys(event) {
   command(found[0]);
 }
 
-export function showNothing(hasUser) {
+export function showNothing({ user, compute }, uniforms = "1.0, 0x9000") {
   const parent = get("tab-step");
-  parent.replaceChildren(
-    element("p", { class: "empty", text: hasUser ? "This is a user program." : "Click a pixel of the picture; what shaded it can be stepped through, forward and back." }),
-  );
-  if (hasUser) parent.append(starter());
+  numbers = Object.fromEntries(compute?.buffers.map(({ name, number }) => [name, number]) ?? []);
+  const text = user
+    ? "This is a user program: it begins with these uniforms, and with memory that is 0 but for itself and them. Words of memory can be changed on the way."
+    : compute
+      ? "A compute shader runs as several programs. One of them can be stepped through; where it waits for the others, they run first."
+      : "Click a pixel of the picture; what shaded it can be stepped through, forward and back.";
+  parent.replaceChildren(element("p", { class: "empty", text }));
+  if (user) parent.append(starter(uniforms));
+  else if (compute) parent.append(computeStarter());
 }
 
-function starter() {
-  const input = element("input", { value: "1.0, 0x9000", "aria-label": "Uniforms", id: "uniforms" });
-  const begin = () => {
-    const words = input.value.split(",").map((text) => text.trim()).filter(Boolean).map(word);
-    if (words.includes(undefined)) {
+function begin(start) {
+  start().then(show).catch((error) => get("tab-step").append(element("p", { class: "error", text: error.message })));
+}
+
+function computeStarter() {
+  const input = element("input", { type: "number", min: "0", max: "11", value: "0", "aria-label": "Program", id: "program-number" });
+  const start = () => begin(() => ofCompute(Math.max(0, Math.round(Number(input.value)) || 0)));
+  return element("p", { class: "starter" }, element("label", {}, "Program ", input), element("button", { text: "Start", click: start }));
+}
+
+function starter(uniforms) {
+  const input = element("input", { value: uniforms, "aria-label": "Uniforms", id: "uniforms" });
+  const start = () => {
+    const given = words(input.value);
+    if (given.includes(undefined)) {
       input.setCustomValidity("integers, 0x…, or floats with a decimal point, with commas between");
       input.reportValidity();
       return;
     }
     input.setCustomValidity("");
-    stepProgram(words).catch((error) => get("tab-step").append(element("p", { class: "error", text: error.message })));
+    begin(() => ask({ ask: "stepprogram", uniforms: given }));
   };
-  return element("p", { class: "starter" }, element("label", {}, "Uniforms ", input), element("button", { text: "Start", click: begin }));
+  return element("p", { class: "starter" }, element("label", {}, "Uniforms ", input), element("button", { text: "Start", click: start }));
 }
 
-function word(text) {
-  if (/^0x[0-9a-f]{1,8}$/i.test(text)) return Number.parseInt(text, 16);
-  if (/^-?\d*\.\d*$/.test(text) && text.length > 1) {
-    const view = new DataView(new ArrayBuffer(4));
-    view.setFloat32(0, Number(text));
-    return view.getUint32(0);
-  }
-  return /^-?\d+$/.test(text) ? Number(text) >>> 0 : undefined;
+// Lines of memory; a word that is pressed can be changed.
+function memory(lines) {
+  const shown = (name, value) => {
+    const number = numbers[name.split("[")[0]];
+    if (!number) return bits(value, form === "auto" ? "hex" : form);
+    if (form !== "auto") return bits(value, form);
+    return bits(value, { f32: "float", i32: "int", u32: "uint" }[number]);
+  };
+  const change = (address) => {
+    const input = document.querySelector(".set input");
+    input.value = `set 0x${address.toString(16)} `;
+    input.focus();
+  };
+  const cell = ({ address, name, changed }) => (value, at) =>
+    element("td", { class: (changed >> at) & 1 ? "changed" : undefined }, element("button", { text: shown(name, value), title: `0x${bits(address + 4 * at, "hex")}: 0x${bits(value, "hex")}, ${bits(value, "int")}, ${bits(value, "float")}; press to change it`, click: () => change(address + 4 * at) }));
+  return element("table", { class: "vectors memory" }, element("tbody", {}, lines.map((line) => element("tr", {}, element("th", { text: line.name || bits(line.address, "hex"), title: `0x${bits(line.address, "hex")}` }), line.words.map(cell(line))))));
 }
 
 function vectors(list) {
@@ -145,7 +171,7 @@ function show(view) {
       element("td", { class: "line", text: line ? `line ${line}` : "" }),
     ),
   );
-  const forms = ["float", "int", "hex"].map((name) => element("button", { "aria-pressed": String(name === form), text: name, click: () => ((form = name), show(view)) }));
+  const forms = ["auto", "float", "int", "hex"].map((name) => element("button", { "aria-pressed": String(name === form), text: name, click: () => ((form = name), show(view)) }));
   const notes = [
     view.end ?? undefined,
     view.sfu ? `r4: the result of the special function unit can be read after ${view.sfu} more` : undefined,
@@ -166,7 +192,7 @@ function show(view) {
         view.coordinates.length ? [element("h3", { text: "Lookup being written" }), vectors(view.coordinates)] : undefined,
         view.results.flatMap((results, unit) => (results.length ? [element("h3", { text: `TMU ${unit}: results to load` }), vectors(results)] : [])),
         view.vpm.length ? [element("h3", { text: "VPM" }), vectors(view.vpm)] : undefined,
-        view.memory.length ? [element("h3", { text: "Memory" }), element("pre", { text: view.memory.map(([at, words]) => `${bits(at, "hex")}  ${words.map((word) => bits(word, form === "float" ? "hex" : form)).join(" ")}`).join("\n") })] : undefined,
+        view.memory.length ? [element("h3", { text: "Memory" }), memory(view.memory)] : undefined,
         set,
       ),
     ),

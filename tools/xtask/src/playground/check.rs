@@ -31,7 +31,7 @@ pub(crate) fn in_browser(workspace: &Workspace) -> Result<String> {
     let shots = workspace.target.join("playground/screenshots");
     let output = node(workspace)
         .arg(workspace.root.join(SITE).join("test/drive.mjs"))
-        .args([&folder, &expected, &shots, &browser])
+        .args([&folder, &expected, &shots, &browser, &super::generated(workspace).join("playground.js")])
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
@@ -51,6 +51,7 @@ pub(crate) fn in_browser(workspace: &Workspace) -> Result<String> {
 /// Has the host draw the pictures that the page is to draw.
 fn pictures(workspace: &Workspace, folder: &Path) -> Result<()> {
     let mut draw = Command::new(build::playground_pictures(workspace)?);
-    draw.arg(workspace.root.join(SITE).join("examples")).arg(folder).current_dir(&workspace.root);
+    let examples = workspace.root.join(SITE).join("examples");
+    draw.args([&examples, &workspace.root.join(super::LIGHTHOUSE), folder]).current_dir(&workspace.root);
     run(&mut draw, "the host's pictures could not be drawn")
 }
