@@ -1,7 +1,7 @@
 //! `qpu debug`
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -50,7 +50,9 @@ fn listing(assembly: &Assembly, code: u32) -> BTreeMap<u32, Line> {
             let (file, number, _) = assembly.warnings.place(info.span)?;
             let source = assembly.warnings.sources.get(info.span.file as usize)?;
             let text = source.text.lines().nth(number - 1)?;
-            Some(Line { word, number, file: file.to_owned(), text: text.to_owned() })
+            // The name without its folders: lines of a terminal are short.
+            let file = Path::new(file).file_name().map_or(file.into(), |name| name.to_string_lossy());
+            Some(Line { word, number, file: file.into_owned(), text: text.to_owned() })
         });
         place.unwrap_or(Line { word, ..Line::default() })
     };

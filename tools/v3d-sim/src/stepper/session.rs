@@ -10,21 +10,25 @@ use std::fmt::Write;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::INSTRUCTION_BYTES;
 
-/// What `help` prints.
+/// What `help` prints. Its lines fit a terminal of 80 columns.
 pub const HELP: &str = "\
-s, step [N]        the next instruction, or the next N         b, back [N]       one instruction back, or N
-r, run             to a breakpoint or a change, or the end     R, reverse        the same backwards
-g, signal          to the next instruction with a signal       G, signal back    to the one before
-t, thread          to the next thread switch                   T, thread back    to the one before
-l, tmu             to where the next result of a TMU is in r4  L, tmu back       to the one before
-goto N             to where N instructions have been executed
-break LINE|0xOFF   stop at a line, or at an offset in the program; again: no longer
-watch PLACE        stop when it changes: r0, ra3[5], vpm2[0], 0x1000; again: no longer
-p, print PLACE...  all 16 elements, as bits, integers and floats
-set PLACE VALUE    an integer, or a float (with a decimal point); of a user program only
-x 0xADDR [WORDS]   words of memory
-code               the program, with marks at breakpoints and at the next instruction
-regs, flags, fifos, vpm, stops                                 h, help           this
+s, step [N]         the next instruction, or the next N
+b, back [N]         one instruction back, or N
+r, run              to a breakpoint, a change of what is watched, or the end
+R, reverse          the same backwards
+g, signal           to the next instruction with a signal; G, signal back
+t, thread           to the next thread switch; T, thread back
+l, tmu              to where a TMU's next result is in r4; L, tmu back
+goto N              to where N instructions have been executed
+break LINE|0xOFF    stop at a line, or an offset of the program; again: no more
+watch PLACE         stop at its change: r0, ra3[5], vpm2[0], 0x1000; again: no
+p, print PLACE...   all 16 elements, as bits, integers and floats
+set PLACE VALUE     an integer, or a float with a decimal point; not in frames
+x 0xADDR [WORDS]    words of memory
+code                the program, with its breakpoints and the next instruction
+regs, flags         registers that are not 0; flags
+fifos, vpm, stops   queues of TMUs and uniforms; the VPM; what stops a run
+h, help             this
 q, quit";
 
 /// An instruction of the listing.
@@ -188,7 +192,9 @@ impl Session {
     /// The program around the next instruction, up to so many instructions before and behind.
     pub fn code(&self, around: usize) -> String {
         let pc = self.stepper.state().pc.0;
-        let before = self.listing.range(..pc).count().saturating_sub(around);
+        // At the end of the program there is more before than behind.
+        let most = self.listing.len().saturating_sub(around.saturating_mul(2).saturating_add(1));
+        let before = self.listing.range(..pc).count().saturating_sub(around).min(most);
         let mut text = String::new();
         for (&at, line) in self.listing.iter().skip(before).take(around.saturating_mul(2).saturating_add(1)) {
             let here = if at == pc { '>' } else { ' ' };
