@@ -24,7 +24,7 @@ const options = {
   minify: !port,
   format: "esm",
   target: "es2022",
-  loader: { ".wgsl": "text", ".qasm": "text" },
+  loader: { ".wgsl": "text", ".qasm": "text", ".rs": "text" },
   alias: { "playground-module": module },
   // Packages are installed elsewhere, see `cargo xtask playground`.
   nodePaths: [process.env.NODE_PATH],

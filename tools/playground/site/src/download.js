@@ -1,4 +1,6 @@
-// Files for the person: one, or several in a ZIP archive without compression.
+// Files for the person: one, or several in a ZIP archive without compression; the crate of shaders.
+
+import buildScript from "../../../../kernel/renderer/guide/shaders/build.rs";
 
 export function download(name, content) {
   const link = document.createElement("a");
@@ -43,4 +45,44 @@ function fields(list) {
   const bytes = [];
   for (const [size, value] of list) for (let at = 0; at < size; at += 1) bytes.push((value >>> (8 * at)) & 255);
   return Uint8Array.from(bytes);
+}
+
+const MANIFEST = `[package]
+name = "playground-shaders"
+version = "0.1.0"
+edition = "2024"
+
+# Beside a checkout of the repository, called \`v3d\`.
+[dependencies]
+shader-interface = { path = "../v3d/qpu-shaders/interface" }
+
+[build-dependencies]
+shader-build = { path = "../v3d/tools/shader-build" }
+`;
+
+const LIBRARY = `//! The shader of the playground, and the types of what feeds it.
+#![no_std]
+
+include!(concat!(env!("OUT_DIR"), "/shaders.rs"));
+`;
+
+// A crate of shaders, as the repository's guide has one, whose build script it has.
+export function crateFiles(language, { stage, threads } = {}, source) {
+  const kind = { fragment: "frag", coordinate: "coord", vertex: "vert" }[stage] ?? "user";
+  return [
+    ["shaders/Cargo.toml", MANIFEST],
+    ["shaders/build.rs", buildScript],
+    ["shaders/src/lib.rs", LIBRARY],
+    language === "qasm" ? [`shaders/shaders/playground.${kind}.qasm`, declared(source, stage, threads)] : ["shaders/shaders/playground.wgsl", source],
+  ];
+}
+
+// A crate demands what the page takes for granted: that a program declares its stage, and a fragment shader its threads.
+function declared(source, stage, threads) {
+  const has = (directive) => new RegExp(`^\\s*\\.${directive}\\b`, "m").test(source);
+  const lines = [
+    ...(has("stage") ? [] : [`.stage ${stage}\n`]),
+    ...(stage !== "fragment" || has("threads") ? [] : [`.threads ${threads}\n`]),
+  ];
+  return lines.join("") + source;
 }

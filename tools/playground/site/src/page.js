@@ -10,7 +10,7 @@ import * as memory from "./memory.js";
 import { ask, give, stop, workerCount } from "./model.js";
 import * as pixel from "./pixel.js";
 import * as puzzles from "./puzzles.js";
-import { download, zip } from "./download.js";
+import { crateFiles, download, zip } from "./download.js";
 import * as share from "./share.js";
 
 const state = {
@@ -495,7 +495,7 @@ function listen() {
   });
   on("about-link", "click", (event) => (event.preventDefault(), get("about").showModal()));
   on("save-source", "click", () => download(`shader.${state.language}`, source()));
-  on("save-crate", "click", () => download("shaders.zip", zip(crateFiles())));
+  on("save-crate", "click", () => download("shaders.zip", zip(crateFiles(state.language, looked?.programs[0], source()))));
   on("save-job", "click", async () => {
     try {
       await prepareModel();
@@ -549,17 +549,6 @@ function takeModel(model) {
     state.example = undefined;
     load({ language, source, shape: "model", values: structuredClone(values), sentence: model.name });
   }
-}
-
-// A crate of shaders, as the repository's guide writes them.
-function crateFiles() {
-  const name = state.language === "qasm" ? `playground.${looked?.programs[0]?.stage === "fragment" ? "frag" : "user"}.qasm` : "playground.wgsl";
-  return [
-    ["shaders/Cargo.toml", '[package]\nname = "playground-shaders"\nversion = "0.1.0"\nedition = "2024"\n\n# Beside a checkout of the repository, called `v3d`.\n[dependencies]\nshader-interface = { path = "../v3d/qpu-shaders/interface" }\n\n[build-dependencies]\nshader-build = { path = "../v3d/tools/shader-build" }\n'],
-    ["shaders/build.rs", '//! Compiles the shaders.\n\nfn main() {\n    shader_build::run("shaders");\n}\n'],
-    ["shaders/src/lib.rs", '//! The shader of the playground, and the types of what feeds it.\n\ninclude!(concat!(env!("OUT_DIR"), "/shaders.rs"));\n'],
-    [`shaders/shaders/${name}`, source()],
-  ];
 }
 
 begin();

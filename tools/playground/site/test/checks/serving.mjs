@@ -14,7 +14,7 @@ const served = join(copy, "served");
 function copied() {
   rmSync(copy, { recursive: true, force: true });
   mkdirSync(copy, { recursive: true });
-  for (const path of ["tools/playground/site", "kernel/renderer/guide/shaders/shaders", "kernel/compute/shaders", "qpu-shaders/shaders"]) {
+  for (const path of ["tools/playground/site", "kernel/renderer/guide/shaders", "kernel/compute/shaders", "qpu-shaders/shaders"]) {
     cpSync(join(root, path), join(copy, path), { recursive: true });
   }
   cpSync(site, served, { recursive: true });

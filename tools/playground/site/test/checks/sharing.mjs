@@ -1,6 +1,7 @@
 // Links and downloads.
 
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { check, equal, example, holds, home, open, picture, ready, text } from "../browser.mjs";
 
 const page = await open();
@@ -68,6 +69,7 @@ await check("source, job folder and crate are downloaded", async () => {
   holds(source.includes("fs_main"), source);
   const crate = unzip(await downloaded("#save-crate"));
   equal(crate.map(([name]) => name), ["shaders/Cargo.toml", "shaders/build.rs", "shaders/src/lib.rs", "shaders/shaders/playground.wgsl"], "the files of the crate");
+  equal(crate[1][1].toString(), readFileSync(join(import.meta.dirname, "../../../../../kernel/renderer/guide/shaders/build.rs"), "utf8"), "the build script");
   equal(crate[3][1].toString(), source, "the source in the crate");
   for (const name of ["Rings", "Lighthouse", "a x + y"]) {
     await example(page, name);
