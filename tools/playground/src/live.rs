@@ -3,7 +3,7 @@
 //! A backward data-flow analysis over the checker's control-flow graph, repeated until nothing changes, since loops lead backwards.
 
 use qpu::check::facts::{Facts, Register};
-use qpu::check::flow::{Flow, Node};
+use qpu::check::flow::{Flow, Node, Pending};
 use v3d_hw::qpu::accesses::{accumulators, register_bit};
 use v3d_hw::qpu::{File, Signal, THREAD_DELAY_SLOTS, WriteTarget};
 
@@ -41,13 +41,11 @@ impl Effect {
     }
 }
 
-/// The names of the registers that are live before each instruction of a program, and of the flags. None if a branch leads to an address that the program's
-/// text does not tell.
+/// The names of the registers that are live before each instruction of a program, and of the flags. A branch to an address in a register is a routine's return,
+/// to behind any of the calls. None if there are such branches and no calls.
 pub fn live(words: &[u64]) -> Option<Vec<Vec<String>>> {
     let facts: Vec<Facts> = words.iter().map(|&word| Facts::of(word)).collect();
-    if facts.iter().filter_map(|facts| facts.branch).any(|branch| branch.distance.is_none()) {
-        return None;
-    }
+    let is_return = |at: usize| facts[at].branch.is_some_and(|branch| branch.distance.is_none());
     let effects: Vec<Effect> = facts.iter().map(Effect::of).collect();
     // Accumulators and flags keep no value through a thread switch.
     let switches = |at: usize| {
@@ -56,12 +54,19 @@ pub fn live(words: &[u64]) -> Option<Vec<Vec<String>>> {
     };
     let flow = Flow::of(&facts);
     let nodes: Vec<Node> = flow.nodes().collect();
+    let behind_calls = flow.entries().get(1..).unwrap_or_default();
+    let returns = |node: Node| matches!(flow.pending(node), Pending::Branch(at, 3) if is_return(at));
+    if behind_calls.is_empty() && nodes.iter().any(|&node| returns(node)) {
+        return None;
+    }
     let mut before: Vec<Set> = vec![0; flow.table_len()];
     let mut changed = true;
     while std::mem::take(&mut changed) {
         for &node in nodes.iter().rev() {
             let at = flow.at(node);
-            let after = flow.successors(node).iter().fold(0, |live, next| live | before[flow.index(next)]);
+            let returned = if returns(node) { behind_calls } else { &[] };
+            let after = flow.successors(node).iter().chain(returned.iter().copied());
+            let after = after.fold(0, |live, next| live | before[flow.index(next)]);
             let kept = if switches(at) { after & set(u64::MAX, 0) } else { after };
             let Effect { read, replaced } = effects[at];
             let live = kept & !replaced | read;
@@ -118,6 +123,16 @@ mod tests {
         check(
             "ldi r0, 9\n:loop\nsub.setf r0, r0, 1\nbrr.anynz -, :loop\nnop\nadd r1, r1, ra2\nnop\nmov vpm, r1\nthrend\nnop\nnop\n",
             &["ra2 r1", "ra2 r0 r1", "ra2 r0 r1 flags", "ra2 r0 r1", "ra2 r0 r1", "ra2 r0 r1", "r1", "", "", ""],
+        );
+    }
+
+    /// What is read behind a call is live in the routine, and what that reads before the call.
+    #[test]
+    fn a_routine_returns_to_behind_its_call() {
+        check(
+            "ldi r1, 1\nbrr ra31, :routine\nldi ra2, 2\nnop\nnop\nmov vpm, r1\nthrend\nnop\nnop\n\
+             :routine\nbra -, ra31\nmov vpm, ra2\nnop\nnop\n",
+            &["", "r1", "ra31 r1", "ra2 ra31 r1", "ra2 ra31 r1", "r1", "", "", "", "ra2 ra31 r1", "ra2 r1", "r1", "r1"],
         );
     }
 

@@ -147,13 +147,22 @@ fn questions_that_make_no_sense_are_refused() {
 #[test]
 fn words_are_completed_and_explained() {
     let all = words::qasm();
-    for (label, kind) in
-        [("fadd", "instruction"), ("ldtmu0", "signal"), ("ra31", "register"), (".uniform", "directive")]
-    {
+    for (label, kind) in [
+        ("fadd", "instruction"),
+        ("ldtmu0", "signal"),
+        ("ra31", "register"),
+        (".uniform", "directive"),
+        ("dma_h32", "function"),
+    ] {
         assert!(all.iter().any(|word| word.label == label && word.kind == kind), "{label} is no {kind} of {all:?}");
     }
     assert!(words::explain("thrsw").is_some_and(|text| text.starts_with("thrsw: ")));
     assert!(words::explain("E0200").is_some());
+    assert!(
+        words::explain("vpm_setup")
+            .is_some_and(|text| text.starts_with("vpm_setup(num, stride, geometry)\n\n`num` vectors"))
+    );
+    assert!(words::explain("h16l").is_some_and(|text| text.contains("Horizontal vectors")));
     assert_eq!(words::explain("nonsense"), None);
 }
 

@@ -48,6 +48,10 @@ async function complete(context) {
   if (language === "qasm") {
     qasmWords ??= (await ask({ ask: "words" })).words;
     options = qasmWords.map(({ label, kind }) => ({ label, type: TYPES[kind] ?? "text", detail: kind }));
+    // What the source declares: macros, functions, names, labels.
+    const declared = context.state.doc.toString().matchAll(/^\s*(?:\.(?:macro|func|set|uniform|varying|attribute|texture|lmacro|lfunc|const)\s+|:)([A-Za-z_]\w*)/gm);
+    const own = new Set([...declared].map(([, name]) => name));
+    options.push(...[...own].map((label) => ({ label, type: "variable", detail: "of this source" })));
   } else {
     const own = new Set(context.state.doc.toString().match(/[A-Za-z_]\w{2,}/g));
     own.delete(word?.text);

@@ -33,6 +33,21 @@ await check("a word of WGSL is explained with what it costs", async () => {
   holds(/sine of an angle/.test(meaning) && /has \d+ instructions/.test(meaning), meaning);
 });
 
+await check("words are completed as they are typed", async () => {
+  const type = async (language, text, chosen) => {
+    await write(page, language, language === "qasm" ? ".macro twice, a\nadd a, a, a\n.endm\n" : "fn brightness(x: f32) -> f32 { return x; }\n");
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type(text, { delay: 20 });
+    await page.locator(".cm-tooltip-autocomplete li", { hasText: chosen }).first().click();
+    return page.locator(".cm-line").last().innerText();
+  };
+  equal(await type("qasm", "vpm_se", "vpm_setup"), "vpm_setup", "a function of the included file");
+  equal(await type("qasm", "twi", "twice"), "twice", "a macro of the source");
+  equal(await type("qasm", "ldtm", "ldtmu1"), "ldtmu1", "a signal");
+  equal(await type("wgsl", "invers", "inverseSqrt"), "inverseSqrt", "a built-in function");
+  equal(await type("wgsl", "brigh", "brightness"), "brightness", "a function of the source");
+});
+
 await check("each instruction has its live registers", async () => {
   await write(page, "qasm", ".stage user\nldi ra1, 1\nldi r1, 2\nadd r0, ra1, r1\nmov vpm, r0\nthrend\nnop\nnop\n");
   await page.click("#open-code");
