@@ -1,6 +1,7 @@
 //! Draws the examples on the host, for the test of the page: `pictures EXAMPLES LIGHTHOUSE FOLDER`.
 //!
-//! `NAME.rgba` has the pixels of `NAME.wgsl` or `NAME.qasm` at 320 x 180 on a quad, with the settings that the page begins with; `NAME.SHAPE.rgba` those of bodies.
+//! `NAME.rgba` has the pixels of `NAME.wgsl` or `NAME.qasm` at 320 x 180 on a quad, with the settings that the page begins with; `NAME.SHAPE.rgba` those of
+//! bodies.
 
 use playground::assets::Assets;
 use playground::frame::{Settings, Wanted, draw};

@@ -1,4 +1,6 @@
-//! Compute shaders: the shares of a grid of workgroups, which the driver starts on the model's QPUs, or of which the stepper follows one.
+//! Compute shaders, run by the driver on the model.
+//!
+//! A grid of workgroups is divided into shares, each a program for a QPU; the stepper follows one of them.
 
 use crate::costs::{self, Costs};
 use crate::frame::{Settings, field_words};

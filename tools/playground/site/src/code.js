@@ -148,12 +148,14 @@ export function showCosts(now, earlier) {
   const [at250, at300] = costs.milliseconds;
   const most = Math.max(1, ...costs.units.map(([, cycles]) => cycles), costs.cycles);
   const bound = costs.units[0];
+  const what = costs.tiles.length ? "frame" : "run";
+  const time = (milliseconds) => (milliseconds < 0.1 ? `${(1000 * milliseconds).toFixed(1)} µs` : `${milliseconds.toFixed(2)} ms`);
   parent.replaceChildren(
     element(
       "div",
       { class: "big" },
-      element("div", {}, element("b", { text: `${at250.toFixed(2)} ms` }), difference(costs.cycles, earlier?.cycles), element("span", { text: `a frame at 250 MHz, ${at300.toFixed(2)} ms at 300 MHz` })),
-      element("div", {}, element("b", { text: `${Math.floor(1000 / Math.max(at250, 0.001))} / s` }), element("span", { text: `the busiest unit is ${bound[0]}, for ${Math.round((100 * bound[1]) / Math.max(costs.cycles, 1))} % of the time` })),
+      element("div", {}, element("b", { text: time(at250) }), difference(costs.cycles, earlier?.cycles), element("span", { text: `a ${what} at 250 MHz, ${time(at300)} at 300 MHz` })),
+      element("div", {}, element("b", { text: `${grouped(Math.floor(1000 / Math.max(at250, 0.001)))} / s` }), element("span", { text: `the busiest unit is ${bound[0]}, for ${Math.round((100 * bound[1]) / Math.max(costs.cycles, 1))} % of the time` })),
     ),
     element("h3", { text: "Units" }),
     element(
