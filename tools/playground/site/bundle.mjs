@@ -4,21 +4,22 @@ import { copyFileSync, watch } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
-import { extname, join, normalize } from "node:path";
+import { extname, join, normalize, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 
 const esbuild = createRequire(import.meta.url)("esbuild");
-const [outdir, module, port] = process.argv.slice(2);
-// The page asks for changes, and loads itself again when there is one. After a while without a server it has missed what happened.
+const [folder, module, port] = process.argv.slice(2);
+const outdir = resolve(folder);
+const here = fileURLToPath(new URL(".", import.meta.url));
+// The page has the number of the state that it was served in, is told the present one whenever it connects or something changes, and loads itself again if they
+// differ.
 const reload = `if (globalThis.window) {
-  const changes = new EventSource("/changes");
-  let lost = false;
-  changes.onmessage = () => location.reload();
-  changes.onerror = () => (lost = true);
-  changes.onopen = () => lost && location.reload();
+  const own = document.querySelector("meta[name=state]").content;
+  new EventSource("/changes").onmessage = ({ data }) => data !== own && location.reload();
 }`;
 
 const options = {
-  absWorkingDir: import.meta.dirname,
+  absWorkingDir: here,
   entryPoints: ["src/page.js", "src/worker.js"],
   bundle: true,
   minify: !port,
@@ -40,19 +41,26 @@ const TYPES = {
 const HEADERS = { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp", "cache-control": "no-cache" };
 
 const listeners = new Set();
-const tell = () => listeners.forEach((response) => response.write("data: changed\n\n"));
+// Another server begins with another number.
+let state = Date.now();
+const present = () => `data: ${state}\n\n`;
+function tell() {
+  state += 1;
+  for (const response of listeners) response.write(present());
+}
 
 async function answer(request, response) {
   const path = decodeURIComponent(new URL(request.url, "http://localhost").pathname);
   if (path === "/changes") {
-    response.writeHead(200, { ...HEADERS, "content-type": "text/event-stream" }).write("\n");
+    response.writeHead(200, { ...HEADERS, "content-type": "text/event-stream" }).write(present());
     listeners.add(response);
     response.on("close", () => listeners.delete(response));
     return;
   }
   const name = normalize(path.endsWith("/") ? `${path}index.html` : path);
   try {
-    const content = await readFile(join(outdir, name));
+    let content = await readFile(join(outdir, name));
+    if (name.endsWith(".html")) content = content.toString().replace("</head>", `<meta name="state" content="${state}">\n</head>`);
     response.writeHead(200, { ...HEADERS, "content-type": TYPES[extname(name)] ?? "application/octet-stream" }).end(content);
   } catch {
     response.writeHead(404, HEADERS).end("there is no such file\n");
@@ -62,12 +70,12 @@ async function answer(request, response) {
 // What is copied as it is comes into the folder again when it changes. An editor may write a file in several steps.
 function copyChanges() {
   const waiting = new Map();
-  watch(import.meta.dirname, (_, name) => {
+  watch(here, (_, name) => {
     if (!["index.html", "style.css"].includes(name)) return;
     clearTimeout(waiting.get(name));
     waiting.set(name, setTimeout(() => {
       try {
-        copyFileSync(join(import.meta.dirname, name), join(outdir, name));
+        copyFileSync(join(here, name), join(outdir, name));
         tell();
       } catch (error) {
         console.error(String(error));
@@ -77,17 +85,24 @@ function copyChanges() {
 }
 
 if (port) {
-  let builds = 0;
-  const told = { name: "told", setup: (build) => build.onEnd(({ errors }) => void (errors.length === 0 && builds++ > 0 && tell())) };
-  const context = await esbuild.context({ ...options, banner: { js: reload }, plugins: [told] });
-  await context.watch();
+  // Nothing is served before the first bundle is there: what was in the folder before does not ask for changes.
+  let isFirst = true;
+  await new Promise((resolve, reject) => {
+    const ended = ({ errors }) => {
+      if (!isFirst && errors.length === 0) tell();
+      isFirst = false;
+      resolve();
+    };
+    const plugins = [{ name: "told", setup: (build) => build.onEnd(ended) }];
+    esbuild.context({ ...options, banner: { js: reload }, plugins }).then((context) => context.watch()).catch(reject);
+  });
   copyChanges();
   const server = createServer((request, response) => answer(request, response).catch(() => response.destroy()));
   server.on("error", (error) => {
     console.error(error.code === "EADDRINUSE" ? `port ${port} is in use: --serve PORT takes another` : String(error));
     process.exit(1);
   });
-  server.listen(Number(port), "127.0.0.1", () => console.error(`==> http://localhost:${server.address().port}/, until Ctrl-C; changes in ${import.meta.dirname} reload the page`));
+  server.listen(Number(port), "127.0.0.1", () => console.error(`==> http://localhost:${server.address().port}/, until Ctrl-C; changes in ${here} reload the page`));
 } else {
   await esbuild.build(options);
 }

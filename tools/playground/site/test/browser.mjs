@@ -4,11 +4,15 @@ import { createRequire } from "node:module";
 import { createServer } from "node:http";
 import { mkdirSync, readFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 const { chromium } = createRequire(import.meta.url)("playwright-core");
 export const [site, expected, screenshots, executablePath, module] = process.argv.slice(2);
 mkdirSync(screenshots, { recursive: true });
-export const examples = join(import.meta.dirname, "../examples");
+// The folder of the page, and that of the repository.
+export const pageFolder = fileURLToPath(new URL("..", import.meta.url));
+export const root = join(pageFolder, "../../..");
+export const examples = join(pageFolder, "examples");
 
 // The page is served below a path, as any file host would serve it; below another one with the headers that isolate it from other origins.
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };

@@ -103,7 +103,7 @@ await check("six pictures that are dropped are the faces of a cube map, by their
   const faces = [["right", "1, 0.1, 0.1"], ["left", "-1, 0.1, 0.1"], ["top", "0.1, 1, 0.1"], ["bottom", "0.1, -1, 0.1"], ["front", "0.1, 0.1, 1"], ["back", "0.1, 0.1, -1"]];
   const colors = faces.map((_, at) => [20 + 30 * at, 250 - 40 * at, 100]);
   const files = await Promise.all(faces.map(async ([name], at) => [`sky_${name}.png`, "image/png", Buffer.from(await png(colors[at]))]));
-  await drop(page, files.toReversed());
+  await drop(page, [...files].reverse());
   for (const [at, [name, direction]] of faces.entries()) {
     await write(page, "wgsl", `@group(0) @binding(0) var around: texture_cube<f32>; @group(0) @binding(1) var filtered: sampler;
 @fragment fn fs_main() -> @location(0) vec4<f32> { return textureSample(around, filtered, vec3<f32>(${direction})); }`);

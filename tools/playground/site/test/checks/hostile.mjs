@@ -2,9 +2,9 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { check, equal, holds, open, picture, ready, write } from "../browser.mjs";
+import { check, equal, holds, open, picture, ready, root, write } from "../browser.mjs";
 
-const corpus = join(import.meta.dirname, "../../../../qpu/fuzz/corpus/assemble");
+const corpus = join(root, "tools/qpu/fuzz/corpus/assemble");
 const page = await open();
 
 await check("hostile sources, those of the fuzzers too, leave the page usable", async () => {

@@ -4,9 +4,8 @@ import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { check, equal, holds, module, open, screenshots, site } from "../browser.mjs";
+import { check, equal, holds, module, open, root, screenshots, site } from "../browser.mjs";
 
-const root = join(import.meta.dirname, "../../../../..");
 const copy = join(screenshots, "../changed");
 const served = join(copy, "served");
 
@@ -39,12 +38,14 @@ await check("the served page reloads when a file changes", async () => {
       ["src/page.js", (text) => `document.body.dataset.changed = "yes";\n${text}`],
     ];
     for (const [name, change] of changes) {
-      const reloaded = page.waitForEvent("load", { timeout: 20000 });
+      const reloaded = page.waitForEvent("load", { timeout: 60000 });
       const path = join(folder, name);
       const before = readFileSync(path, "utf8");
       holds(change(before) !== before, `${name} is to change`);
       writeFileSync(path, change(before));
-      await reloaded;
+      await reloaded.catch(() => {
+        throw new Error(`${name} has changed, and the page was not loaded again`);
+      });
     }
     await page.waitForFunction(() => document.body.dataset.changed === "yes" && document.body.dataset.state === "ready");
     equal(await page.title(), "Changed", "the title");

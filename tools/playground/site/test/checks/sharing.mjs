@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { check, equal, example, holds, home, open, picture, ready, text } from "../browser.mjs";
+import { check, equal, example, holds, home, open, picture, ready, root, text } from "../browser.mjs";
 
 const page = await open();
 
@@ -69,7 +69,7 @@ await check("source, job folder and crate are downloaded", async () => {
   holds(source.includes("fs_main"), source);
   const crate = unzip(await downloaded("#save-crate"));
   equal(crate.map(([name]) => name), ["shaders/Cargo.toml", "shaders/build.rs", "shaders/src/lib.rs", "shaders/shaders/playground.wgsl"], "the files of the crate");
-  equal(crate[1][1].toString(), readFileSync(join(import.meta.dirname, "../../../../../kernel/renderer/guide/shaders/build.rs"), "utf8"), "the build script");
+  equal(crate[1][1].toString(), readFileSync(join(root, "kernel/renderer/guide/shaders/build.rs"), "utf8"), "the build script");
   equal(crate[3][1].toString(), source, "the source in the crate");
   for (const name of ["Rings", "Lighthouse", "a x + y"]) {
     await example(page, name);
