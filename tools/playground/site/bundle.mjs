@@ -85,6 +85,8 @@ function copyChanges() {
 }
 
 if (port) {
+  // The bundler is a process of its own, which could stay behind.
+  process.on("SIGTERM", () => void esbuild.stop().then(() => process.exit()));
   // Nothing is served before the first bundle is there: what was in the folder before does not ask for changes.
   let isFirst = true;
   await new Promise((resolve, reject) => {
