@@ -3,6 +3,8 @@
 pub mod assets;
 pub mod breakout;
 pub mod dashboard;
+pub mod foliage;
 pub mod moment;
+pub mod noise;
 pub mod shapes;
 pub mod transcript;

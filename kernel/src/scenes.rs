@@ -17,6 +17,7 @@ use v3d::{Fence, hw::BusAddr};
 
 use crate::{gpu::GpuDevice, scene_parts::moment::Moment, terminal::keyboard::Keyboard};
 
+mod bloom;
 mod breakout;
 mod compute;
 mod console;
@@ -30,6 +31,8 @@ mod metal;
 mod mirror;
 mod model;
 mod multisample;
+mod particles;
+mod shadows;
 mod textured_cube;
 mod triangle;
 mod triangle_nv;
@@ -155,12 +158,15 @@ pub const SCENES: &[SceneEntry] = &[
     textured_cube::ENTRY,
     model::ENTRY,
     metal::ENTRY,
+    shadows::ENTRY,
     mirror::ENTRY,
     water::ENTRY,
     flight::ENTRY,
     layers::ENTRY,
     multisample::ENTRY,
     glow::ENTRY,
+    bloom::ENTRY,
+    particles::ENTRY,
     ui::ENTRY,
     breakout::ENTRY,
     console::ENTRY,

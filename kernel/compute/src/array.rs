@@ -83,6 +83,11 @@ impl<T> Array<T> {
         self.buffer.address()
     }
 
+    /// The memory, for what reads the elements in other ways, such as a mesh whose vertices they are. It is longer than they are.
+    pub const fn memory(&self) -> &Buffer {
+        &self.buffer
+    }
+
     /// The elements as a storage buffer that a program reads.
     pub fn storage(&self) -> Storage<T> {
         Storage::new(self.address(), self.length as u32, Rc::new(self.buffer.clone()))

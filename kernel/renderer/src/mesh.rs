@@ -139,6 +139,27 @@ impl<V: VertexData> Mesh<V> {
         Self::place(device, label, primitive, (vertices.into(), V::BYTES), indices)
     }
 
+    /// Creates a mesh of vertices that are in memory already, such as the results of a user program. They are drawn in their order, as they are when the GPU
+    /// draws them.
+    ///
+    /// # Errors
+    /// When the memory is of another device or too short, or when there are more vertices than one record can draw, 65,535, or none.
+    pub fn in_memory<P: Platform>(
+        device: &Device<'_, P>,
+        label: &'static str,
+        primitive: Primitive,
+        memory: &Buffer,
+        vertices: u32,
+    ) -> Result<Self, Error> {
+        device.expect_own(label, memory)?;
+        let fits = u64::from(vertices) * V::BYTES as u64 <= u64::from(memory.region().bytes());
+        if !fits || !(1..=layout::MAX_VERTICES).contains(&vertices) {
+            return Err(Error::MeshSize { label, vertices: vertices as usize });
+        }
+        let parts = Parts::One(PlacedPart::in_order(primitive.mode(), memory.address(), vertices)?);
+        Ok(Self { label, memory: memory.clone(), primitive: primitive.kind(), parts, kind: PhantomData })
+    }
+
     pub(crate) fn place<P: Platform>(
         device: &Device<'_, P>,
         label: &'static str,

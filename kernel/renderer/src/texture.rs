@@ -45,7 +45,7 @@ use v3d::hw::tiling::Tiling;
 
 use crate::device::Device;
 use crate::error::Error;
-use crate::target::{Format, Target};
+use crate::target::{DepthTarget, Format, Target};
 use image::Image;
 
 /// Size and format of a two-dimensional texture.
@@ -131,6 +131,24 @@ impl Texture {
             return Err(Error::TargetPitch { label, pitch_px, expected_px });
         }
         Ok(Self(Image::of(label, layout, memory.clone())))
+    }
+
+    /// A texture that shares the memory of a depth target, without a copy: in WGSL a `texture_depth_2d`. Each texel has a stencil in its lowest byte and 24 bits
+    /// of depth above, which must not be filtered: shaders compare the nearest texels, and interpolate between the results. It cannot be sampled in a pass that
+    /// stores to the target.
+    ///
+    /// # Errors
+    /// When a side is so small that a TMU expects another memory layout.
+    pub fn of_depth(target: &DepthTarget) -> Result<Self, Error> {
+        let label = target.label();
+        let (width_px, height_px) = target.size_px();
+        let wrap = |error| Error::Texture { label, error };
+        let layout = TextureLayout::two_dimensional(TextureType::Rgba8888, width_px, height_px, 1).map_err(wrap)?;
+        let expected = layout.level(0, 0).map_err(wrap)?.image.tiling();
+        if expected != Tiling::TFormat {
+            return Err(Error::TargetTiling { label, tiling: Tiling::TFormat, expected });
+        }
+        Ok(Self(Image::of(label, layout, target.memory().clone())))
     }
 
     /// A mip level as a target of passes. While a pass renders to it, the texture cannot be sampled.

@@ -17,7 +17,7 @@ use super::indices::Indices;
 /// Alignment of vertices and of indices in bytes: that of a frame's memory, where transient meshes are.
 pub(crate) const ALIGNMENT: u32 = crate::frame::memory::ALIGNMENT;
 /// Maximum number of vertices of one record [GFXH-515].
-const MAX_VERTICES: u32 = 65535;
+pub(crate) const MAX_VERTICES: u32 = 65535;
 /// Number of vertices that 16-bit indices can address.
 const MAX_NAMED: u32 = 1 << 16;
 
@@ -80,7 +80,12 @@ impl PlacedPart {
 
     /// Points of one vertex each, at most as many as one record can draw.
     pub(crate) fn points(vertices: BusAddr, count: u32) -> Result<Self, v3d::Error> {
-        let list = VertexArrayPrimitives { first_vertex: 0, length: count, mode: PrimitiveMode::Points };
+        Self::in_order(PrimitiveMode::Points, vertices, count)
+    }
+
+    /// Vertices in their order, at most as many as one record can draw.
+    pub(crate) fn in_order(mode: PrimitiveMode, vertices: BusAddr, count: u32) -> Result<Self, v3d::Error> {
+        let list = VertexArrayPrimitives { first_vertex: 0, length: count, mode };
         Ok(Self { vertices, primitives: EncodedRecord::new(list)? })
     }
 }

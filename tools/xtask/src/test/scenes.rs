@@ -4,6 +4,7 @@
 //! ES specification defines it. Each check examines a picture of the whole screen and returns a remark.
 
 mod bands;
+mod bloom;
 mod breakout;
 mod computation;
 mod console;
@@ -16,7 +17,9 @@ mod layers;
 mod metal;
 mod model;
 mod multisample;
+mod particles;
 mod rays;
+mod shadows;
 mod vector;
 mod water;
 
@@ -68,6 +71,11 @@ pub(super) fn metal(workspace: &Workspace, built: &Built) -> Result<String> {
     first_picture(workspace, built, "metal", |_, picture| metal::check(picture))
 }
 
+/// Sunlight and shadows of a temple.
+pub(super) fn shadows(workspace: &Workspace, built: &Built) -> Result<String> {
+    first_picture(workspace, built, "shadows", |_, picture| shadows::check(picture))
+}
+
 /// The lighthouse in the sea.
 pub(super) fn water(workspace: &Workspace, built: &Built) -> Result<String> {
     first_picture(workspace, built, "water", |_, picture| water::check(picture))
@@ -76,6 +84,16 @@ pub(super) fn water(workspace: &Workspace, built: &Built) -> Result<String> {
 /// The flight through a distance field.
 pub(super) fn flight(workspace: &Workspace, built: &Built) -> Result<String> {
     first_picture(workspace, built, "flight", |_, picture| flight::check(picture))
+}
+
+/// Beads with lamps, and their bloom.
+pub(super) fn bloom(workspace: &Workspace, built: &Built) -> Result<String> {
+    first_picture(workspace, built, "bloom", |_, picture| bloom::check(picture))
+}
+
+/// Sparks that user programs move.
+pub(super) fn particles(workspace: &Workspace, built: &Built) -> Result<String> {
+    first_picture(workspace, built, "particles", |_, picture| particles::check(picture))
 }
 
 /// The dashboard.
