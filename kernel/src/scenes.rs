@@ -24,6 +24,7 @@ mod console;
 mod cube;
 mod flight;
 mod glow;
+mod landscape;
 mod layers;
 #[cfg(feature = "wgsl")]
 mod live;
@@ -161,6 +162,7 @@ pub const SCENES: &[SceneEntry] = &[
     shadows::ENTRY,
     mirror::ENTRY,
     water::ENTRY,
+    landscape::ENTRY,
     flight::ENTRY,
     layers::ENTRY,
     multisample::ENTRY,

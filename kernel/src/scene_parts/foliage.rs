@@ -57,7 +57,8 @@ pub fn tree(kind: Kind) -> Vec<u8> {
             Kind::Spruce => {
                 // Branches in whorls, whose ends hang down.
                 let up = 0.10 + 0.88 * (1.0 - (a * 0.5 + 0.5 * a * a));
-                let reach = 0.36 * (1.02 - up) * (0.62 + 0.38 * (up * 9.0 + 0.3 * d).fract());
+                let whorl = Vec2::splat(up * 9.0 + 0.3 * d).fract().x;
+                let reach = 0.36 * (1.02 - up) * (0.62 + 0.38 * whorl);
                 let aside = reach * (2.0 * b - 1.0);
                 (Vec2::new(0.5 + aside, up - 0.35 * aside.abs()), Vec2::new(0.012 + 0.02 * c, 0.009 + 0.012 * c))
             }

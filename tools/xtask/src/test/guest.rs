@@ -35,6 +35,7 @@ pub(super) const STEPS: &[(&str, Step)] = &[
     ("QEMU: metal", scenes::metal),
     ("QEMU: shadows", scenes::shadows),
     ("QEMU: water", scenes::water),
+    ("QEMU: landscape", scenes::landscape),
     ("QEMU: flight", scenes::flight),
     ("QEMU: layers", scenes::layers),
     ("QEMU: multisample", scenes::multisample),

@@ -13,6 +13,7 @@ mod dashboard;
 mod flight;
 mod glow;
 pub(super) mod hull;
+mod landscape;
 mod layers;
 mod metal;
 mod model;
@@ -79,6 +80,11 @@ pub(super) fn shadows(workspace: &Workspace, built: &Built) -> Result<String> {
 /// The lighthouse in the sea.
 pub(super) fn water(workspace: &Workspace, built: &Built) -> Result<String> {
     first_picture(workspace, built, "water", |_, picture| water::check(picture))
+}
+
+/// Hills with trees.
+pub(super) fn landscape(workspace: &Workspace, built: &Built) -> Result<String> {
+    first_picture(workspace, built, "landscape", |_, picture| landscape::check(picture))
 }
 
 /// The flight through a distance field.
