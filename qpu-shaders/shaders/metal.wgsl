@@ -16,6 +16,8 @@ struct Material {
     roughness: f32,
     // Spheres about as large as the vessels, which occlude light around them: the centre, and the radius squared.
     vessels: array<vec4<f32>, 5>,
+    // Where they touch the slab: x and z of the middle, and the radius.
+    feet: array<vec3<f32>, 5>,
 }
 @group(0) @binding(1) var<uniform> material: Material;
 @group(0) @binding(2) var surroundings: texture_cube<f32>;
@@ -59,6 +61,17 @@ fn reached(place: vec3<f32>, normal: vec3<f32>) -> f32 {
     return share;
 }
 
+// How much of it reaches a point beside a vessel's foot, into whose narrow corner with the slab little light falls: a contact shadow.
+fn beside_feet(place: vec3<f32>) -> f32 {
+    var share = 1.0;
+    for (var n = 0; n < 5; n++) {
+        let foot = material.feet[n];
+        let away = max(length(place.xz - foot.xy) - foot.z, 0.0) + max(place.y, 0.0);
+        share *= 1.0 - 0.7 * exp2(-11.0 * away);
+    }
+    return share;
+}
+
 @fragment fn fs_main(surface: Surface) -> @location(0) vec4<f32> {
     let normal = normalize(surface.normal);
     let to_eye = normalize(material.eye - surface.place);
@@ -71,7 +84,7 @@ fn reached(place: vec3<f32>, normal: vec3<f32>) -> f32 {
     let rim = min(r.x * r.x, exp2(-9.28 * facing)) * r.x + r.y;
     let share = straight * (-1.04 * rim + r.z) + (1.04 * rim + r.w);
     let all = share * mirrored + (1.0 - material.metallic) * material.base_color * scattered;
-    let light = all * reached(surface.place, normal);
+    let light = all * reached(surface.place, normal) * beside_feet(surface.place);
     // Tone mapping, and a square root as an approximation of the display's transfer function.
     return vec4(sqrt(light / (0.7 + light)), 1.0);
 }

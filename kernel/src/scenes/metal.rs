@@ -57,6 +57,10 @@ const SPHERES: [(Vec3, f32); 5] = [
     (Vec3::new(-0.45, 0.24, 0.95), 0.24),
 ];
 
+/// Where pot, vase, bowl and balls touch the slab: x and z, and the radius.
+const FEET: [[f32; 3]; 5] =
+    [[-0.15, -0.55, 0.45], [-1.25, 0.0, 0.29], [1.05, 0.15, 0.27], [0.3, 0.85, 0.06], [-0.45, 0.95, 0.05]];
+
 #[derive(Debug)]
 struct Metal {
     parts: Vec<(Mesh<Vertex>, ModelMaterial)>,
@@ -194,6 +198,7 @@ impl Scene for Metal {
                 metallic: material.metallic,
                 roughness: material.roughness,
                 vessels: SPHERES.map(|(middle, radius)| middle.extend(radius * radius).to_array()),
+                feet: FEET,
                 surroundings: self.room.bind(&sampler)?,
             };
             pass.draw(&self.model, mesh, &Uniforms { matrix: rows(&camera) }, &fragment)?;

@@ -27,6 +27,9 @@ const SPHERES: [(Vector, f64); 5] = [
     (GOLD.middle, GOLD.radius),
     (TERRACOTTA.middle, TERRACOTTA.radius),
 ];
+/// Where they touch the slab: x and z, and the radius.
+const FEET: [Vector; 5] =
+    [[-0.15, -0.55, 0.45], [-1.25, 0.0, 0.29], [1.05, 0.15, 0.27], [0.3, 0.85, 0.06], [-0.45, 0.95, 0.05]];
 /// Greatest difference, of 255: the balls are polygons, and the cube map has texels.
 const TOLERANCE: f64 = 9.0;
 /// Radius within which directions must have the same light, as a fraction of a face of the cube map.
@@ -92,6 +95,15 @@ fn reached(place: Vector, normal: Vector) -> f64 {
     SPHERES.into_iter().map(|sphere| 1.0 - hidden(sphere)).product()
 }
 
+/// The part of it that is left beside the feet of vessels.
+fn beside_feet([x, y, z]: Vector) -> f64 {
+    let left = |[middle_x, middle_z, radius]: Vector| {
+        let away = ((x - middle_x).hypot(z - middle_z) - radius).max(0.0) + y.max(0.0);
+        1.0 - 0.7 * (-11.0 * away).exp2()
+    };
+    FEET.into_iter().map(left).product()
+}
+
 impl Ball {
     /// The colour in a direction from an eye, 0 to 1; `None` beside the ball, at its rim, and where the room is not uniform.
     fn color(&self, eye: Vector, ray: Vector) -> Option<Vector> {
@@ -119,7 +131,7 @@ impl Ball {
             .map(|(rough, smooth)| self.roughness * rough + smooth);
         let rim = (a * a).min((-9.28 * facing).exp2()) * a + b;
         let scattered = mean(normal, 1);
-        let reached = reached(place, normal);
+        let reached = reached(place, normal) * beside_feet(place);
         Some([0, 1, 2].map(|n| {
             let share = straight[n] * (-1.04 * rim + c) + 1.04 * rim + d;
             let matte = (1.0 - self.metallic) * self.color[n] * scattered[n];
