@@ -24,6 +24,7 @@ fn main() {
     let built = Assets::new()
         .model("lighthouse", "assets/lighthouse.glb")
         .model("vessels", "assets/vessels.glb")
+        .figure("walker", "assets/walker.glb")
         .image("wooden_crate", "assets/crate.png")
         .font("body_font", "assets/roboto-regular.ttf", FontOptions::coverage(18.0))
         .font("title_font", "assets/roboto-medium.ttf", FontOptions::distance(32.0, 5))

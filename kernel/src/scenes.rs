@@ -39,6 +39,7 @@ mod triangle;
 mod triangle_nv;
 mod ui;
 mod vpm;
+mod walker;
 mod water;
 
 /// The page into which a frame is drawn: lines of R8G8B8A8 pixels.
@@ -160,6 +161,7 @@ pub const SCENES: &[SceneEntry] = &[
     model::ENTRY,
     metal::ENTRY,
     shadows::ENTRY,
+    walker::ENTRY,
     mirror::ENTRY,
     water::ENTRY,
     landscape::ENTRY,

@@ -3,6 +3,8 @@
 //! Nothing is parsed on the Pi: the package `asset-build` does that on the developer's machine and writes a module with constants of these types. All bytes are
 //! already in the layout that the GPU reads, so creating a mesh, a texture or a glyph atlas is a copy.
 
+use alloc::vec::Vec;
+
 /// A picture: 8 bits each of red, green, blue and alpha, not premultiplied, rows from the top without padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Image {
@@ -61,6 +63,73 @@ pub struct ModelMaterial {
     pub emissive: [f32; 3],
     /// Whether back faces are visible.
     pub double_sided: bool,
+}
+
+/// Bytes of a [`Figure`]'s vertex: those of a [`ModelPart`], then four joints and four weights of a byte each.
+pub const FIGURE_VERTEX_BYTES: u32 = MODEL_VERTEX_BYTES + 8;
+/// Most joints of a figure.
+pub const MAX_JOINTS: usize = 32;
+/// A joint's matrix: three rows of four numbers, which multiply a position and 1.
+pub type JointMatrix = [[f32; 4]; 3];
+
+/// A model that bends at joints: a skin of glTF, and its animations.
+///
+/// A vertex in a pose is the sum of the positions that its four joints' matrices take it to, each multiplied by its weight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// Number of joints, at most [`MAX_JOINTS`].
+    pub joints: usize,
+    /// The parts, each with one material and at most 65,536 vertices of [`FIGURE_VERTEX_BYTES`] bytes. Joints are 0 or more, and less than their number; weights
+    /// add up to 255.
+    pub parts: &'static [ModelPart],
+    /// The materials of the parts.
+    pub materials: &'static [ModelMaterial],
+    /// The images of the materials.
+    pub images: &'static [Image],
+    /// The animations.
+    pub animations: &'static [Animation],
+}
+
+/// Poses of a figure at equal distances of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Animation {
+    /// The name in the file, or the empty string.
+    pub name: &'static str,
+    /// From the first pose to the last one, in seconds.
+    pub duration_s: f32,
+    /// Number of joints.
+    pub joints: usize,
+    /// The matrices of all joints for each pose. Little-endian.
+    pub poses: &'static [u8],
+}
+
+impl Animation {
+    /// Bytes of a joint's matrix.
+    const MATRIX_BYTES: usize = 48;
+
+    /// The matrices of all joints at a time in seconds, by linear interpolation between the two poses next to it. The animation is repeated.
+    pub fn pose(&self, time_s: f32) -> Vec<JointMatrix> {
+        let bytes = (self.joints * Self::MATRIX_BYTES).max(1);
+        let last = (self.poses.len() / bytes).saturating_sub(1);
+        let turns = if self.duration_s > 0.0 { time_s / self.duration_s } else { 0.0 };
+        // Rounded down, for negative numbers, too.
+        let whole = turns as i64 as f32;
+        let within = if turns < whole { turns - whole + 1.0 } else { turns - whole };
+        let at = (within * last as f32).clamp(0.0, last as f32);
+        let before = (at as usize).min(last.saturating_sub(1));
+        let share = at - before as f32;
+        let number = |pose: usize, word: usize| {
+            let word = self.poses.get(pose * bytes + 4 * word..).and_then(|rest| rest.first_chunk());
+            f32::from_le_bytes(word.copied().unwrap_or_default())
+        };
+        let between = |word: usize| {
+            let (from, to) = (number(before, word), number((before + 1).min(last), word));
+            from + (to - from) * share
+        };
+        let matrix =
+            |joint: usize| core::array::from_fn(|row| core::array::from_fn(|at| between(12 * joint + 4 * row + at)));
+        (0..self.joints).map(matrix).collect()
+    }
 }
 
 /// The meaning of a texel of a font's atlas.
@@ -174,6 +243,28 @@ mod tests {
             KerningPair { left: 'V', right: 'A', offset_px: -1.0 },
         ],
     };
+
+    /// Two joints and three poses: the first joint moves along x, the second one along y.
+    #[test]
+    fn poses_are_interpolated_and_repeated() {
+        let mut poses = Vec::new();
+        for (x, y) in [(0.0f32, 0.0f32), (2.0, 10.0), (0.0, 40.0)] {
+            for [x, y] in [[x, 0.0], [0.0, y]] {
+                let rows = [[1.0, 0.0, 0.0, x], [0.0, 1.0, 0.0, y], [0.0, 0.0, 1.0, 0.0]];
+                poses.extend(rows.into_iter().flatten().flat_map(f32::to_le_bytes));
+            }
+        }
+        let animation = Animation { name: "", duration_s: 4.0, joints: 2, poses: poses.leak() };
+        for (time, x, y) in
+            [(0.0, 0.0, 0.0), (1.0, 1.0, 5.0), (2.0, 2.0, 10.0), (3.5, 0.5, 32.5), (-0.5, 0.5, 32.5), (9.0, 1.0, 5.0)]
+        {
+            let [first, second] = animation.pose(time).try_into().unwrap();
+            assert_eq!(first, [[1.0, 0.0, 0.0, x], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]], "{time} s");
+            assert_eq!(second, [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, y], [0.0, 0.0, 1.0, 0.0]], "{time} s");
+        }
+        let still = Animation { name: "", duration_s: 0.0, joints: 1, poses: &[0; 48] };
+        assert_eq!(still.pose(3.0), [[[0.0; 4]; 3]]);
+    }
 
     #[test]
     fn widths_take_kerning_and_skip_what_has_no_glyph() {

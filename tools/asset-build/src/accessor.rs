@@ -25,7 +25,7 @@ pub(crate) fn check_primitive(primitive: &Primitive<'_>, buffers: &[Vec<u8>]) ->
 }
 
 /// Checks an accessor: its type, and that its buffers have all of it.
-fn check(
+pub(crate) fn check(
     accessor: &Accessor<'_>,
     buffers: &[Vec<u8>],
     types: &[DataType],

@@ -35,11 +35,13 @@
 mod accessor;
 mod distance_field;
 mod document;
+mod figure;
 mod file;
 mod font;
 mod model;
 mod module;
 mod picture;
+mod pose;
 
 pub use font::FontOptions;
 pub use model::{Model, Part, Vertex};
@@ -91,6 +93,7 @@ impl Error {
 #[derive(Clone, Debug)]
 enum AssetKind {
     Model,
+    Figure,
     Image,
     Font(FontOptions),
 }
@@ -109,10 +112,19 @@ impl Assets {
 
     /// Adds a glTF 2.0 model (`.glb` or `.gltf`); it becomes the constant `NAME: renderer::asset::Model`.
     ///
-    /// It has the triangles of all scenes, with their nodes' transforms applied. Skins and animations are ignored; primitives that are not triangles are an
+    /// It has the triangles of all scenes, with their nodes' transforms applied. Skins and animations are ignored ([`Assets::figure`] has them); primitives that are not triangles are an
     /// error.
     pub fn model(self, name: &str, path: impl Into<PathBuf>) -> Self {
         self.add(name, path.into(), AssetKind::Model)
+    }
+
+    /// Adds a glTF 2.0 model with a skin; it becomes the constant `NAME: renderer::asset::Figure`.
+    ///
+    /// It has the triangles of all nodes with this skin, and all animations, of any interpolation, as 30 poses a second: in each, the matrix of each joint with
+    /// the movements of all nodes above it. More than one skin or 32 joints, meshes without the skin, more than four joints of a vertex, and morph targets are
+    /// errors.
+    pub fn figure(self, name: &str, path: impl Into<PathBuf>) -> Self {
+        self.add(name, path.into(), AssetKind::Figure)
     }
 
     /// Adds a PNG or JPEG picture; it becomes the constant `NAME: renderer::asset::Image`.
@@ -149,6 +161,7 @@ impl Assets {
             let path = from.join(path);
             match source {
                 AssetKind::Model => model::load(&path)?.write(&mut module, &constant),
+                AssetKind::Figure => figure::load(&path)?.write(&mut module, &constant),
                 AssetKind::Image => picture::load(&path)?.write(&mut module, &constant),
                 AssetKind::Font(options) => font::load(&path, options)?.write(&mut module, &constant),
             }

@@ -22,15 +22,17 @@ const MAX_NODES: usize = 1 << 20;
 /// Vertices and indices that are read, each once for each node that has its mesh.
 pub(crate) const MAX_READ: usize = 1 << 24;
 
-/// A vertex in memory: position, half-float normal followed by a 0, texture coordinates.
-pub(crate) type VertexBytes = [u8; 28];
+/// Bytes of a vertex in memory: position, half-float normal followed by a 0, texture coordinates.
+pub(crate) const VERTEX_BYTES: usize = 28;
+/// A vertex in memory.
+pub(crate) type VertexBytes = [u8; VERTEX_BYTES];
 
-type Vec3 = [f32; 3];
+pub(crate) type Vec3 = [f32; 3];
 
 /// A glTF model: its triangles in parts of one material, with the transforms of nodes applied.
 #[derive(Debug)]
 pub struct Model {
-    parts: Vec<MaterialMesh>,
+    parts: Vec<MaterialMesh<VERTEX_BYTES>>,
     /// The last part of each material, to which triangles are added.
     open: HashMap<usize, usize>,
     materials: Vec<Material>,
@@ -42,17 +44,17 @@ pub struct Model {
     read: usize,
 }
 
-/// Triangles of one material.
-#[derive(Debug, Default)]
-struct MaterialMesh {
+/// Triangles of one material, whose vertices have so many bytes.
+#[derive(Debug)]
+pub(crate) struct MaterialMesh<const BYTES: usize> {
     material: usize,
-    vertices: Vec<VertexBytes>,
+    vertices: Vec<[u8; BYTES]>,
     indices: Vec<u16>,
-    known: HashMap<VertexBytes, u16>,
+    known: HashMap<[u8; BYTES], u16>,
 }
 
 #[derive(Debug)]
-struct Material {
+pub(crate) struct Material {
     name: String,
     base_color: [f32; 4],
     base_color_image: Option<usize>,
@@ -64,10 +66,10 @@ struct Material {
 
 /// A triangle's corner before it is encoded.
 #[derive(Clone, Copy, Debug)]
-struct Corner {
-    position: Vec3,
-    normal: Option<Vec3>,
-    texture_coordinate: [f32; 2],
+pub(crate) struct Corner {
+    pub(crate) position: Vec3,
+    pub(crate) normal: Option<Vec3>,
+    pub(crate) texture_coordinate: [f32; 2],
 }
 
 /// A part of a model, as a program reads it that draws it without a build script.
@@ -109,7 +111,22 @@ pub(crate) fn load(path: &Path) -> Result<Model, Error> {
     Model::of(path, Document::read(path)?)
 }
 
-fn material(material: gltf::Material<'_>) -> Material {
+impl Default for Material {
+    /// glTF's default material.
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            base_color: [1.0; 4],
+            base_color_image: None,
+            metallic: 1.0,
+            roughness: 1.0,
+            emissive: [0.0; 3],
+            double_sided: false,
+        }
+    }
+}
+
+pub(crate) fn material(material: gltf::Material<'_>) -> Material {
     let surface = material.pbr_metallic_roughness();
     Material {
         name: material.name().unwrap_or_default().to_owned(),
@@ -123,11 +140,12 @@ fn material(material: gltf::Material<'_>) -> Material {
 }
 
 /// A matrix in column-major order.
-type Matrix = [[f32; 4]; 4];
+pub(crate) type Matrix = [[f32; 4]; 4];
 
-const IDENTITY: Matrix = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+pub(crate) const IDENTITY: Matrix =
+    [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
 
-fn product(left: &Matrix, right: &Matrix) -> Matrix {
+pub(crate) fn product(left: &Matrix, right: &Matrix) -> Matrix {
     std::array::from_fn(|column| std::array::from_fn(|row| (0..4).map(|k| left[k][row] * right[column][k]).sum()))
 }
 
@@ -135,7 +153,7 @@ fn point(matrix: &Matrix, [x, y, z]: Vec3) -> Vec3 {
     std::array::from_fn(|row| matrix[0][row] * x + matrix[1][row] * y + matrix[2][row] * z + matrix[3][row])
 }
 
-fn cross(a: Vec3, b: Vec3) -> Vec3 {
+pub(crate) fn cross(a: Vec3, b: Vec3) -> Vec3 {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
@@ -143,7 +161,7 @@ fn dot(a: Vec3, b: Vec3) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-fn normalized(v: Vec3) -> Vec3 {
+pub(crate) fn normalized(v: Vec3) -> Vec3 {
     let length = dot(v, v).sqrt();
     if length > 0.0 { v.map(|component| component / length) } else { [0.0, 0.0, 1.0] }
 }
@@ -191,16 +209,8 @@ impl Model {
         // The index of glTF's default material, for primitives that have none.
         let default_material = model.materials.len();
         model.add_scenes(&gltf, &buffers, default_material).map_err(content)?;
-        if model.parts.iter().any(|part| part.material == default_material) {
-            model.materials.push(Material {
-                name: String::new(),
-                base_color: [1.0; 4],
-                base_color_image: None,
-                metallic: 1.0,
-                roughness: 1.0,
-                emissive: [0.0; 3],
-                double_sided: false,
-            });
+        if model.parts.iter().any(|part| part.material() == default_material) {
+            model.materials.push(Material::default());
         }
         if model.parts.is_empty() {
             return Err(content("the file has no triangles in any scene".to_owned()));
@@ -342,9 +352,9 @@ impl Model {
         }
         let open = self.open.get(&material).and_then(|&at| self.parts.get_mut(at));
         match open {
-            Some(part) if part.vertices.len() + 3 <= MAX_PART_VERTICES => part.push(bytes),
+            Some(part) if part.has_room() => part.push(bytes),
             _ => {
-                let mut part = MaterialMesh { material, ..MaterialMesh::default() };
+                let mut part = MaterialMesh::new(material);
                 part.push(bytes);
                 self.open.insert(material, self.parts.len());
                 self.parts.push(part);
@@ -354,36 +364,15 @@ impl Model {
     }
 
     pub(crate) fn write(self, module: &mut Module, name: &str) {
-        let (mut parts, mut materials, mut images) = (String::new(), String::new(), String::new());
-        let triangles: usize = self.parts.iter().map(|part| part.indices.len() / 3).sum();
+        let triangles: usize = self.parts.iter().map(MaterialMesh::triangles).sum();
         let documentation = format!(
             "A model of {triangles} triangles in {} parts, with {} materials.",
             self.parts.len(),
             self.materials.len()
         );
-        // Writing to a string cannot fail.
-        for (index, part) in self.parts.into_iter().enumerate() {
-            let vertices = module.bytes(&format!("{name}_vertices_{index}"), part.vertices.concat());
-            let indices = part.indices.iter().flat_map(|index| index.to_le_bytes()).collect();
-            let indices = module.bytes(&format!("{name}_indices_{index}"), indices);
-            let material = part.material;
-            let _ = write!(
-                parts,
-                "renderer::asset::ModelPart {{ material: {material}, vertices: {vertices}, indices: {indices} }}, "
-            );
-        }
-        for material in &self.materials {
-            let Material { name, base_color, base_color_image, metallic, roughness, emissive, double_sided } = material;
-            let _ = write!(
-                materials,
-                "renderer::asset::ModelMaterial {{ name: {name:?}, base_color: {base_color:?}, base_color_image: {base_color_image:?}, \
-                 metallic: {metallic:?}, roughness: {roughness:?}, emissive: {emissive:?}, double_sided: {double_sided} }}, "
-            );
-        }
-        for (index, image) in self.images.into_iter().enumerate() {
-            let value = image.value(module, &format!("{name}_image_{index}"));
-            let _ = write!(images, "{value}, ");
-        }
+        let materials = materials_text(&self.materials);
+        let parts = parts_text(self.parts, module, name);
+        let images = images_text(self.images, module, name);
         let (low, high) = (self.low, self.high);
         let value = format!(
             "renderer::asset::Model {{ parts: &[{parts}], materials: &[{materials}], images: &[{images}], low: {low:?}, high: {high:?} }}"
@@ -392,8 +381,72 @@ impl Model {
     }
 }
 
-impl MaterialMesh {
-    fn push(&mut self, triangle: [VertexBytes; 3]) {
+/// The parts as elements of a slice; their bytes become files.
+pub(crate) fn parts_text<const BYTES: usize>(
+    parts: Vec<MaterialMesh<BYTES>>,
+    module: &mut Module,
+    name: &str,
+) -> String {
+    let mut text = String::new();
+    for (index, part) in parts.into_iter().enumerate() {
+        let vertices = module.bytes(&format!("{name}_vertices_{index}"), part.vertices.concat());
+        let indices = part.indices.iter().flat_map(|index| index.to_le_bytes()).collect();
+        let indices = module.bytes(&format!("{name}_indices_{index}"), indices);
+        let material = part.material;
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "renderer::asset::ModelPart {{ material: {material}, vertices: {vertices}, indices: {indices} }}, "
+        );
+    }
+    text
+}
+
+/// The materials as elements of a slice.
+pub(crate) fn materials_text(materials: &[Material]) -> String {
+    let mut text = String::new();
+    for material in materials {
+        let Material { name, base_color, base_color_image, metallic, roughness, emissive, double_sided } = material;
+        let _ = write!(
+            text,
+            "renderer::asset::ModelMaterial {{ name: {name:?}, base_color: {base_color:?}, base_color_image: {base_color_image:?}, \
+             metallic: {metallic:?}, roughness: {roughness:?}, emissive: {emissive:?}, double_sided: {double_sided} }}, "
+        );
+    }
+    text
+}
+
+/// The images as elements of a slice; their pixels become files.
+pub(crate) fn images_text(images: Vec<Picture>, module: &mut Module, name: &str) -> String {
+    let mut text = String::new();
+    for (index, image) in images.into_iter().enumerate() {
+        let value = image.value(module, &format!("{name}_image_{index}"));
+        let _ = write!(text, "{value}, ");
+    }
+    text
+}
+
+impl<const BYTES: usize> MaterialMesh<BYTES> {
+    pub(crate) fn new(material: usize) -> Self {
+        Self { material, vertices: Vec::new(), indices: Vec::new(), known: HashMap::new() }
+    }
+
+    /// The index of its material.
+    pub(crate) const fn material(&self) -> usize {
+        self.material
+    }
+
+    /// Number of triangles.
+    pub(crate) fn triangles(&self) -> usize {
+        self.indices.len() / 3
+    }
+
+    /// Whether one more triangle can be indexed.
+    pub(crate) fn has_room(&self) -> bool {
+        self.vertices.len() + 3 <= MAX_PART_VERTICES
+    }
+
+    pub(crate) fn push(&mut self, triangle: [[u8; BYTES]; 3]) {
         for vertex in triangle {
             let next = self.vertices.len() as u16;
             let index = *self.known.entry(vertex).or_insert(next);
@@ -406,7 +459,7 @@ impl MaterialMesh {
 }
 
 /// The triangles of a primitive, with the winding of its mode.
-fn triangles(mode: gltf::mesh::Mode, order: &[u32]) -> Result<Vec<[u32; 3]>, String> {
+pub(crate) fn triangles(mode: gltf::mesh::Mode, order: &[u32]) -> Result<Vec<[u32; 3]>, String> {
     use gltf::mesh::Mode;
     Ok(match mode {
         Mode::Triangles if order.len().is_multiple_of(3) => {
@@ -427,7 +480,7 @@ fn triangles(mode: gltf::mesh::Mode, order: &[u32]) -> Result<Vec<[u32; 3]>, Str
     })
 }
 
-fn vertex_bytes(corner: &Corner, flat_normal: Vec3) -> VertexBytes {
+pub(crate) fn vertex_bytes(corner: &Corner, flat_normal: Vec3) -> VertexBytes {
     let mut bytes = [0; 28];
     let normal = corner.normal.unwrap_or(flat_normal).map(|component| f16::from_f32(component).to_le_bytes());
     let position = corner.position.map(f32::to_le_bytes);
@@ -474,7 +527,7 @@ mod tests {
     fn equal_vertices_are_stored_once() {
         let corner = |x| Corner { position: [x, 0.0, 0.0], normal: None, texture_coordinate: [0.0; 2] };
         let vertex = |x| vertex_bytes(&corner(x), [0.0, 0.0, 1.0]);
-        let mut part = MaterialMesh::default();
+        let mut part = MaterialMesh::new(0);
         part.push([vertex(0.0), vertex(1.0), vertex(2.0)]);
         part.push([vertex(2.0), vertex(1.0), vertex(3.0)]);
         assert_eq!(part.indices, [0, 1, 2, 2, 1, 3]);

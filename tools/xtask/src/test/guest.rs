@@ -34,6 +34,7 @@ pub(super) const STEPS: &[(&str, Step)] = &[
     ("QEMU: model", scenes::model),
     ("QEMU: metal", scenes::metal),
     ("QEMU: shadows", scenes::shadows),
+    ("QEMU: walker", scenes::walker),
     ("QEMU: water", scenes::water),
     ("QEMU: landscape", scenes::landscape),
     ("QEMU: flight", scenes::flight),

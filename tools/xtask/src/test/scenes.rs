@@ -22,6 +22,7 @@ mod particles;
 mod rays;
 mod shadows;
 mod vector;
+mod walker;
 mod water;
 
 use super::Built;
@@ -80,6 +81,11 @@ pub(super) fn shadows(workspace: &Workspace, built: &Built) -> Result<String> {
 /// The lighthouse in the sea.
 pub(super) fn water(workspace: &Workspace, built: &Built) -> Result<String> {
     first_picture(workspace, built, "water", |_, picture| water::check(picture))
+}
+
+/// Hikers with skeletons.
+pub(super) fn walker(workspace: &Workspace, built: &Built) -> Result<String> {
+    first_picture(workspace, built, "walker", |_, picture| walker::check(picture))
 }
 
 /// Hills with trees.
