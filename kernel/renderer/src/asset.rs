@@ -79,8 +79,8 @@ pub type JointMatrix = [[f32; 4]; 3];
 pub struct Figure {
     /// Number of joints, at most [`MAX_JOINTS`].
     pub joints: usize,
-    /// The parts, each with one material and at most 65,536 vertices of [`FIGURE_VERTEX_BYTES`] bytes. Joints are 0 or more, and less than their number; weights
-    /// add up to 255.
+    /// The parts, each with one material and at most 65,536 vertices of [`FIGURE_VERTEX_BYTES`] bytes. Joints are 0 or more, and less than their number;
+    /// weights add up to 255.
     pub parts: &'static [ModelPart],
     /// The materials of the parts.
     pub materials: &'static [ModelMaterial],

@@ -133,9 +133,9 @@ impl Texture {
         Ok(Self(Image::of(label, layout, memory.clone())))
     }
 
-    /// A texture that shares the memory of a depth target, without a copy: in WGSL a `texture_depth_2d`. Each texel has a stencil in its lowest byte and 24 bits
-    /// of depth above, which must not be filtered: shaders compare the nearest texels, and interpolate between the results. It cannot be sampled in a pass that
-    /// stores to the target.
+    /// A texture that shares the memory of a depth target, without a copy: in WGSL a `texture_depth_2d`. Each texel has a stencil in its lowest byte and 24
+    /// bits of depth above, which must not be filtered: shaders compare the nearest texels, and interpolate between the results. It cannot be sampled in a
+    /// pass that stores to the target.
     ///
     /// # Errors
     /// When a side is so small that a TMU expects another memory layout.

@@ -1,10 +1,10 @@
 //! Passes within a part of a picture, whose depths and stencils are kept: everything outside of the part is unchanged.
 
-use qpu_shaders::{NoUniforms, smooth};
+use qpu_shaders::{NoUniforms, smooth, textured};
 use renderer::shaded_vertex::ShadedVertex;
 use renderer::{
     Compare, Depth, DepthTarget, Device, Format, Frame, LoadOp, PassDescriptor, Pipeline, PipelineDescriptor,
-    Primitive, Rectangle, Shading, Stencil, StencilSide, StoreOp, Target, TargetDescriptor, unorm,
+    Primitive, Rectangle, Sampler, Shading, Stencil, StencilSide, StoreOp, Target, TargetDescriptor, Texture, unorm,
 };
 use v3d::hw::tiling::Tiling;
 use v3d_host::Model;
@@ -200,4 +200,36 @@ fn the_pipeline_of_a_partial_clear_is_created_once() {
     let (first, second, without) = (cost(to.clear(unorm(CLEAR))), cost(to.clear(unorm(OTHER_CLEAR))), cost(to));
     assert!(first > without, "the first pass creates it: {first} and {without} bytes");
     assert_eq!(second, without, "bytes of a second pass, and of one that clears nothing");
+}
+
+/// A pass that samples the depths of an earlier one sees their 24 bits above the stencil, at the pixels where they were drawn.
+#[test]
+fn kept_depths_are_a_texture() {
+    let model = Model::new(4 << 20, Config::default());
+    let stage = Fixture::new(&model);
+    let to = PassDescriptor { clear_stencil: 9, ..PassDescriptor::to(&stage.target) };
+    let kept = to.clear(unorm(CLEAR)).with_depth(&stage.kept, LoadOp::Clear, StoreOp::Store);
+    let mut frame = stage.device.frame().unwrap();
+    stage.fill(&mut frame, &kept, &tested(Compare::Less), 0.75, RED);
+    let part = to.within(ACROSS_TILES).with_depth(&stage.kept, LoadOp::Load, StoreOp::Store);
+    stage.fill(&mut frame, &part, &tested(Compare::Less), 0.25, GREEN);
+    let descriptor = PipelineDescriptor::new("bytes", Shading::PreShaded, &textured::FRAGMENT);
+    let pipeline = Pipeline::new(&stage.device, &descriptor).unwrap();
+    let viewport = stage.target.viewport();
+    let corners = [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)].map(|(x, y): (f32, f32)| {
+        let uv = [0.5 + 0.5 * x, 0.5 - 0.5 * y];
+        ShadedVertex::flat(x, y, 0.5, viewport.half_width, viewport.half_height, uv)
+    });
+    let image = Texture::of_depth(&stage.kept).unwrap().bind(&Sampler::NEAREST).unwrap();
+    let mut pass = frame.pass(&PassDescriptor::to(&stage.target).clear(unorm(CLEAR))).unwrap();
+    let uniforms = textured::FragmentUniforms { image };
+    pass.draw_vertices(&pipeline, Primitive::TriangleStrip, &corners, &NoUniforms, &uniforms).unwrap();
+    drop(pass);
+    let of = |depth: f64| {
+        let [low, middle, high, _] = ((depth * f64::from(0xff_ffff)) as u32).to_le_bytes();
+        [9, low, middle, high]
+    };
+    stage.expect(frame, ACROSS_TILES, [of(0.25), of(0.75)], "depths as colours");
+    let small = DepthTarget::new(&stage.device, "small", 8, 8).unwrap();
+    assert!(Texture::of_depth(&small).unwrap_err().to_string().contains("small"));
 }

@@ -1,9 +1,9 @@
 //! A knot of glass beads with two lights that run through them: bloom and tone mapping
 //!
 //! A lens and an eye scatter some of the light around what is bright; nothing else tells that a lamp on a screen is brighter than white paper. The beads are
-//! drawn to a target of half floats, where a lamp may be twenty times as bright as white. Then what is brighter than white is drawn smaller, at a quarter and at
-//! a sixteenth of the width, and blurred by Gaussians, first across and then down. The last pass adds both pictures to the first and maps the sum to the display,
-//! as film does: 1 - 2^(-exposure * light).
+//! drawn to a target of half floats, where a lamp may be twenty times as bright as white. Then what is brighter than white is drawn smaller, at a quarter and
+//! at a sixteenth of the width, and blurred by Gaussians, first across and then down. The last pass adds both pictures to the first and maps the sum to the
+//! display, as film does: 1 - 2^(-exposure * light).
 //!
 //! The beads are points, drawn from far to near. Their smooth edges are blended, because targets of half floats have only one sample per pixel.
 

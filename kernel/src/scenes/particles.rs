@@ -1,8 +1,8 @@
 //! Two fountains of sparks: 20,000 particles that user programs move
 //!
-//! Before each frame, a compute program runs on all QPUs, `sparks_move.wgsl`: it reads the state of each spark, its place, its speed and its age, and writes the
-//! state after a sixtieth of a second to another array. This array is also a mesh: the frame draws its elements as points. So the CPU does not touch the sparks
-//! after the start. Their light is added up, and they are drawn a second time below the floor, as its reflection.
+//! Before each frame, a compute program runs on all QPUs, `sparks_move.wgsl`: it reads the state of each spark, its place, its speed and its age, and writes
+//! the state after a sixtieth of a second to another array. This array is also a mesh: the frame draws its elements as points. So the CPU does not touch the
+//! sparks after the start. Their light is added up, and they are drawn a second time below the floor, as its reflection.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::f32::consts::{FRAC_PI_4, SQRT_2, TAU};

@@ -1,12 +1,13 @@
 //! A ruined temple around an armillary sphere, under a sun that circles it: a shadow map with filtered edges
 //!
-//! The first pass draws the scene as the sun sees it, and keeps nothing but its depths: for each direction of sunlight, the distance at which it is stopped. The
-//! second pass draws the scene as the eye sees it. The fragment shader, `shadows.wgsl`, computes where the sun sees the same point, and looks up whether
+//! The first pass draws the scene as the sun sees it, and keeps nothing but its depths: for each direction of sunlight, the distance at which it is stopped.
+//! The second pass draws the scene as the eye sees it. The fragment shader, `shadows.wgsl`, computes where the sun sees the same point, and looks up whether
 //! something nearer to the sun is there. A depth cannot be interpolated, but the results of comparisons can: the mean of those around is the share of sunlight
 //! in a shadow's border.
 //!
-//! A lit surface must not shade itself because its own depth has been rounded. So the sun's pass draws back faces only: what it compares with is the far side of
-//! each body, which is in its own shadow anyway. Bodies that stand on others are hollow from below: without that far side, light would leak in along their feet.
+//! A lit surface must not shade itself because its own depth has been rounded. So the sun's pass draws back faces only: what it compares with is the far side
+//! of each body, which is in its own shadow anyway. Bodies that stand on others are hollow from below: without that far side, light would leak in along their
+//! feet.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::f32::consts::{FRAC_PI_4, LN_2, SQRT_2, TAU};

@@ -112,8 +112,8 @@ impl Assets {
 
     /// Adds a glTF 2.0 model (`.glb` or `.gltf`); it becomes the constant `NAME: renderer::asset::Model`.
     ///
-    /// It has the triangles of all scenes, with their nodes' transforms applied. Skins and animations are ignored ([`Assets::figure`] has them); primitives that are not triangles are an
-    /// error.
+    /// It has the triangles of all scenes, with their nodes' transforms applied. Skins and animations are ignored ([`Assets::figure`] has them); primitives
+    /// that are not triangles are an error.
     pub fn model(self, name: &str, path: impl Into<PathBuf>) -> Self {
         self.add(name, path.into(), AssetKind::Model)
     }

@@ -1,6 +1,7 @@
-//! Hills and sky by their formulas: rays meet the triangles between the points of the mesh, and the texture of slopes is noise that is computed again.
+//! Hills and sky by their formulas.
 //!
-//! Where a tree may be, nothing is compared. A pixel's texels are the mean of those around the ray in the area that the pixel covers on the ground.
+//! Rays meet the triangles between the points of the mesh, and the texture of slopes is noise that is computed again. Where a tree may be, nothing is
+//! compared. A pixel's texels are the mean of those around the ray in the area that the pixel covers on the ground.
 
 use super::rays::Eye;
 use super::vector::{Vector, direction, dot, sum};

@@ -1,6 +1,7 @@
-//! Hikers on a paved plain: the sky and the slabs by their formulas, shadows where the sun's rays pass a hiker, and shirts where the eye's do.
+//! Hikers on a paved plain.
 //!
-//! A hiker is an upright axis with a margin: what is near it is covered, what is far from it is not, and nothing is said of what is between.
+//! The sky and the slabs by their formulas, shadows where the sun's rays pass a hiker, and shirts where the eye's do. A hiker is an upright axis with a
+//! margin: what is near it is covered, what is far from it is not, and nothing is said of what is between.
 
 use super::rays::Eye;
 use super::vector::{Vector, direction, sum, turned};
