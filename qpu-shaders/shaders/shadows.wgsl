@@ -50,9 +50,9 @@ struct Surface {
     );
 }
 
-// 1 where nothing is nearer to the sun, 0 in the shadow.
+// 1 where nothing is nearer to the sun, 0 in the shadow: the nearest texel decides, for depths cannot be interpolated.
 fn is_lit(s: f32, t: f32, depth: f32) -> f32 {
-    return step(depth, textureSampleLevel(depths, nearest, vec2(s, t), 0));
+    return step(depth, textureSample(depths, nearest, vec2(s, t)));
 }
 
 // The part of the sun's light that reaches a place: the mean of comparisons with three by three texels, each with the weight of its area within a square of two
@@ -74,10 +74,8 @@ fn reached(shadow: vec3<f32>) -> f32 {
 @fragment fn fs_main(surface: Surface) -> @location(0) vec4<f32> {
     let normal = normalize(surface.normal);
     let facing = dot(normal, light.to_sun);
-    var sunlight = vec3(0.0);
-    if facing > 0.0 {
-        sunlight = light.sun * reached(surface.shadow);
-    }
+    // What faces away is dark whatever the texture says, which contains the far sides of bodies.
+    let sunlight = light.sun * select(0.0, reached(surface.shadow), facing > 0.0);
     let away = surface.place - light.eye;
     let far2 = dot(away, away);
     let back = reflect(away * inverseSqrt(far2), normal);

@@ -398,7 +398,7 @@ fn pose(time: f32) -> Vec<[f32; 4]> {
     // The hips turn with the forward leg, the chest against them; the head stays.
     angles[0] = [3.0, -6.0 * wave(0.0), 2.5 * wave(0.22)];
     angles[1] = [2.0, 5.0 * wave(0.0), -2.5 * wave(0.22)];
-    angles[CHEST] = [1.0, 6.0 * wave(0.0), -1.0 * wave(0.22)];
+    angles[CHEST] = [1.0, 6.0 * wave(0.0), -wave(0.22)];
     angles[HEAD] = [-5.0 + 1.0 * (2.0 * TAU * time).cos(), -5.0 * wave(0.0), 0.8 * wave(0.22)];
     for (side, arm, leg_bone, offset) in [(1.0, ARMS[0], LEGS[0], 0.0), (-1.0, ARMS[1], LEGS[1], 0.5)] {
         let [hip, knee, foot, toes] = leg(time + offset);

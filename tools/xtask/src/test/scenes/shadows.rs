@@ -68,7 +68,7 @@ fn is_within(bodies: Bodies, [x, y, z]: Vector) -> bool {
             dot(away, away) < size * size
         })
     };
-    if radius < 3.2 || radius > 4.8 {
+    if !(3.2..=4.8).contains(&radius) {
         return is_larger && balls();
     }
     let column = |number: usize| {
