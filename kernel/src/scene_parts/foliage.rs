@@ -56,7 +56,7 @@ pub fn tree(kind: Kind) -> Vec<u8> {
             }
             Kind::Spruce => {
                 // Branches in whorls, whose ends hang down.
-                let up = 0.10 + 0.88 * (1.0 - (a * 0.5 + 0.5 * a * a));
+                let up = 0.10 + 0.85 * (1.0 - (a * 0.5 + 0.5 * a * a));
                 let whorl = Vec2::splat(up * 9.0 + 0.3 * d).fract().x;
                 let reach = 0.36 * (1.02 - up) * (0.62 + 0.38 * whorl);
                 let aside = reach * (2.0 * b - 1.0);
