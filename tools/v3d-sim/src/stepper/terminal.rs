@@ -266,10 +266,10 @@ fn wrapped(text: &str, columns: usize) -> Vec<String> {
     for line in text.lines() {
         let mut rest = line.to_owned();
         while rest.chars().count() > columns {
-            let end = rest.char_indices().nth(columns).map_or(rest.len(), |(at, _)| at);
             // Not within the indentation, or it would go on for ever.
-            let space = rest[..=end].rfind(' ').filter(|&at| at > 2 * INDENT);
-            let Some(at) = space.filter(|_| columns > 3 * INDENT) else { break };
+            let is_space = |&(at, letter): &(usize, char)| letter == ' ' && at > 2 * INDENT;
+            let space = rest.char_indices().take(columns + 1).filter(is_space).last();
+            let Some((at, _)) = space.filter(|_| columns > 3 * INDENT) else { break };
             let behind = format!("{:INDENT$}{}", "", rest[at..].trim_start());
             rest.truncate(at);
             lines.push(std::mem::replace(&mut rest, behind));
@@ -483,5 +483,9 @@ mod tests {
         );
         assert_eq!(wrapped(&"x".repeat(30), 25), ["x".repeat(30)]);
         assert_eq!(wrapped("a b c d", 3), ["a b c d"]);
+        // Letters of several bytes are not cut.
+        let long = "\u{e9}".repeat(30);
+        assert_eq!(wrapped(&long, 25), [long.as_str()]);
+        assert_eq!(wrapped(&format!("{} {long}", &long[..40]), 25), [&long[..40], &format!("       {long}")]);
     }
 }
