@@ -36,42 +36,42 @@ pub struct Varying {
 pub const SMALL_VARYING: u32 = (127 + 30) << 23;
 
 /// What translated code needs to access samples of the tile buffer itself, and what it has done with them. The addresses are valid until the unit is used in
-/// another way.
+/// another way. Code trusts them, so only this crate can fill them in.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TileAccess {
     /// The first words of colour of the quads, of their first samples. The second words of 64-bit colour are [`SECOND_WORD_BYTES`] behind.
-    pub colors: [*mut u32; QUADS],
+    pub(crate) colors: [*mut u32; QUADS],
     /// Their words of depth and stencil.
-    pub zs: [*mut u32; QUADS],
+    pub(crate) zs: [*mut u32; QUADS],
     /// The multisample masks of the pixels.
-    pub flags: *mut Lanes,
+    pub(crate) flags: *mut Lanes,
     /// Distance in bytes from a sample to the next one of its pixel.
-    pub sample_bytes: usize,
+    pub(crate) sample_bytes: usize,
     /// Samples of a pixel.
-    pub samples: u32,
+    pub(crate) samples: u32,
     /// The bits of a multisample mask that select the first sample, those of the next ones being one place higher: one, or all if there is no other.
-    pub first_sample: u32,
+    pub(crate) first_sample: u32,
     /// Words of a sample's colour; 0: code must not access samples itself.
-    pub color_words: u32,
+    pub(crate) color_words: u32,
     /// Words of colour that the program may read, has read, and has written.
-    pub color_readable: u32,
+    pub(crate) color_readable: u32,
     /// See above.
-    pub color_read: u32,
+    pub(crate) color_read: u32,
     /// See above.
-    pub color_written: u32,
+    pub(crate) color_written: u32,
     /// Not 0: code may test depths itself.
-    pub tests_depth: u32,
+    pub(crate) tests_depth: u32,
     /// All bits set where depths pass that are less than the stored ones, equal to them, or greater.
-    pub passing: [u32; 3],
+    pub(crate) passing: [u32; 3],
     /// All bits set: depths that pass are stored.
-    pub updates: u32,
+    pub(crate) updates: u32,
     /// Quads written to, quads with a pixel that has passed the depth test, and tested quads without one, since the last [`Io::note_tile_access`].
-    pub quads_written: u32,
+    pub(crate) quads_written: u32,
     /// See above.
-    pub quads_passed: u32,
+    pub(crate) quads_passed: u32,
     /// See above.
-    pub quads_failed: u32,
+    pub(crate) quads_failed: u32,
 }
 
 /// Quads of a vector.

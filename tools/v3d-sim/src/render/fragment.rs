@@ -26,7 +26,7 @@ pub use batch::{Batch, NewQuad};
 use super::cap::CoverageReading;
 use super::pixel_trace::Event;
 use super::pse::{Coefficients, PixelSteps};
-use super::tlb::{Outcome, Passing, SAMPLES, Shape, StencilTest, Tlb, ZTest, gather, scatter, test_sample};
+use super::tlb::{Outcome, Passing, Shape, StencilTest, Tlb, ZTest, gather, scatter, test_sample};
 use crate::counters::Counters;
 use crate::qpu::io::{SMALL_VARYING, TileAccess};
 use crate::qpu::lanes::{ALL, Lanes, Mask};
@@ -671,7 +671,8 @@ impl Io for FragmentIo<'_> {
         let early_follows = self.tlb.early.words().is_none() && early_update;
         let tests_depth = self.front.is_none() && self.back.is_none() && (!update || early_follows);
         let (colors, zs) = (self.tlb.color.as_mut_ptr(), self.tlb.zs.as_mut_ptr());
-        let places = self.batch.quads.map(|quad| quad.pixel % SAMPLES);
+        // The number of pixels is a power of two: four words from there on are within the plane of a sample, whatever a batch says.
+        let places = self.batch.quads.map(|quad| quad.pixel & (shape.pixels() - 4));
         TileAccess {
             colors: places.map(|place| colors.wrapping_add(place)),
             zs: places.map(|place| zs.wrapping_add(place)),

@@ -25,7 +25,7 @@ use super::numbers::NUMBERS;
 use crate::memory::Memory;
 use crate::qpu::block::Block;
 use crate::qpu::block::micro_op::MicroOp;
-use crate::qpu::io::{Io, Varying};
+use crate::qpu::io::{Io, TileAccess, Varying};
 use crate::qpu::isa::sfu::{self, Function};
 use crate::qpu::{EngineKind, Qpu, Threading};
 use crate::simd::vectors::Portable;
@@ -142,7 +142,7 @@ pub(super) fn run(
         varyings_synced: ptr::null(),
         varyings_end: ptr::null(),
         small_varyings: 0,
-        tile: io.tile_access(),
+        tile: TileAccess::NONE,
         words: words.start,
         words_end: words.end,
         budget: *budget,
@@ -170,7 +170,10 @@ pub(super) fn run(
     let mut context = CallContext { qpu, io, memory, block, budget: *budget };
     frame.context = (&raw mut context).cast();
     // SAFETY: both are borrowed for the whole function, and the references are dropped before the pointers are used elsewhere.
-    unsafe { frame.point_at(&mut *qpu, &mut *io, memory) };
+    let (units, io_now) = unsafe { (&mut *qpu, &mut *io) };
+    frame.point_at(units, io_now, memory);
+    // Last, since pointing at varyings interpolates them in the memory that has the masks.
+    frame.tile = io_now.tile_access();
     let entry = code.memory.as_ptr();
     // SAFETY: the memory holds code that `translate` has made, with its entry at the start and a segment at this offset. The frame fulfils the conditions in
     // the module documentation. `translation` has found the host's vectors before any code was made.
@@ -301,12 +304,12 @@ unsafe extern "sysv64" fn access_unit(frame: *mut Frame, micro_op: u32) {
         qpu.access_unit(micro_op, context.block, io, context.memory);
     }
     frame.point_at_registers(qpu);
-    frame.take_tile(io);
     // Without varyings the code reads none, wherever they are.
     if before != 0 {
         frame.point_at_varyings(io);
         assert!(frame.varyings_left() >= before, "the unit has lost varyings that it had announced");
     }
+    frame.take_tile(io);
 }
 
 /// Begins a group for translated code, which then executes its micro-ops; returns whether it may do so.
