@@ -98,13 +98,6 @@ impl PixelSteps {
         Self { right: a * f64::from(STEPS), up: b * f64::from(STEPS) }
     }
 
-    /// The values at the elements of a quad, from that at its first pixel.
-    #[inline(always)]
-    pub fn over_quad(self, first: f64) -> [f64; 4] {
-        let right = first + self.right;
-        [first, right, first + self.up, right + self.up]
-    }
-
     /// The value at an element of a quad, from that at its first pixel.
     #[inline(always)]
     pub fn from_first(self, first: f64, element: usize) -> f64 {
