@@ -18,6 +18,7 @@ mod layers;
 mod metal;
 mod model;
 mod multisample;
+mod noise;
 mod particles;
 mod rays;
 mod shadows;

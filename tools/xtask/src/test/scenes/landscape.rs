@@ -3,6 +3,7 @@
 //! Rays meet the triangles between the points of the mesh, and the texture of slopes is noise that is computed again. Where a tree may be, nothing is
 //! compared. A pixel's texels are the mean of those around the ray in the area that the pixel covers on the ground.
 
+use super::noise::random;
 use super::rays::Eye;
 use super::vector::{Vector, direction, dot, sum};
 use super::{HEIGHT, WIDTH, is_near};
@@ -36,13 +37,6 @@ const STEEPNESS: f64 = 7.0;
 const STEP: usize = 6;
 const TOLERANCE: f64 = 9.0;
 const OTHERS: usize = 50;
-
-fn random(number: u32) -> f64 {
-    let mut hash = number.wrapping_mul(0x9E37_79B1);
-    hash = (hash ^ hash >> 15).wrapping_mul(0x2C1B_3C6D);
-    hash = (hash ^ hash >> 12).wrapping_mul(0x297A_2D39);
-    f64::from(hash >> 8) / 16_777_216.0
-}
 
 fn mix(a: Vector, b: Vector, share: f64) -> Vector {
     [0, 1, 2].map(|n| a[n] + (b[n] - a[n]) * share)

@@ -1,5 +1,6 @@
 //! Sparks that user programs move: the same steps in double precision, and the sum of the sparks' light at each pixel.
 
+use super::noise::random;
 use super::vector::{Vector, sum};
 use super::{HEIGHT, WIDTH, is_near};
 use crate::picture::Picture;
@@ -34,13 +35,6 @@ const ROOM: [Vector; 3] = [[0.004, 0.005, 0.012], [0.060, 0.058, 0.085], [0.008,
 /// and a bounce that is a step earlier leads elsewhere.
 const TOLERANCE: f64 = 12.0;
 const OTHERS: usize = 12;
-
-fn random(number: u32) -> f64 {
-    let mut hash = number.wrapping_mul(0x9E37_79B1);
-    hash = (hash ^ hash >> 15).wrapping_mul(0x2C1B_3C6D);
-    hash = (hash ^ hash >> 12).wrapping_mul(0x297A_2D39);
-    f64::from(hash >> 8) / 16_777_216.0
-}
 
 /// Place and age of a spark in the first frame; `None` if it is still waiting.
 fn spark(number: u32) -> Option<(Vector, f64)> {

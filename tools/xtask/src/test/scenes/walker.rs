@@ -3,6 +3,7 @@
 //! The sky and the slabs by their formulas, shadows where the sun's rays pass a hiker, and shirts where the eye's do. A hiker is an upright axis with a
 //! margin: what is near it is covered, what is far from it is not, and nothing is said of what is between.
 
+use super::noise::random;
 use super::rays::Eye;
 use super::vector::{Vector, direction, sum, turned};
 use super::{HEIGHT, WIDTH, is_near};
@@ -35,13 +36,6 @@ const TOLERANCE: f64 = 5.0;
 /// How many of a thousand pixels may differ more: those at joints and, of shadows, at edges.
 const OTHERS: usize = 30;
 
-fn random(number: i64) -> f64 {
-    let mut hash = (number as u32).wrapping_mul(0x9E37_79B1);
-    hash = (hash ^ hash >> 15).wrapping_mul(0x2C1B_3C6D);
-    hash = (hash ^ hash >> 12).wrapping_mul(0x297A_2D39);
-    f64::from(hash >> 8) / 16_777_216.0
-}
-
 fn film(light: Vector) -> Vector {
     light.map(|light| 255.0 * (1.0 - (-1.3 * light).exp2()).sqrt())
 }
@@ -61,7 +55,7 @@ fn paved(x: f64, z: f64, margin: f64) -> Option<Vector> {
     if edge(along) < margin || edge(texel(z)) < margin {
         return None;
     }
-    let (tone, warm) = (166.0 + 26.0 * random(slab) + 3.0, 8.0 * random(500 + slab));
+    let (tone, warm) = (166.0 + 26.0 * random(slab as u32) + 3.0, 8.0 * random(500 + slab as u32));
     Some([tone + warm, tone - 4.0, tone - 18.0 - warm])
 }
 
