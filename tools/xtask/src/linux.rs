@@ -29,7 +29,8 @@ driver. There is no display: programs draw without one (EGL's surfaceless platfo
   setup   downloads Debian's kernel, Mesa and a small system for arm64 into target/linux: 200 MB, 700 MB unpacked, a minute or two.
           It installs mmdebstrap and a C compiler for arm64, if it may. Nothing of Debian is changed
   run     boots, runs PROGRAM, and brings what it leaves in /out back into the folder of -o. PROGRAM is a file for arm64, or the
-          name of a program that Debian's packages have, whose data comes along. Without one, tools/qemu-v3d/guest/draw.c draws gears and a textured cube
+          name of a program that Debian's packages have, whose data comes along. Without one, tools/qemu-v3d/guest/draw.c draws gears
+          and a textured cube
   shell   boots, and gives the serial console with a shell; Ctrl-A X ends QEMU. FILEs are put into /usr/bin
   test    draws with the V3D and with softpipe in the same guest, and compares the pictures; then hang and recovery, overflow memory,
           power management, performance counters, two processes at once, 4x multisampling, and boots

@@ -83,7 +83,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
         }
     }
     let file = file.context("a file with a shader, or a scene, is needed; see `cargo xtask live --help`")?;
-    let is_scene = file.extension().is_none() && !file.exists();
+    let is_scene = file.extension().is_none() && !file.is_file();
     ensure!(!is_scene || things.are_none(), "--texture, --cube and --model are for a shader, not for a scene");
     // A file that cannot be read is known before anything is built.
     let first = if is_scene { Vec::new() } else { read(&file)? };

@@ -5,9 +5,9 @@
 use crate::image::card::{self, CardFile};
 use crate::whole_file;
 use anyhow::{Context, Result, ensure};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-/// Files of a folder with folders within it: deep enough for every card.
+/// Most folders within each other: a link may lead in a circle.
 const MOST_DEPTH: usize = 16;
 
 /// A card.
@@ -51,6 +51,9 @@ impl Card {
             if known.iter().any(|known| known.name == file.name) {
                 continue;
             }
+            // The guest chooses names.
+            let is_below = Path::new(&file.name).components().all(|part| matches!(part, Component::Normal(_)));
+            ensure!(is_below, "the card has the file {:?}, which is not below a folder", file.name);
             let path = folder.join(&file.name);
             whole_file::write(&path, &file.bytes)?;
             written.push(path);
