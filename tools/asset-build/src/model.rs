@@ -481,7 +481,7 @@ pub(crate) fn triangles(mode: gltf::mesh::Mode, order: &[u32]) -> Result<Vec<[u3
 }
 
 pub(crate) fn vertex_bytes(corner: &Corner, flat_normal: Vec3) -> VertexBytes {
-    let mut bytes = [0; 28];
+    let mut bytes = [0; VERTEX_BYTES];
     let normal = corner.normal.unwrap_or(flat_normal).map(|component| f16::from_f32(component).to_le_bytes());
     let position = corner.position.map(f32::to_le_bytes);
     let coordinate = corner.texture_coordinate.map(f32::to_le_bytes);

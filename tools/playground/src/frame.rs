@@ -272,11 +272,14 @@ fn with_shader(
             let known = textures.iter().find(|(image, _)| **image == *part.image);
             let of_part = match known {
                 Some((_, texture)) => texture.clone(),
-                None => texture(device, &part.image)?,
+                None => {
+                    let new = texture(device, &part.image)?;
+                    textures.push((&part.image, new.clone()));
+                    new
+                }
             };
             let bound = of_part.bind(&Sampler::LINEAR).map_err(text)?;
             uniforms.set_texture(&declared.name, bound).map_err(text)?;
-            textures.push((&part.image, of_part));
         }
         pipeline.draw(pass, &mesh, &uniforms).map_err(text)?;
     }

@@ -5,7 +5,7 @@ use crate::mesh::Corner;
 use renderer::glam::{Vec2, Vec3};
 use std::collections::HashMap;
 
-/// Most triangles of a model: at some millions of cycles each frame, more are no pleasure.
+/// Most triangles of a model. With more, a frame would take many seconds in a browser.
 pub const MOST_TRIANGLES: usize = 100_000;
 /// Corners that indices of 16 bits tell apart.
 const MOST_CORNERS: usize = 1 << 16;

@@ -67,7 +67,7 @@ include!(concat!(env!("OUT_DIR"), "/shaders.rs"));
 `;
 
 // A crate of shaders, as the repository's guide has one, whose build script it has.
-export function crateFiles(language, { stage, threads } = {}, source) {
+export function crateFiles(language, { stage = "user", threads } = {}, source) {
   const kind = { fragment: "frag", coordinate: "coord", vertex: "vert" }[stage] ?? "user";
   return [
     ["shaders/Cargo.toml", MANIFEST],
