@@ -17,6 +17,7 @@ use v3d::{Fence, hw::BusAddr};
 
 use crate::{gpu::GpuDevice, scene_parts::moment::Moment, terminal::keyboard::Keyboard};
 
+mod backdrop;
 mod bloom;
 mod breakout;
 mod compute;

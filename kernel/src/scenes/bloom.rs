@@ -28,7 +28,7 @@ use renderer::{
 };
 use v3d::{Fence, hw::tiling::Tiling};
 
-use super::{Scene, SceneContext, SceneEntry, SceneError, flight::whole};
+use super::{Scene, SceneContext, SceneEntry, SceneError, backdrop::bands, flight::whole};
 use crate::{gpu::v3d_platform::V3dPlatform, scene_parts::moment::Moment};
 
 /// The entry in the table of scenes.
@@ -50,6 +50,8 @@ const WARM: Vec3 = Vec3::new(22.0, 7.5, 1.6);
 const COLD: Vec3 = Vec3::new(1.8, 6.5, 20.0);
 /// The part of the light that the floor mirrors.
 const MIRRORED: f32 = 0.14;
+/// Colours of the room at the bottom, at the floor's edge and at the top.
+const ROOM: [[f32; 3]; 3] = [[0.004, 0.004, 0.008], [0.050, 0.058, 0.090], [0.010, 0.013, 0.030]];
 /// Half of the picture's height at distance 1.
 const HALF: f32 = SQRT_2 - 1.0;
 /// What is brighter than this blooms, how much of it from the sharper and from the softer picture, and the exposure of the tone mapping.
@@ -162,17 +164,6 @@ fn light(number: u16, run: f32) -> Vec3 {
     warm * WARM + cold * COLD
 }
 
-/// Dark blue above the floor's edge, and black below.
-fn room(target: &Target, horizon: f32) -> [ShadedVertex<3>; 6] {
-    const ROWS: [[f32; 3]; 3] = [[0.004, 0.004, 0.008], [0.050, 0.058, 0.090], [0.010, 0.013, 0.030]];
-    let viewport = target.viewport();
-    let rows = [-1.0, horizon, 1.0];
-    core::array::from_fn(|n| {
-        let x = if n % 2 == 0 { 1.0 } else { -1.0 };
-        ShadedVertex::flat(x, rows[n / 2], 1.0, viewport.half_width, viewport.half_height, ROWS[n / 2])
-    })
-}
-
 impl Scene for Bloom {
     fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError> {
         let aspect = context.target.aspect();
@@ -197,7 +188,7 @@ impl Scene for Bloom {
         let mut frame = context.device.frame()?;
         let mut pass = frame.pass(&PassDescriptor::to(&self.light).clear([0.0; 4]))?;
         let horizon = view.transform_vector3(Vec3::Y).z / HALF;
-        let room = room(&self.light, horizon);
+        let room = bands(&self.light, [-1.0, horizon, 1.0].into_iter().zip(ROOM));
         pass.draw_vertices(&self.backdrop, Primitive::TriangleStrip, &room, &NoUniforms, &gradient::FragmentUniforms)?;
         let size = self.light.height_px() as f32 / HALF;
         let seen = Uniforms { matrix: rows(&camera), size };

@@ -14,7 +14,7 @@ use qpu_shaders::{
     sparks_move::{Bindings, COMPUTE},
 };
 use renderer::{
-    Blend, BlendPart, Factor, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Shading, Target,
+    Blend, BlendPart, Factor, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, Primitive, Shading,
     glam::{
         Mat4, Vec2, Vec3,
         camera::rh::{proj::opengl::perspective, view::look_at_mat4},
@@ -24,7 +24,7 @@ use renderer::{
 };
 use v3d::Fence;
 
-use super::{Scene, SceneContext, SceneEntry, SceneError};
+use super::{Scene, SceneContext, SceneEntry, SceneError, backdrop::bands};
 use crate::{
     gpu::GpuDevice,
     scene_parts::{moment::Moment, noise::random},
@@ -53,6 +53,8 @@ const TURN: u64 = 2400;
 /// The distance of the nozzles from the middle, and the speed of their jets: outwards, upwards and in the direction of their motion.
 const RADIUS: f32 = 1.5;
 const JET: Vec3 = Vec3::new(-0.9, 5.3, 0.9);
+/// Colours of the dark room at the bottom, at the horizon and at the top.
+const ROOM: [[f32; 3]; 3] = [[0.004, 0.005, 0.012], [0.060, 0.058, 0.085], [0.008, 0.012, 0.040]];
 /// Half of the picture's height at distance 1.
 const HALF: f32 = SQRT_2 - 1.0;
 /// Diameter of a spark.
@@ -140,17 +142,6 @@ impl Particles {
     }
 }
 
-/// The dark room: a gradient to the horizon from above and from below.
-fn room(target: &Target, horizon: f32) -> [ShadedVertex<3>; 6] {
-    const ROWS: [[f32; 3]; 3] = [[0.004, 0.005, 0.012], [0.060, 0.058, 0.085], [0.008, 0.012, 0.040]];
-    let viewport = target.viewport();
-    let rows = [-1.0, horizon, 1.0];
-    core::array::from_fn(|n| {
-        let x = if n % 2 == 0 { 1.0 } else { -1.0 };
-        ShadedVertex::flat(x, rows[n / 2], 1.0, viewport.half_width, viewport.half_height, ROWS[n / 2])
-    })
-}
-
 impl Scene for Particles {
     fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError> {
         // One step in each frame of a fixed step; live, as many as the clock demands.
@@ -171,7 +162,7 @@ impl Scene for Particles {
         let mut frame = context.device.frame()?;
         let mut pass = frame.pass(&PassDescriptor::to(target).clear([0.0; 4]))?;
         let pitch = view.transform_vector3(Vec3::Y).z;
-        let room = room(target, pitch / HALF);
+        let room = bands(target, [-1.0, pitch / HALF, 1.0].into_iter().zip(ROOM));
         pass.draw_vertices(&self.backdrop, Primitive::TriangleStrip, &room, &NoUniforms, &gradient::FragmentUniforms)?;
         let [_, (_, sparks)] = &self.sparks;
         for (height, brightness) in [(-1.0, 0.13), (1.0, 0.62)] {

@@ -32,7 +32,7 @@ use renderer::{
 };
 use v3d::{Fence, hw::tiling::Tiling};
 
-use super::{Scene, SceneContext, SceneEntry, SceneError};
+use super::{Scene, SceneContext, SceneEntry, SceneError, backdrop::bands};
 use crate::{
     gpu::GpuDevice,
     scene_parts::{moment::Moment, shapes::Shape},
@@ -250,8 +250,7 @@ fn temple() -> Shape {
 }
 
 /// A gradient from the horizon upwards, behind everything.
-fn sky(target: &Target, view: &Mat4) -> [ShadedVertex<3>; 8] {
-    let viewport = target.viewport();
+fn sky(target: &Target, view: &Mat4) -> Vec<ShadedVertex<3>> {
     // Where a distant point at a height, relative to its distance, is on the screen.
     let row = |height: f32| {
         let ahead = view.inverse().transform_vector3(Vec3::NEG_Z) * Vec3::new(1.0, 0.0, 1.0);
@@ -261,11 +260,7 @@ fn sky(target: &Target, view: &Mat4) -> [ShadedVertex<3>; 8] {
     let film = |light: Vec3| (Vec3::ONE - (-LN_2 * light).exp()).powf(0.5).to_array();
     let between = |share: f32| Vec3::from_array(HORIZON).lerp(Vec3::from_array(ZENITH), share);
     let rows = [(-1.0, 0.0), (row(0.0), 0.0), (row(0.18), 0.55), (1.0, 1.0)];
-    core::array::from_fn(|n| {
-        let (y, share) = rows[n / 2];
-        let x = if n % 2 == 0 { 1.0 } else { -1.0 };
-        ShadedVertex::flat(x, y, 1.0, viewport.half_width, viewport.half_height, film(between(share)))
-    })
+    bands(target, rows.map(|(y, share)| (y, film(between(share)))))
 }
 
 impl Scene for Shadows {

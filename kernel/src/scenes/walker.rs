@@ -29,7 +29,7 @@ use renderer::{
 };
 use v3d::Fence;
 
-use super::{Scene, SceneContext, SceneEntry, SceneError, textured_cube::mipmapped};
+use super::{Scene, SceneContext, SceneEntry, SceneError, backdrop::bands, textured_cube::mipmapped};
 use crate::{
     gpu::GpuDevice,
     scene_parts::{assets::WALKER, moment::Moment, noise::random},
@@ -129,16 +129,10 @@ fn paving() -> Vec<u8> {
 }
 
 /// The sky from the horizon, at a height on the screen, upwards.
-fn sky(target: &Target, horizon: f32) -> [ShadedVertex<3>; 6] {
-    let viewport = target.viewport();
+fn sky(target: &Target, horizon: f32) -> Vec<ShadedVertex<3>> {
     let film = |light: Vec3| (Vec3::ONE - (-1.3 * LN_2 * light).exp()).powf(0.5).to_array();
     let rows = [(horizon - 0.05, 0.0), (horizon + 0.55, 0.62), (horizon + 1.9, 1.0)];
-    core::array::from_fn(|n| {
-        let (y, share) = rows[n / 2];
-        let x = if n % 2 == 0 { 1.0 } else { -1.0 };
-        let color = film(HORIZON.lerp(ZENITH, share));
-        ShadedVertex::flat(x, y, 1.0, viewport.half_width, viewport.half_height, color)
-    })
+    bands(target, rows.map(|(y, share)| (y, film(HORIZON.lerp(ZENITH, share)))))
 }
 
 impl Scene for Walker {
