@@ -54,7 +54,7 @@ pub enum Command {
     },
     /// Stops the scene. While a scene is running, any key does.
     SceneStop,
-    /// The files of the shaders that the last scene was drawn with.
+    /// The files of the shaders that scenes were started with since this command was given last.
     SceneShaders,
     /// Loads what the scene `live` draws from a folder of the card.
     SceneLoad(

@@ -146,11 +146,9 @@ pub(super) fn load_folder(session: &mut Session, folder: &str) -> CommandResult 
     if has(MODEL) {
         model(session, &path(MODEL))?;
     }
-    for extension in ["png", "qoi"] {
-        let faces = FACES.map(|face| format!("{face}.{extension}"));
-        if faces.iter().all(|face| has(face)) {
-            cube(session, &faces.map(|face| path(&face)))?;
-        }
+    let faces = ["png", "qoi"].map(|extension| FACES.map(|face| format!("{face}.{extension}")));
+    if let Some(faces) = faces.into_iter().find(|faces| faces.iter().all(|face| has(face))) {
+        cube(session, &faces.map(|face| path(&face)))?;
     }
     load(session, &path(SHADER))?;
     println!("`scene run live` shows it");
