@@ -15,6 +15,7 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
+use core::cell::Cell;
 
 use renderer::glam::{Mat3, Mat4, Quat, Vec2, Vec3, Vec4};
 use serde_json::Value;
@@ -27,6 +28,8 @@ pub const MOST_TRIANGLES: usize = 1 << 16;
 const MOST_TEXT_BYTES: usize = 512 << 10;
 /// Elements of an accessor.
 const MOST_ELEMENTS: usize = 3 * MOST_TRIANGLES;
+/// Primitives and elements of their accessors that are read, each once for each node that has its mesh.
+const MOST_READ: usize = 1 << 22;
 /// Nodes that are visited: a node may be a child of several, which multiplies them.
 const MOST_NODES: usize = 1 << 14;
 /// Depth of nodes within nodes.
@@ -72,7 +75,8 @@ impl Model {
                 name.as_str().unwrap_or("?")
             ));
         }
-        let mut reader = Reader { json: &json, binary, corners: Vec::new(), nodes: 0, picture: None };
+        let mut reader =
+            Reader { json: &json, binary, corners: Vec::new(), nodes: 0, read: Cell::new(0), picture: None };
         let scene = number(&json, "scene").unwrap_or(0);
         let scene = items(&json, "scenes").get(scene).ok_or("the model has no scene")?;
         for node in items(scene, "nodes") {
@@ -148,6 +152,8 @@ struct Reader<'f> {
     binary: &'f [u8],
     corners: Vec<Corner>,
     nodes: usize,
+    /// Primitives and elements so far.
+    read: Cell<usize>,
     /// The file of the first picture.
     picture: Option<&'f [u8]>,
 }
@@ -186,7 +192,17 @@ impl<'f> Reader<'f> {
         Ok(())
     }
 
+    /// Counts what is read, so that a small file does not take for ever.
+    fn count(&self, read: usize) -> Result<(), String> {
+        self.read.set(self.read.get().saturating_add(read));
+        if self.read.get() > MOST_READ {
+            return Err(format!("the nodes of the model have more than {MOST_READ} attributes and indices"));
+        }
+        Ok(())
+    }
+
     fn primitive(&mut self, primitive: &'f Value, transform: &Mat4) -> Result<(), String> {
+        self.count(1)?;
         let attribute = |name: &str| match number(&primitive["attributes"], name) {
             Some(accessor) => self.elements(accessor, 0.0).map(Some),
             None => Ok(None),
@@ -313,6 +329,7 @@ impl<'f> Reader<'f> {
         if end.is_none_or(|end| end > view.len()) {
             return Err(wrong("is larger than its buffer view"));
         }
+        self.count(count)?;
         let element = |number: usize| {
             let mut element = [0.0, 0.0, 0.0, fourth];
             for (component, value) in element.iter_mut().enumerate().take(components) {
@@ -356,7 +373,9 @@ fn fit(corners: &mut [Corner]) -> Result<(), String> {
     let high = corners.iter().fold(Vec3::NEG_INFINITY, |high, corner| high.max(corner.place));
     let middle = 0.5 * (low + high);
     let radius = corners.iter().fold(0.0f32, |radius, corner| radius.max(corner.place.distance(middle)));
-    if !radius.is_finite() || !middle.is_finite() {
+    // Minima and maxima pass over what is no number.
+    let are_finite = corners.iter().all(|corner| corner.place.is_finite());
+    if !are_finite || !radius.is_finite() || !middle.is_finite() {
         return Err("the model has places that are no numbers".to_string());
     }
     let scale = if radius > 0.0 { 1.0 / radius } else { 1.0 };
@@ -478,6 +497,32 @@ mod tests {
         }
         assert_eq!(Model::read(b"glTF").unwrap_err(), "the model has version 0 of glTF, not 2");
         assert_eq!(Model::read(b"PNG").unwrap_err(), "the file is no binary glTF model (.glb)");
+    }
+
+    #[test]
+    fn a_place_that_is_no_number_is_refused() {
+        let (json, mut binary) = triangle();
+        binary[..4].copy_from_slice(&f32::NAN.to_le_bytes());
+        assert!(Model::read(&glb(&json, &binary)).unwrap_err().contains("no numbers"));
+    }
+
+    /// A triangle whose few corners have an attribute of many elements, again and again.
+    #[test]
+    fn what_is_read_again_and_again_is_limited() {
+        let (mut json, mut binary) = triangle();
+        binary.resize(56 + MOST_ELEMENTS, 0);
+        json["buffers"][0]["byteLength"] = json!(binary.len());
+        let push = |list: &mut Value, what: Value| list.as_array_mut().unwrap().push(what);
+        push(&mut json["bufferViews"], json!({ "buffer": 0, "byteOffset": 56, "byteLength": MOST_ELEMENTS }));
+        push(
+            &mut json["accessors"],
+            json!({ "bufferView": 3, "componentType": 5121, "type": "SCALAR", "count": MOST_ELEMENTS }),
+        );
+        json["meshes"][0]["primitives"][0]["attributes"]["NORMAL"] = json!(3);
+        assert!(Model::read(&glb(&json, &binary)).is_ok());
+        let primitive = json["meshes"][0]["primitives"][0].clone();
+        json["meshes"][0]["primitives"] = json!(vec![primitive; 1 + MOST_READ / MOST_ELEMENTS]);
+        assert!(Model::read(&glb(&json, &binary)).unwrap_err().contains("attributes and indices"));
     }
 
     /// The models of the kernel's own scenes, whole, cut off and changed.
