@@ -224,7 +224,6 @@ fn kept_depths_are_a_texture() {
     let mut pass = frame.pass(&PassDescriptor::to(&stage.target).clear(unorm(CLEAR))).unwrap();
     let uniforms = textured::FragmentUniforms { image };
     pass.draw_vertices(&pipeline, Primitive::TriangleStrip, &corners, &NoUniforms, &uniforms).unwrap();
-    drop(pass);
     let of = |depth: f64| {
         let [low, middle, high, _] = ((depth * f64::from(0xff_ffff)) as u32).to_le_bytes();
         [9, low, middle, high]

@@ -331,16 +331,17 @@ impl SimdTask for Interpolation<'_> {
             }
             // Loops of few operations, without branches, which the compiler turns into vectors.
             let mut values = [0.0; LANES];
-            for lane in 0..LANES {
+            for (lane, value) in values.iter_mut().enumerate() {
                 let first = a[lane] * dx[lane] + b[lane] * dy[lane];
-                values[lane] = PixelSteps::new(a[lane], b[lane]).from_first(first, lane);
+                *value = PixelSteps::new(a[lane], b[lane]).from_first(first, lane);
             }
-            for lane in 0..LANES {
-                varying.value.0[lane] = (values[lane] as f32).to_bits();
+            for (bits, value) in varying.value.0.iter_mut().zip(values) {
+                *bits = (value as f32).to_bits();
             }
-            for lane in 0..LANES {
-                let (value, coefficients) = (varying.value.0[lane] & !SIGN, varying.coefficients.0[lane] & !SIGN);
-                largest[lane] = value.max(coefficients).max(largest[lane]);
+            for (largest, (value, coefficients)) in
+                largest.iter_mut().zip(varying.value.0.iter().zip(varying.coefficients.0))
+            {
+                *largest = (value & !SIGN).max(coefficients & !SIGN).max(*largest);
             }
         }
         batch.interpolated = true;

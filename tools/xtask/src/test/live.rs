@@ -347,7 +347,44 @@ fn hostile() -> Vec<Hostile> {
     ]
 }
 
-/// Sources that mean harm, damaged and incomplete uploads: each is refused with a sentence, and the kernel goes on.
+/// Seeds of [`with_mistakes`].
+const MISTAKEN: std::ops::Range<u64> = 0..40;
+/// The largest source that gets mistakes.
+const MISTAKEN_BYTES: usize = 4096;
+
+/// A shader of the tree with random mistakes: words are left out, doubled, exchanged, or replaced by those of another one. The seed decides all of it.
+fn with_mistakes(shaders: &[String], seed: u64) -> String {
+    let mut random = oorandom::Rand32::new(seed);
+    let mut below = |limit: usize| random.rand_range(0..limit.max(1) as u32) as usize;
+    let words = |shader: &str| shader.split_inclusive(char::is_whitespace).map(str::to_owned).collect::<Vec<_>>();
+    let mut mistaken = words(&shaders[below(shaders.len())]);
+    let other = words(&shaders[below(shaders.len())]);
+    for _ in 0..=below(3) {
+        let (at, with) = (below(mistaken.len()), below(mistaken.len()));
+        match below(4) {
+            0 => drop(mistaken.remove(at)),
+            1 => mistaken.insert(at, mistaken[at].clone()),
+            2 => mistaken.swap(at, with),
+            _ => mistaken[at] = other[below(other.len())].clone(),
+        }
+    }
+    mistaken.concat()
+}
+
+/// The shaders of the library that are short enough to get mistakes, in the order of their names.
+fn short_shaders(workspace: &Workspace) -> Result<Vec<String>> {
+    let folder = workspace.root.join("qpu-shaders/shaders");
+    let mut paths: Vec<_> =
+        std::fs::read_dir(&folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "wgsl"));
+    paths.sort();
+    let mut shaders = paths.iter().map(std::fs::read_to_string).collect::<std::io::Result<Vec<_>>>()?;
+    shaders.retain(|shader| shader.len() <= MISTAKEN_BYTES && !shader.is_empty());
+    ensure!(shaders.len() > 10, "{} shaders are in {}", shaders.len(), folder.display());
+    Ok(shaders)
+}
+
+/// Sources that mean harm, shaders with mistakes, damaged and incomplete uploads: each is refused with a sentence, and the kernel goes on.
 pub(super) fn hostile_sources(workspace: &Workspace, built: &Built) -> Result<String> {
     with_v3d(workspace, built, |machine, _, deadline| {
         let console = &machine.console;
@@ -371,13 +408,24 @@ pub(super) fn hostile_sources(workspace: &Workspace, built: &Built) -> Result<St
             ensure!(said.contains(word), "{name}: {said}");
             goes_on(name)?;
         }
+        let shaders = short_shaders(workspace)?;
+        let mut mistaken = 0;
+        for seed in MISTAKEN {
+            let source = with_mistakes(&shaders, seed);
+            let reply = live::send(console, "mistaken.wgsl", source.as_bytes())
+                .with_context(|| format!("with the mistakes of seed {seed}"))?;
+            mistaken += u32::from(reply.result.is_err());
+        }
+        // Others still compile, or are no fragment shader to begin with.
+        ensure!(mistaken >= 20, "{mistaken} shaders with mistakes are refused");
+        goes_on("shaders with mistakes")?;
         damaged(console, &good)?;
         goes_on("damaged uploads")?;
         run_scene(console, "live", 0..1, deadline)?;
         ensure!(middle(&machine.screenshot()?)? == [0, 255, 0], "the last good shader is not what is drawn");
         let stacks = console.command("mem", "", deadline, |_| {})?.lines()?;
         let stack = stacks.iter().find(|line| line.contains("kernel")).cloned().unwrap_or_default();
-        Ok(format!("{} sources refused; {stack}", sources.len()))
+        Ok(format!("{} sources and {mistaken} shaders with mistakes refused; {stack}", sources.len()))
     })
 }
 
