@@ -1,9 +1,9 @@
 //! A flight over hills with trees, in the haze of a morning: normal mapping, fog, and pictures instead of leaves
 //!
 //! The hills are a formula, of which a mesh has a point every two metres; what is smaller is in a texture of slopes, which `ground.wgsl` adds to the
-//! mesh's normals at two sizes, so that light and shadow show it. A tree is a rectangle that turns towards the eye, with a picture that is clear around the leaves. Alpha
-//! decides how many of a pixel's four samples are written (alpha to coverage), so trees need not be sorted, and their edges are smooth. Haze fades what is far
-//! to the colour of the air, which is warmer around the sun. The sky is drawn last, where nothing is in front of it.
+//! mesh's normals at two sizes, so that light and shadow show it. A tree is a rectangle that turns towards the eye, with a picture that is clear around the
+//! leaves. Alpha decides how many of a pixel's four samples are written (alpha to coverage), so trees need not be sorted, and their edges are smooth. Haze
+//! fades what is far to the colour of the air, which is warmer around the sun. The sky is drawn last, where nothing is in front of it.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::f32::consts::{FRAC_PI_4, SQRT_2, TAU};
