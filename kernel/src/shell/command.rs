@@ -352,7 +352,7 @@ pub const TABLE: [Row; 30] = [
         "draw a scene, starting at a frame; without `frames`, until a key is pressed",
     ),
     row("scene load", "FOLDER", "have the scene live draw what a folder of the SD card has: shader, texture, model"),
-    row("scene shaders", "", "the files of the shaders that the last scene was drawn with"),
+    row("scene shaders", "", "the files of the shaders that were drawn with since this was last asked"),
     row("scene stop", "", "stop drawing"),
     row("ls", "[FOLDER]", "the files on the SD card"),
     row("cat", "FILE", "a text file of the SD card"),
