@@ -33,6 +33,7 @@ pub mod property;
 pub mod refusals;
 pub mod sd_card;
 pub mod swapchain;
+mod waiting;
 
 pub use bus::Bus;
 pub use chip::{Chip, Pool, PowerOnError};

@@ -5,7 +5,7 @@
 
 use v3d::hw::BusAddr;
 
-use crate::bus::Bus;
+use crate::{bus::Bus, waiting};
 
 /// Where a chip's peripherals begin, and where the VideoCore sees the ARM's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,6 @@ impl Peripherals {
 
     /// Waits, looking at the system timer.
     pub fn spin_for_us(self, bus: &impl Bus, time_us: u64) {
-        let end_us = self.now_us(bus) + time_us;
-        while self.now_us(bus) <= end_us {}
+        waiting::spin_for_us(|| self.now_us(bus), time_us);
     }
 }

@@ -19,6 +19,8 @@
 
 use core::fmt;
 
+use crate::waiting;
+
 /// What every write needs in its bits 31:24 to have an effect.
 const PASSWORD: u32 = 0x5a00_0000;
 
@@ -330,18 +332,11 @@ impl<R: PowerRegisters> GraphicsPower<R> {
 
     /// Whether a condition comes true within `limit_us` microseconds.
     fn comes_true(&self, limit_us: u64, condition: impl Fn() -> bool) -> bool {
-        let end_us = self.registers.now_us() + limit_us;
-        while !condition() {
-            if self.registers.now_us() > end_us {
-                return false;
-            }
-        }
-        true
+        waiting::comes_true(|| self.registers.now_us(), limit_us, condition)
     }
 
     fn spin_for_us(&self, time_us: u64) {
-        let end_us = self.registers.now_us() + time_us;
-        while self.registers.now_us() <= end_us {}
+        waiting::spin_for_us(|| self.registers.now_us(), time_us);
     }
 }
 

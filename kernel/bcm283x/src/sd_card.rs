@@ -30,6 +30,8 @@ use csd::Csd;
 pub use error::CardError;
 use registers::{Register, SdRegisters, control0, control1, event, present, transfer};
 
+use crate::waiting;
+
 /// Bytes of a block.
 pub const BLOCK_BYTES: usize = 512;
 
@@ -425,18 +427,11 @@ impl<R: SdRegisters> SdSlot<R> {
 
     /// Whether a condition comes true within `limit_us` microseconds.
     fn comes_true(&self, limit_us: u64, condition: impl Fn(&R) -> bool) -> bool {
-        let end_us = self.registers.now_us() + limit_us;
-        while !condition(&self.registers) {
-            if self.registers.now_us() > end_us {
-                return false;
-            }
-        }
-        true
+        waiting::comes_true(|| self.registers.now_us(), limit_us, || condition(&self.registers))
     }
 
     fn spin_for_us(&self, time_us: u64) {
-        let end_us = self.registers.now_us() + time_us;
-        while self.registers.now_us() <= end_us {}
+        waiting::spin_for_us(|| self.registers.now_us(), time_us);
     }
 }
 
