@@ -10,11 +10,7 @@ use tock_registers::{
     registers::ReadWrite,
 };
 
-use super::{
-    boot_requests,
-    firmware::BehindMailbox,
-    gpio::{self, CardPins},
-};
+use super::{boot_requests, firmware::BehindMailbox, gpio};
 use crate::{arch::clock, mmio::Mmio};
 
 register_structs! {
@@ -34,7 +30,7 @@ pub struct Hardware {
     /// The controller.
     pub controller: Mmio<Registers>,
     /// The pins of the card.
-    pub pins: Mmio<CardPins>,
+    pub pins: Mmio<gpio::Registers>,
 }
 
 impl SdRegisters for Hardware {

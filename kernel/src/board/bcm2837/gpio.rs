@@ -44,28 +44,14 @@ register_structs! {
         (0x08 => pub gpfsel2: ReadWrite<u32>),
         (0x0c => pub gpfsel3: ReadWrite<u32, GPFSEL3::Register>),
         (0x10 => pub gpfsel4: ReadWrite<u32>),
-        (0x14 => _gpfsel5),
+        (0x14 => pub gpfsel5: ReadWrite<u32>),
+        (0x18 => _reserved0),
         (0x1c => pub gpset: [WriteOnly<u32>; 2]),
-        (0x24 => _reserved),
+        (0x24 => _reserved1),
         (0x28 => pub gpclr: [WriteOnly<u32>; 2]),
         (0x30 => _others),
         (0x94 => pub gppud: ReadWrite<u32, GPPUD::Register>),
         (0x98 => pub gppudclk0: ReadWrite<u32>),
-        (0x9c => @END),
-    }
-}
-
-register_structs! {
-    /// The part of the GPIO block that connects the SD card.
-    #[allow(missing_docs, reason = "field names are the manual's register names")]
-    pub CardPins {
-        (0x00 => _gpfsel0),
-        (0x0c => pub gpfsel3: ReadWrite<u32>),
-        (0x10 => pub gpfsel4: ReadWrite<u32>),
-        (0x14 => pub gpfsel5: ReadWrite<u32>),
-        (0x18 => _others),
-        (0x94 => pub gppud: ReadWrite<u32, GPPUD::Register>),
-        (0x98 => _gppudclk0),
         (0x9c => pub gppudclk1: ReadWrite<u32>),
         (0xa0 => @END),
     }
@@ -95,12 +81,17 @@ pub fn connect_pl011(registers: &Mmio<Registers>, wait_150_cycles: impl Fn()) {
     registers.gpfsel3.modify(GPFSEL3::FSEL32::Input + GPFSEL3::FSEL33::Input);
     registers.gpfsel1.modify(GPFSEL1::FSEL14::Alt0Pl011 + GPFSEL1::FSEL15::Alt0Pl011);
     // The receiver is pulled up, so that an open cable reads as an idle line.
+    pull_up(registers, &registers.gppudclk0, 1 << 15, wait_150_cycles);
+}
+
+/// Connects pins with pull-ups: those with a bit in `pins`, which one of the clock registers has.
+fn pull_up(registers: &Registers, clock: &ReadWrite<u32>, pins: u32, wait_150_cycles: impl Fn()) {
     registers.gppud.write(GPPUD::PUD::Up);
     wait_150_cycles();
-    registers.gppudclk0.set(1 << 15);
+    clock.set(pins);
     wait_150_cycles();
     registers.gppud.write(GPPUD::PUD::Off);
-    registers.gppudclk0.set(0);
+    clock.set(0);
 }
 
 /// The function of the Arasan controller, both on pins 34 to 39 and on pins 48 to 53 [BCM2835 ARM Peripherals, 6.2].
@@ -118,17 +109,12 @@ fn with_function(word: u32, pins: core::ops::RangeInclusive<u8>, function: u32, 
 /// to 39.
 ///
 /// `wait_150_cycles` waits as in [`connect_pl011`].
-pub fn connect_card(registers: &Mmio<CardPins>, wait_150_cycles: impl Fn()) {
+pub fn connect_card(registers: &Mmio<Registers>, wait_150_cycles: impl Fn()) {
     const INPUT: u32 = 0b000;
     registers.gpfsel3.set(with_function(registers.gpfsel3.get(), 34..=39, INPUT, |function| function == ALT3));
     registers.gpfsel4.set(with_function(registers.gpfsel4.get(), 48..=49, ALT3, |_| true));
     registers.gpfsel5.set(with_function(registers.gpfsel5.get(), 50..=53, ALT3, |_| true));
-    registers.gppud.write(GPPUD::PUD::Up);
-    wait_150_cycles();
-    registers.gppudclk1.set(0b11_1110 << (48 - 32));
-    wait_150_cycles();
-    registers.gppud.write(GPPUD::PUD::Off);
-    registers.gppudclk1.set(0);
+    pull_up(registers, &registers.gppudclk1, 0b11_1110 << (48 - 32), wait_150_cycles);
 }
 
 /// Configures a pin from 20 to 29 or from 40 to 49 as an output. Other pins are ignored.

@@ -40,8 +40,8 @@ pub struct Peripherals {
     pub graphics_clock: Mmio<power::ClockRegisters>,
     /// The controller of SD cards.
     pub emmc: Mmio<emmc::Registers>,
-    /// The pins of the SD card, which are a part of the GPIO block.
-    pub card_pins: Mmio<gpio::CardPins>,
+    /// The GPIO block again, for the pins of the SD card.
+    pub card_pins: Mmio<gpio::Registers>,
     /// The hardware video scaler.
     pub hvs: Mmio<hvs::Registers>,
     /// The V3D.
