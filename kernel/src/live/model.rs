@@ -144,6 +144,9 @@ fn floats<const N: usize>(json: &Value, name: &str) -> Option<[f32; N]> {
     Some(floats)
 }
 
+/// Reads a number of a component type from its bytes.
+type ReadNumber = fn(&[u8]) -> f32;
+
 /// The elements of an accessor, four numbers each: missing ones are 0, the last 1.
 type Elements = Vec<[f32; 4]>;
 
@@ -203,16 +206,12 @@ impl<'f> Reader<'f> {
 
     fn primitive(&mut self, primitive: &'f Value, transform: &Mat4) -> Result<(), String> {
         self.count(1)?;
-        let attribute = |name: &str| match number(&primitive["attributes"], name) {
-            Some(accessor) => self.elements(accessor, 0.0).map(Some),
-            None => Ok(None),
+        let attribute = |name: &str, fourth: f32| {
+            number(&primitive["attributes"], name).map(|accessor| self.elements(accessor, fourth)).transpose()
         };
-        let Some(places) = attribute("POSITION")? else { return Ok(()) };
-        let (normals, uvs) = (attribute("NORMAL")?, attribute("TEXCOORD_0")?);
-        let colors = match number(&primitive["attributes"], "COLOR_0") {
-            Some(accessor) => Some(self.elements(accessor, 1.0)?),
-            None => None,
-        };
+        let Some(places) = attribute("POSITION", 0.0)? else { return Ok(()) };
+        let (normals, uvs) = (attribute("NORMAL", 0.0)?, attribute("TEXCOORD_0", 0.0)?);
+        let colors = attribute("COLOR_0", 1.0)?;
         let order: Vec<usize> = match number(primitive, "indices") {
             Some(accessor) => self.elements(accessor, 0.0)?.iter().map(|element| element[0] as usize).collect(),
             None => (0..places.len()).collect(),
@@ -292,26 +291,19 @@ impl<'f> Reader<'f> {
             Some("VEC4") => 4,
             _ => return Err(wrong("has neither numbers nor vectors")),
         };
-        let is_normalized = accessor["normalized"] == true;
-        let most = |most: f32| if is_normalized { most } else { 1.0 };
-        // The component types: BYTE, UNSIGNED_BYTE, SHORT, UNSIGNED_SHORT, UNSIGNED_INT, FLOAT [glTF 3.6.2.2].
-        let (size, read): (usize, fn(&[u8]) -> f32) = match number(accessor, "componentType") {
-            Some(5120) => (1, |bytes| f32::from(bytes[0] as i8)),
-            Some(5121) => (1, |bytes| f32::from(bytes[0])),
-            Some(5122) => (2, |bytes| f32::from(i16::from_le_bytes([bytes[0], bytes[1]]))),
-            Some(5123) => (2, |bytes| f32::from(u16::from_le_bytes([bytes[0], bytes[1]]))),
+        // The component types: BYTE, UNSIGNED_BYTE, SHORT, UNSIGNED_SHORT, UNSIGNED_INT, FLOAT [glTF 3.6.2.2]. Their bytes, what is 1 in normalized ones, and
+        // how they are read.
+        let (size, one, read): (usize, f32, ReadNumber) = match number(accessor, "componentType") {
+            Some(5120) => (1, 127.0, |bytes| f32::from(bytes[0] as i8)),
+            Some(5121) => (1, 255.0, |bytes| f32::from(bytes[0])),
+            Some(5122) => (2, 32767.0, |bytes| f32::from(i16::from_le_bytes([bytes[0], bytes[1]]))),
+            Some(5123) => (2, 65535.0, |bytes| f32::from(u16::from_le_bytes([bytes[0], bytes[1]]))),
             // Exact up to 2^24, more than there may be vertices.
-            Some(5125) => (4, |bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as f32),
-            Some(5126) => (4, |bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])),
-            _ => return Err(wrong("has components of a type that glTF has not")),
+            Some(5125) => (4, 1.0, |bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as f32),
+            Some(5126) => (4, 1.0, |bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])),
+            _ => return Err(wrong("has components of a type that glTF does not have")),
         };
-        let most = match number(accessor, "componentType") {
-            Some(5120) => most(127.0),
-            Some(5121) => most(255.0),
-            Some(5122) => most(32767.0),
-            Some(5123) => most(65535.0),
-            _ => 1.0,
-        };
+        let one = if accessor["normalized"] == true { one } else { 1.0 };
         let count = number(accessor, "count").unwrap_or(0);
         let view_index = number(accessor, "bufferView").ok_or_else(|| wrong("has no buffer view"))?;
         let view = self.view(view_index)?;
@@ -333,7 +325,7 @@ impl<'f> Reader<'f> {
         let element = |number: usize| {
             let mut element = [0.0, 0.0, 0.0, fourth];
             for (component, value) in element.iter_mut().enumerate().take(components) {
-                *value = read(&view[start + number * stride + component * size..][..size]) / most;
+                *value = read(&view[start + number * stride + component * size..][..size]) / one;
             }
             element
         };
