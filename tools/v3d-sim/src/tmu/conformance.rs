@@ -4,9 +4,9 @@
 //! the same in all cases. Each lookup is computed by the reference and at each SIMD level; results and faults are compared. Lookups that are left to
 //! the reference are counted, as are those with the same value everywhere, which prove little.
 
-use super::filter;
 use super::texture::Texture;
 use super::vectorized::{Prepared, Sampled};
+use super::{filter, format};
 use crate::memory::{Memory, OwnedMemory};
 use crate::qpu::lanes::Lanes;
 use crate::random::{Failure, Random};
@@ -124,8 +124,8 @@ fn run_case(suite: Suite, case: u64, memory: Memory<'_>, summary: &mut Summary) 
             if level == SimdLevel::Avx512 {
                 summary.in_vectors += 1;
                 summary.varied += u64::from(result != Lanes::splat(result.0[0]));
-                let has_halves = matches!(texture.texture_type, TextureType::S16F | TextureType::Rgba64);
-                summary.blended_halves += u64::from(has_halves && texture.mag == MagFilter::Linear);
+                let blends = texture.mag == MagFilter::Linear;
+                summary.blended_halves += u64::from(blends && format::has_halves(texture.texture_type));
             }
         }
     }

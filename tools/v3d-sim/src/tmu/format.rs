@@ -169,6 +169,11 @@ pub(super) const fn one_bit(bits: u32) -> u8 {
     if bits & 1 == 1 { 0xff } else { 0 }
 }
 
+/// Whether texels have 16-bit floats.
+pub(super) const fn has_halves(texture_type: TextureType) -> bool {
+    matches!(texture_type, TextureType::S16F | TextureType::Rgba64)
+}
+
 /// The channels of a texel of 16-bit floats.
 pub(super) fn halves(
     memory: Memory<'_>,

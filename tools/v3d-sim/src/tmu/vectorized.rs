@@ -5,8 +5,7 @@
 //! branches. Mostly all elements are sampled from the same level; if not, each level that is needed is sampled for all of them, and each element selects its
 //! own.
 //!
-//! Types of 16-bit floats have a way of their own from the texels on ([`halves`]). Rare cases are left to the reference: faults, and 16-bit floats beside a
-//! border or of two levels.
+//! Texels of 16-bit floats are read and blended by [`halves`]. Rare cases are left to the reference: faults, and 16-bit floats with a border or of two levels.
 
 mod address;
 mod axis;
@@ -17,6 +16,7 @@ mod texel;
 
 use super::border;
 use super::cube;
+use super::format;
 use super::texture::{Texture, layout_bits};
 use crate::memory::Memory;
 use crate::qpu::lanes::{ALL, Lanes, Mask};
@@ -192,7 +192,7 @@ impl Lookup<'_> {
             None => Points { s, t, face: W::splat(0) },
             Some(stride) => face_points(s, t, r, stride)?,
         };
-        if matches!(texture.texture_type, TextureType::S16F | TextureType::Rgba64) {
+        if format::has_halves(texture.texture_type) {
             return self.halves(&points, &choice);
         }
         Some(Sampled { result: self.blend_levels(&points, &choice, border)?, second: None })
@@ -212,10 +212,9 @@ impl Lookup<'_> {
             let [texels] = halves::read(*texture_type, self.memory, &places([(&column, &row)]))?;
             halves::unchanged(texels)?
         } else {
-            let Neighbourhood { columns: [left, right], rows: [upper, lower], shares: [x, y] } =
-                self.neighbourhood(level, points);
-            let around = places([(&left, &upper), (&right, &upper), (&left, &lower), (&right, &lower)]);
-            halves::blend(halves::read(*texture_type, self.memory, &around)?, x, y)?
+            let around = self.neighbourhood(level, points);
+            let [x, y] = around.shares;
+            halves::blend(halves::read(*texture_type, self.memory, &places(around.texels()))?, x, y)?
         };
         let [result, second] = halves;
         Some(Sampled { result, second: (*texture_type == TextureType::Rgba64).then_some(second) })
@@ -287,10 +286,9 @@ impl Lookup<'_> {
             let (column, row) = self.nearest(level, points);
             return Some(self.texels(level, [(&column, &row)], border, needed)?[0]);
         }
-        let Neighbourhood { columns: [left, right], rows: [upper, lower], shares: [x, y] } =
-            self.neighbourhood(level, points);
-        let texels = [(&left, &upper), (&right, &upper), (&left, &lower), (&right, &lower)];
-        Some(blend::four(self.texels(level, texels, border, needed)?, x, y))
+        let around = self.neighbourhood(level, points);
+        let [x, y] = around.shares;
+        Some(blend::four(self.texels(level, around.texels(), border, needed)?, x, y))
     }
 
     /// The texels at positions.
@@ -379,6 +377,15 @@ struct Neighbourhood<W: Words> {
     columns: [Column<W>; 2],
     rows: [Row<W>; 2],
     shares: [W; 2],
+}
+
+impl<W: Words> Neighbourhood<W> {
+    /// The texels upper left, upper right, lower left, lower right.
+    #[inline(always)]
+    fn texels(&self) -> [(&Column<W>, &Row<W>); 4] {
+        let Self { columns: [left, right], rows: [upper, lower], .. } = self;
+        [(left, upper), (right, upper), (left, lower), (right, lower)]
+    }
 }
 
 /// The places of texels in columns and rows.

@@ -1,18 +1,17 @@
 //! Texels of 16-bit floats, RGBA64 and S16F, by the rules of [`filter`](crate::tmu::filter).
 //!
-//! A word holds two channels. What that module reports, and texels that are infinite or NaN where they are blended, are left to it.
+//! A word holds two channels. Lookups for which that module reports a fault, and texels that are infinite or NaN and blended, are left to it.
 
 use super::texel::{Places, fetch};
 use crate::memory::Memory;
 use crate::qpu::lanes::{ALL, Lanes};
+use crate::simd::vectors::SIGN;
 use crate::simd::words::Words;
 use v3d_hw::texture::TextureType;
 
 /// The bits of a half without its sign, and of an infinite one.
 const MAGNITUDE: u32 = 0x7fff;
 const INFINITY: u32 = 0x7c00;
-/// The same of a float.
-const SIGN: u32 = 1 << 31;
 /// The smallest half that is no denormal, and the same as a float.
 const SMALLEST_NORMAL: u32 = 0x0400;
 const SMALLEST_NORMAL_FLOAT: u32 = 0x3880_0000;
@@ -31,23 +30,16 @@ pub(super) fn read<W: Words, const N: usize>(
     memory: Memory<'_>,
     places: &[Places<W>; N],
 ) -> Option<[Pairs<W>; N]> {
-    let mut offsets = [W::splat(0); N];
-    for (offsets, places) in offsets.iter_mut().zip(places) {
-        *offsets = places.offsets;
-    }
-    let first = fetch(memory, offsets, ALL)?;
+    let first = fetch(memory, places, 0, ALL)?;
     let mut texels = [[W::splat(0); 2]; N];
     if texture_type == TextureType::S16F {
-        for ((texel, word), offsets) in texels.iter_mut().zip(first).zip(offsets) {
-            let before = W::shift_left(W::and(offsets, W::splat(2)), 3);
+        for ((texel, word), places) in texels.iter_mut().zip(first).zip(places) {
+            let before = W::shift_left(W::and(places.offsets, W::splat(2)), 3);
             texel[0] = W::and(W::shift_right_each(word, before), W::splat(0xffff));
         }
         return Some(texels);
     }
-    for offsets in &mut offsets {
-        *offsets = W::add(*offsets, W::splat(4));
-    }
-    let second = fetch(memory, offsets, ALL)?;
+    let second = fetch(memory, places, 1, ALL)?;
     for ((texel, first), second) in texels.iter_mut().zip(first).zip(second) {
         *texel = [first, second];
     }

@@ -26,19 +26,8 @@ pub(super) fn read<W: Words, const N: usize>(
     places: &[Places<W>; N],
     needed: Mask,
 ) -> Option<[W; N]> {
-    let mut offsets = [W::splat(0); N];
-    for (offsets, places) in offsets.iter_mut().zip(places) {
-        *offsets = places.offsets;
-    }
-    let mut texels = fetch(memory, offsets, needed)?;
-    let lower = if texture.texture_type == TextureType::Etc1 {
-        for offsets in &mut offsets {
-            *offsets = W::add(*offsets, W::splat(4));
-        }
-        fetch(memory, offsets, needed)?
-    } else {
-        texels
-    };
+    let mut texels = fetch(memory, places, 0, needed)?;
+    let lower = if texture.texture_type == TextureType::Etc1 { fetch(memory, places, 1, needed)? } else { texels };
     for ((texels, places), lower) in texels.iter_mut().zip(places).zip(lower) {
         *texels = in_colours(texture, layout, places, *texels, lower)?;
     }
@@ -109,12 +98,17 @@ fn channel<W: Words>(texels: W, mask: u32, left: u32, right: u32) -> W {
     W::shift_right(W::shift_left(W::and(texels, W::splat(mask)), left), right)
 }
 
-/// The words at some offsets; `None` if one that is needed is outside of memory.
+/// Words of texels, by their number from that with the texel's start on; `None` if one that is needed is outside of memory.
 #[inline(always)]
-pub(super) fn fetch<W: Words, const N: usize>(memory: Memory<'_>, offsets: [W; N], needed: Mask) -> Option<[W; N]> {
-    let mut numbers = offsets;
-    for numbers in &mut numbers {
-        *numbers = W::shift_right(*numbers, 2);
+pub(super) fn fetch<W: Words, const N: usize>(
+    memory: Memory<'_>,
+    places: &[Places<W>; N],
+    word: u32,
+    needed: Mask,
+) -> Option<[W; N]> {
+    let mut numbers = [W::splat(0); N];
+    for (numbers, places) in numbers.iter_mut().zip(places) {
+        *numbers = W::shift_right(W::add(places.offsets, W::splat(4 * word)), 2);
     }
     if let Some(words) = W::gather(memory.words(), numbers) {
         return Some(words);
