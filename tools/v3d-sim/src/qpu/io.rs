@@ -54,11 +54,11 @@ pub struct TileAccess {
     pub(crate) first_sample: u32,
     /// Words of a sample's colour; 0: code must not access samples itself.
     pub(crate) color_words: u32,
-    /// Words of colour that the program may read, has read, and has written.
+    /// Words of colour that the program may read.
     pub(crate) color_readable: u32,
-    /// See above.
+    /// Words of colour that it has read.
     pub(crate) color_read: u32,
-    /// See above.
+    /// Words of colour that it has written.
     pub(crate) color_written: u32,
     /// Not 0: code may test depths itself.
     pub(crate) tests_depth: u32,
@@ -66,11 +66,11 @@ pub struct TileAccess {
     pub(crate) passing: [u32; 3],
     /// All bits set: depths that pass are stored.
     pub(crate) updates: u32,
-    /// Quads written to, quads with a pixel that has passed the depth test, and tested quads without one, since the last [`Io::note_tile_access`].
+    /// Quads written to since the last [`Io::note_tile_access`].
     pub(crate) quads_written: u32,
-    /// See above.
+    /// Quads with a pixel that has passed the depth test since then.
     pub(crate) quads_passed: u32,
-    /// See above.
+    /// Tested quads without such a pixel.
     pub(crate) quads_failed: u32,
 }
 

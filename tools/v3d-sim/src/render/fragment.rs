@@ -762,33 +762,29 @@ mod tests {
         batch
     }
 
+    /// The state of a batch without varyings, with a depth test.
+    fn tested(z_test: ZTest) -> FragmentState {
+        FragmentState {
+            z_test,
+            passing: z_test.function.into(),
+            varyings: 0,
+            vg_mask: false,
+            coverage: CoverageReading::default(),
+            tile: (0, 0),
+            simd: SimdDispatch::new(),
+        }
+    }
+
     /// Writes to all pixels at once leave the same as writes one after the other, which happen after quads were moved.
     #[test]
     fn all_pixels_at_once_are_pixels_one_by_one() {
         let mut next = numbers(1);
-        let functions = [
-            CompareFunction::Never,
-            CompareFunction::Less,
-            CompareFunction::Equal,
-            CompareFunction::LessOrEqual,
-            CompareFunction::Greater,
-            CompareFunction::NotEqual,
-            CompareFunction::GreaterOrEqual,
-            CompareFunction::Always,
-        ];
+        let functions = CompareFunction::ALL;
         let (mut changed, mut early_changed) = (0, 0);
         for round in 0..4000 {
             let shape = Shape::new(next(2) == 1, next(4) == 0, false);
             let function = functions[round % 8];
-            let state = FragmentState {
-                z_test: ZTest { function, update: next(4) != 0, early_update: next(2) == 0 },
-                passing: function.into(),
-                varyings: 0,
-                vg_mask: false,
-                coverage: CoverageReading::default(),
-                tile: (0, 0),
-                simd: SimdDispatch::new(),
-            };
+            let state = tested(ZTest { function, update: next(4) != 0, early_update: next(2) == 0 });
             let mut tlb = Tlb::new(shape);
             tlb.zs.iter_mut().for_each(|zs| *zs = next(4) << 8 | next(256));
             if next(2) == 0 {
@@ -861,15 +857,7 @@ mod tests {
         for round in 0..1500 {
             let shape = Shape::new(next(2) == 0, next(2) == 0, false);
             let function = functions[round % functions.len()];
-            let state = FragmentState {
-                z_test: ZTest { function, update: next(4) != 0, early_update: next(3) != 0 },
-                passing: function.into(),
-                varyings: 0,
-                vg_mask: false,
-                coverage: CoverageReading::default(),
-                tile: (0, 0),
-                simd: SimdDispatch::new(),
-            };
+            let state = tested(ZTest { function, update: next(4) != 0, early_update: next(3) != 0 });
             let mut tlb = Tlb::new(shape);
             tlb.zs.iter_mut().for_each(|zs| *zs = next(4) << 8 | next(256));
             tlb.color.iter_mut().for_each(|color| *color = next(u32::MAX));

@@ -70,7 +70,7 @@ fn special(result: __m512i) -> Mask {
 }
 
 #[target_feature(enable = "avx512f")]
-pub(crate) fn sum(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
+fn sum(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
     let x = flush(vector(a));
     let y = flush(_mm512_xor_si512(vector(b), splat(flip)));
     let sum = _mm512_add_round_ps::<TOWARD_ZERO>(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y));
@@ -88,7 +88,7 @@ pub(crate) fn sum(a: &Lanes, b: &Lanes, flip: u32) -> Lanes {
 }
 
 #[target_feature(enable = "avx512f")]
-pub(crate) fn product(a: &Lanes, b: &Lanes) -> Lanes {
+fn product(a: &Lanes, b: &Lanes) -> Lanes {
     let (x, y) = (flush(vector(a)), flush(vector(b)));
     let product = _mm512_mul_round_ps::<TOWARD_ZERO>(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y));
     let product = flush(_mm512_castps_si512(product));

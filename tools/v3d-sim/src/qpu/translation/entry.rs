@@ -11,7 +11,7 @@
 //!   micro-op that changes the address of the uniforms, no micro-op takes one without another check. A call back takes at most one varying and leaves the
 //!   others in place: [`CallBack::end`] asserts that for every [`Io`].
 //! - Of the tile buffer it accesses the words of the quads that the frame points to, which a unit names only while they are four words inside of its buffers,
-//!   each in another place, and the masks of the batch. A unit that has named none names none later in the same call, so the frame says so until it returns.
+//!   no two at the same place, and the masks of the batch. A unit that has named none names none later in the same call, so the frame keeps that until it returns.
 //! - While the code runs, nothing else accesses the [`Qpu`]: [`run`] borrows it and passes it on as a pointer. A call back makes references from the frame's
 //!   pointers, drops them before it returns, and gives the code new pointers, since the references have invalidated the old ones. One for a TMU makes none to
 //!   the other units, so that the varyings stay where they are; once none is left, the code reads none, and their addresses no longer matter.
@@ -170,8 +170,8 @@ pub(super) fn run(
     let mut context = CallContext { qpu, io, memory, block, budget: *budget };
     frame.context = (&raw mut context).cast();
     // SAFETY: both are borrowed for the whole function, and the references are dropped before the pointers are used elsewhere.
-    let (units, io_now) = unsafe { (&mut *qpu, &mut *io) };
-    frame.point_at(units, io_now, memory);
+    let (qpu_now, io_now) = unsafe { (&mut *qpu, &mut *io) };
+    frame.point_at(qpu_now, io_now, memory);
     // Last, since pointing at varyings interpolates them in the memory that has the masks.
     frame.tile = io_now.tile_access();
     let entry = code.memory.as_ptr();

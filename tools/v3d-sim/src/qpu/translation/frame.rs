@@ -4,6 +4,7 @@ use super::constants::WholeVector;
 use super::numbers::Numbers;
 use crate::qpu::io::{TileAccess, Varying};
 use crate::qpu::isa::registers::Flags;
+use crate::qpu::isa::sfu;
 use crate::qpu::lanes::Lanes;
 use crate::tmu::{Fifos, Received};
 use std::ffi::c_void;
@@ -94,10 +95,10 @@ pub(super) const CONSTANTS: Constants = Constants {
     word_quotient: 0x8081_8081,
     // 2^SMALL
     large: (127 + super::bounds::SMALL as u32) << 23,
-    sign: 1 << 31,
-    infinity: 0x7f80_0000,
-    minus_infinity: 0xff80_0000,
-    // Magnitudes without their sign, as they are once doubled as integers: the smallest that is no denormal, 2^127, and the infinite ones.
+    sign: sfu::SIGN,
+    infinity: sfu::INFINITY,
+    minus_infinity: sfu::SIGN | sfu::INFINITY,
+    // Bits of floats shifted left by one, without the sign: of the smallest that is no denormal, of 2^127, and of infinity.
     smallest_doubled: 1 << 24,
     overflowed_doubled: 254 << 24,
     infinity_doubled: 255 << 24,

@@ -516,6 +516,10 @@ pub(super) trait Host {
 
         /// Code that computes special results of the first two temporaries in place of the host's, which is in the third; preserves all other registers but the
         /// last temporary, and returns.
+        ///
+        /// Sums, differences and products: the host has rounded a result beyond the greatest float to that float, which in the QPU is infinite; half of it
+        /// shows which is the case. A result of an infinite operand, or of NaN, which is infinite in the QPU, is infinite; of two in a sum the second decides
+        /// the sign, and a product with 0 is 0.
         special(special: Special);
     }
 }

@@ -87,11 +87,6 @@ pub(super) struct Lowering<H> {
     place: usize,
 }
 
-/// Whether a micro-op for unpacking is lowered.
-pub(super) const fn unpacks(mode: Unpack) -> bool {
-    !matches!(mode, Unpack::None)
-}
-
 /// Whether a micro-op for packing is lowered.
 pub(super) fn packs_for_a(mode: PackA, float: bool) -> bool {
     match mode {
@@ -717,7 +712,7 @@ impl<H: Host> Lowering<H> {
         }
     }
 
-    /// Unpacks an operand, in one of the modes that [`unpacks`] names.
+    /// Unpacks an operand.
     pub(super) fn unpack(&mut self, from: RegisterIndex, mode: Unpack, float: bool) {
         let x = self.load(from);
         if float && matches!(mode, Unpack::Half0 | Unpack::Half1) {
@@ -836,7 +831,7 @@ impl<H: Host> Lowering<H> {
         }
     }
 
-    /// Half floats of floats: rounded half away from zero, 0 where they would be denormal. Returns their register.
+    /// Converts floats to half floats: rounds half away from zero, and to 0 what would be denormal. Returns their register.
     fn half_float(&mut self, z: Vector, x: Vector) -> Vector {
         self.load_constants();
         let [t0, t1, ..] = H::TEMPORARY;

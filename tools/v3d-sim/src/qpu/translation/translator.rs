@@ -187,10 +187,10 @@ fn is_call(micro_op: &MicroOp) -> bool {
         | MicroOp::Constant { .. }
         | MicroOp::Uniform { .. }
         | MicroOp::Varying { .. }
+        | MicroOp::Unpack { .. }
         | MicroOp::PackColour { .. }
         | MicroOp::Sfu { .. }
         | MicroOp::UniformsAddress { .. } => false,
-        MicroOp::Unpack { mode, .. } => !lowering::unpacks(mode),
         MicroOp::PackA { mode, float, .. } => !lowering::packs_for_a(mode, float),
         MicroOp::VpmRead { .. }
         | MicroOp::Read { .. }

@@ -80,9 +80,6 @@ impl Avx2 {
     }
 
     /// [`Host::special`] for sums, differences and products.
-    ///
-    /// The host has rounded a result beyond the greatest float to that float, which in the QPU is infinite: half of it shows which is the case. What has an
-    /// infinite operand, or NaN, which is one in the QPU, is infinite; of two in a sum the second decides, and a product with 0 is 0.
     fn special_arithmetic(&mut self, special: Special) {
         let [a, b, result, t] = Self::TEMPORARY.map(ymm);
         let s = SCRATCH;

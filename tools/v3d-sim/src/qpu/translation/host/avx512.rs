@@ -127,14 +127,11 @@ impl Avx512 {
     }
 
     /// [`Host::special`] for sums, differences and products.
-    ///
-    /// The host has rounded a result beyond the greatest float to that float, which in the QPU is infinite: half of it shows which is the case. What has an
-    /// infinite operand, or NaN, which is one in the QPU, is infinite; of two in a sum the second decides, and a product with 0 is 0.
     fn special_arithmetic(&mut self, special: Special) {
         let [a, b, result, t] = Self::TEMPORARY.map(zmm);
         let where_held = result.k1();
         let constant = |offset: i32| dword_bcst(FRAME + offset);
-        // Elements of which twice the bits, without the sign, are compared with a constant.
+        // Compares the bits of floats, shifted left by one, with a constant.
         let compare = |asm: &mut CodeAssembler, to: AsmRegisterK, x: AsmRegisterZmm, limit: i32, predicate: i32| {
             asm.vpslld(t, x, 1)?;
             asm.vpcmpud(to, t, constant(limit), predicate)

@@ -138,11 +138,11 @@ fn begin_samples(asm: &mut CodeAssembler) -> Result<CodeLabel, IcedError> {
 }
 
 /// Goes on with the next sample.
-fn end_samples(asm: &mut CodeAssembler, sample: &mut CodeLabel) -> Result<(), IcedError> {
+fn end_samples(asm: &mut CodeAssembler, sample: CodeLabel) -> Result<(), IcedError> {
     asm.add(rcx, r9)?;
     asm.vpaddd(SAMPLE, SAMPLE, SAMPLE)?;
     asm.dec(r8d)?;
-    asm.jne(*sample)
+    asm.jne(sample)
 }
 
 /// Moves the highest bits of 16 elements to eax.
@@ -444,8 +444,8 @@ impl Control for X86 {
             asm.mov(r10d, ecx)?;
             asm.vpxor(ymm3, ymm3, ymm3)?;
             asm.mov(rax, qword_ptr(FRAME + at::TILE_FLAGS))?;
-            let mut sample = begin_samples(asm)?;
-            for half in [0, 1] {
+            let sample = begin_samples(asm)?;
+            for half in 0..2 {
                 load_quads(asm, ymm0, at::TILE_COLORS + 16 * half, rcx)?;
                 asm.vpand(ymm1, SAMPLE, ymmword_ptr(rax + 32 * half))?;
                 asm.vpcmpeqd(ymm1, ymm1, ymm3)?;
@@ -453,8 +453,8 @@ impl Control for X86 {
                 asm.vblendvps(ymm0, ymm4, ymm0, ymm1)?;
                 store_quads(asm, ymm0, at::TILE_COLORS + 16 * half, rcx)?;
             }
-            end_samples(asm, &mut sample)?;
-            // A pixel counts with its first word.
+            end_samples(asm, sample)?;
+            // A quad is counted once, with the first word of its colour.
             let mut counted = asm.create_label();
             asm.test(r10d, r10d)?;
             asm.jne(counted)?;
@@ -483,7 +483,7 @@ impl Control for X86 {
                 asm.vpbroadcastd(passing, dword_ptr(FRAME + (at::TILE_PASSING + 4 * number)))?;
             }
             asm.vpbroadcastd(updates, dword_ptr(FRAME + at::TILE_UPDATES))?;
-            let mut sample = begin_samples(asm)?;
+            let sample = begin_samples(asm)?;
             for (half, left) in (0..).zip(left) {
                 load_quads(asm, ymm0, at::TILE_ZS + 16 * half, rcx)?;
                 // Depths are in the highest 24 bits of what is stored.
@@ -509,7 +509,7 @@ impl Control for X86 {
                 asm.vblendvps(ymm0, ymm0, ymm1, ymm3)?;
                 store_quads(asm, ymm0, at::TILE_ZS + 16 * half, rcx)?;
             }
-            end_samples(asm, &mut sample)?;
+            end_samples(asm, sample)?;
             asm.vpcmpeqd(ymm0, zero, ymmword_ptr(rax))?;
             asm.vpcmpeqd(ymm1, zero, ymmword_ptr(rax + 32))?;
             for (half, left) in (0..).zip(left) {
