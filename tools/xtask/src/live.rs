@@ -234,16 +234,18 @@ pub(crate) fn exchange_shader(
 ) -> Result<Option<String>> {
     let reply = send_replacement(console, name, changed)?;
     tell(&reply);
-    let mut why = reply.result.err();
-    if why.is_none() {
-        why = start_scene(console, scene, frame).err().map(|error| format!("{error:#}"));
-        if why.is_none() {
-            return Ok(None);
-        }
-        send_replacement(console, name, good)?.lines()?;
-    }
+    let why = match reply.result {
+        Err(why) => why,
+        Ok(()) => match start_scene(console, scene, frame) {
+            Ok(()) => return Ok(None),
+            Err(error) => {
+                send_replacement(console, name, good)?.lines()?;
+                format!("{error:#}")
+            }
+        },
+    };
     start_scene(console, scene, frame)?;
-    Ok(why)
+    Ok(Some(why))
 }
 
 /// Draws a scene, with its shaders as they are now, until the user interrupts.

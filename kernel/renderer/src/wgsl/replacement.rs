@@ -215,7 +215,7 @@ impl Replaced {
                 return Err(wrong("it has no vertex shader"));
             };
             if first.words != built {
-                return Err(wrong("this kernel was built of another version of it"));
+                return Err(wrong("the program was built of another version of it"));
             }
             let (now, then) = (&latest.interface, &first.interface);
             let shape = |of: &Interface| (of.attributes.clone(), of.varyings, of.point_size);
@@ -245,7 +245,7 @@ impl Replaced {
             return Err(wrong("it has no fragment shader for this target"));
         };
         if first.words != built {
-            return Err(wrong("this kernel was built of another version of it"));
+            return Err(wrong("the program was built of another version of it"));
         }
         let now = &latest.interface;
         if now.varyings as usize != programs.varyings || now.points != (fragment.primitive == PrimitiveKind::Points) {

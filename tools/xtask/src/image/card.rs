@@ -84,16 +84,24 @@ pub(crate) fn partition(image: &[u8]) -> Result<&[u8]> {
     image.get(PARTITION_SECTOR * SECTOR_BYTES..).context("the image is too short")
 }
 
+/// The file system of a copy of a card's image.
+fn open(image: &[u8]) -> Result<FileSystem<StdIoWrapper<Cursor<Vec<u8>>>>> {
+    let partition = Cursor::new(partition(image)?.to_vec());
+    FileSystem::new(partition, FsOptions::new()).context("cannot open the card")
+}
+
 /// Reads a file from a card's image.
 pub(super) fn read(image: &[u8], name: &str) -> Result<Vec<u8>> {
-    let file = read_all(image)?.into_iter().find(|file| file.name.eq_ignore_ascii_case(name));
-    file.map(|file| file.bytes).with_context(|| format!("cannot read {name} from the card"))
+    let volume = open(image)?;
+    let cannot = || format!("cannot read {name} from the card");
+    let mut bytes = Vec::new();
+    volume.root_dir().open_file(name).with_context(cannot)?.read_to_end(&mut bytes).with_context(cannot)?;
+    Ok(bytes)
 }
 
 /// Reads all files of a card's image.
 pub(crate) fn read_all(image: &[u8]) -> Result<Vec<CardFile>> {
-    let partition = partition(image)?.to_vec();
-    let volume = FileSystem::new(Cursor::new(partition), FsOptions::new()).context("cannot open the card")?;
+    let volume = open(image)?;
     let (mut folders, mut files) = (vec![String::new()], Vec::new());
     while let Some(folder) = folders.pop() {
         let root = volume.root_dir();

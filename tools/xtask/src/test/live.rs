@@ -373,14 +373,12 @@ fn with_mistakes(shaders: &[String], seed: u64) -> String {
 
 /// The shaders of the library that are short enough to get mistakes, in the order of their names.
 fn short_shaders(workspace: &Workspace) -> Result<Vec<String>> {
-    let folder = workspace.root.join("qpu-shaders/shaders");
-    let mut paths: Vec<_> =
-        std::fs::read_dir(&folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "wgsl"));
-    paths.sort();
-    let mut shaders = paths.iter().map(std::fs::read_to_string).collect::<std::io::Result<Vec<_>>>()?;
+    let files = shaders::of_the_tree(workspace)?;
+    let files = files.iter().filter(|file| file.starts_with("qpu-shaders/shaders/"));
+    let mut shaders =
+        files.map(|file| std::fs::read_to_string(workspace.root.join(file))).collect::<std::io::Result<Vec<_>>>()?;
     shaders.retain(|shader| shader.len() <= MISTAKEN_BYTES && !shader.is_empty());
-    ensure!(shaders.len() > 10, "{} shaders are in {}", shaders.len(), folder.display());
+    ensure!(shaders.len() > 10, "{} short shaders are in the library", shaders.len());
     Ok(shaders)
 }
 
