@@ -406,10 +406,11 @@ static const struct scene {
     { "many", many }, { "hang", hang }, { "counters", counters },
 };
 
-/* A multisampled frame buffer of OpenGL ES 3, whose pictures have to be resolved before they are read; 0: that of the surface. */
+/* A multisampled frame buffer object of OpenGL ES 3, which is resolved before it is read; 0: the frame buffer of the surface. */
 static GLuint multisampled;
 static const GLenum read_target = 0x8ca8, draw_target = 0x8ca9;
 
+/* Makes a multisampled frame buffer object, and has it drawn to. */
 static GLuint frame_buffer(int samples)
 {
     void (*storage)(GLenum, GLsizei, GLenum, GLsizei, GLsizei) = (void *)eglGetProcAddress("glRenderbufferStorageMultisample");
@@ -428,6 +429,7 @@ static GLuint frame_buffer(int samples)
     return buffer;
 }
 
+/* Reads the picture, from the lowest row on. */
 static void read_pixels(uint8_t *pixels)
 {
     static GLuint resolved, colors;
@@ -507,7 +509,7 @@ static void run(const char *words)
     fail("there is no scene", name);
 }
 
-/* Makes a context current, whose surface has this number of samples. */
+/* Makes a context current whose surface has this number of samples. */
 static void make_current(EGLDisplay display, int samples)
 {
     const EGLint wanted[] = {

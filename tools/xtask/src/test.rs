@@ -43,8 +43,7 @@ The last line is `N passed, N failed`; exit status 0 if none failed.
 The steps:
 ";
 
-/// Limit of the size of kernel8.img, which contains the models, pictures and fonts of all scenes, the lines of their shaders, and the shader compiler. The
-/// firmware loads it at once, and the serial line never has to: a scene with a model of its own may add half a megabyte.
+/// Limit of the size of kernel8.img, which contains the models, pictures and fonts of all scenes, the lines of their shaders, and the shader compiler.
 const KERNEL_LIMIT_BYTES: u64 = 9 << 20;
 
 /// The crates that run on the Pi.

@@ -43,12 +43,9 @@ pub(super) fn archive_has_the_same_files(workspace: &Workspace, built: &Built) -
 /// `fsck.vfat -n` finds nothing wrong with the image's partition; it does with one whose second allocation table differs.
 pub(super) fn file_system_is_sound(workspace: &Workspace, built: &Built) -> Result<String> {
     let mut partition = image::card_without_firmware(workspace, built.image()?)?.partition;
-    let fsck = setup::fsck()?;
     let scratch = workspace.scratch()?;
     let file = scratch.path().join("partition");
-    let checked = check(&fsck, &file, &partition)?;
-    let told = String::from_utf8_lossy(&checked.stdout).into_owned();
-    ensure!(checked.status.success(), "{} says: {told}", fsck.display());
+    let told = ensure_sound(&file, &partition)?;
     let sum = told.lines().last().unwrap_or_default().rsplit(": ").next().unwrap_or_default().to_owned();
 
     let [reserved, tables, sectors] = [(14, 2), (16, 1), (36, 4)].map(|(at, bytes)| {
@@ -56,14 +53,22 @@ pub(super) fn file_system_is_sound(workspace: &Workspace, built: &Built) -> Resu
     });
     ensure!(tables == 2, "the partition has {tables} allocation tables");
     partition[512 * (reserved + sectors) + 3 * 4] ^= 1;
-    let checked = check(&fsck, &file, &partition)?;
-    ensure!(!checked.status.success(), "{} accepts two different allocation tables", fsck.display());
+    ensure!(!check(&file, &partition)?.status.success(), "fsck.vfat accepts two different allocation tables");
     Ok(sum)
 }
 
+/// Has `fsck.vfat` check a partition, which is written to `file` for that; returns what it says if it finds nothing wrong.
+pub(super) fn ensure_sound(file: &Path, partition: &[u8]) -> Result<String> {
+    let checked = check(file, partition)?;
+    let told = String::from_utf8_lossy(&checked.stdout).into_owned();
+    ensure!(checked.status.success(), "fsck.vfat says: {told}");
+    Ok(told)
+}
+
 /// Checks a partition without changing it.
-fn check(fsck: &Path, file: &Path, partition: &[u8]) -> Result<Output> {
+fn check(file: &Path, partition: &[u8]) -> Result<Output> {
+    let fsck = setup::fsck()?;
     std::fs::write(file, partition)?;
-    let output = Command::new(fsck).arg("-n").arg(file).output();
+    let output = Command::new(&fsck).arg("-n").arg(file).output();
     output.with_context(|| format!("{} cannot be started", fsck.display()))
 }

@@ -3,6 +3,7 @@
 //! The kernel reads them, draws with them, and writes some; this side reads what was written, and `fsck.vfat` finds nothing wrong.
 
 use super::Built;
+use super::card::ensure_sound;
 use super::guest::with_machine;
 use super::live::{cube_model, middle, plain, wait_for};
 use super::scenes::hull;
@@ -11,12 +12,10 @@ use crate::far_end::qemu::{Options, Qemu};
 use crate::image::{self, card};
 use crate::picture::Picture;
 use crate::run::run_scene;
-use crate::setup;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
 use card::CardFile;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Instant;
 
 /// The colour of the model that is drawn, and of the picture.
@@ -41,12 +40,7 @@ impl Computer<'_> {
     /// The files on the card, whose file system is sound.
     fn files(&self) -> Result<Vec<CardFile>> {
         let image = std::fs::read(&self.image)?;
-        let partition = self.image.with_extension("partition");
-        std::fs::write(&partition, card::partition(&image)?)?;
-        let fsck = setup::fsck()?;
-        let checked = Command::new(&fsck).arg("-n").arg(&partition).output()?;
-        let told = String::from_utf8_lossy(&checked.stdout).into_owned();
-        ensure!(checked.status.success(), "{} says: {told}", fsck.display());
+        ensure_sound(&self.image.with_extension("partition"), card::partition(&image)?)?;
         card::read_all(&image)
     }
 }
