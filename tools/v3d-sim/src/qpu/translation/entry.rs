@@ -11,7 +11,8 @@
 //!   micro-op that changes the address of the uniforms, no micro-op takes one without another check. A call back takes at most one varying and leaves the
 //!   others in place: [`CallBack::end`] asserts that for every [`Io`].
 //! - Of the tile buffer it accesses the words of the quads that the frame points to, which a unit names only while they are four words inside of its buffers,
-//!   no two at the same place, and the masks of the batch. A unit that has named none names none later in the same call, so the frame keeps that until it returns.
+//!   no two at the same place, and the masks of the batch. A unit that has named none names none later in the same call, so the frame keeps that until it
+//!   returns.
 //! - While the code runs, nothing else accesses the [`Qpu`]: [`run`] borrows it and passes it on as a pointer. A call back makes references from the frame's
 //!   pointers, drops them before it returns, and gives the code new pointers, since the references have invalidated the old ones. One for a TMU makes none to
 //!   the other units, so that the varyings stay where they are; once none is left, the code reads none, and their addresses no longer matter.
