@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The oldest Node that esbuild runs on. The test's playwright-core wants 20, and says so.
+/// The oldest Node that esbuild and playwright-core run on.
 const NODE_MAJOR: u32 = 18;
 
 /// Where the packages are installed: not beside the sources.
