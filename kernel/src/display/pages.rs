@@ -44,17 +44,20 @@ impl Pages {
     #[must_use]
     pub fn crc(&self, page: usize) -> u32 {
         let mut crc = Crc32::new();
-        for line in self.words(page).step_by(self.pitch_words().max(1)) {
-            self.memory.iter(line..line + self.width as usize).for_each(|word| crc.word(word));
-        }
+        self.visible_words(page).for_each(|word| crc.word(word));
         crc.value()
     }
 
     /// The visible pixels of a page, row by row: red, green, blue and an unused byte.
     pub fn pixels(&self, page: usize) -> impl Iterator<Item = [u8; 4]> {
+        self.visible_words(page).map(u32::to_le_bytes)
+    }
+
+    /// The words of a page's pixels, without the gaps between lines.
+    fn visible_words(&self, page: usize) -> impl Iterator<Item = u32> {
         let (memory, width) = (self.memory, self.width as usize);
         let lines = self.words(page).step_by(self.pitch_words().max(1));
-        lines.flat_map(move |line| memory.iter(line..line + width).map(u32::to_le_bytes))
+        lines.flat_map(move |line| memory.iter(line..line + width))
     }
 
     /// ARM physical address of a page's first pixel.
