@@ -29,6 +29,8 @@ mod draw;
 pub(crate) mod part_clear;
 mod prepared;
 
+#[cfg(feature = "wgsl")]
+pub(crate) use draw::expect_valid;
 pub use prepared::PreparedDraw;
 
 use clear_color::ClearColor;
@@ -333,6 +335,12 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
     /// The colour target.
     pub const fn target(&self) -> &Target {
         &self.recording.target
+    }
+
+    /// The transformation to the target's pixels.
+    #[cfg(feature = "wgsl")]
+    pub(crate) const fn viewport(&self) -> &ViewportUniforms {
+        &self.recording.viewport_uniforms
     }
 
     /// Restricts the following draws to a rectangle, or to the pass's whole area for `None`. A draw whose remaining area is empty is skipped.

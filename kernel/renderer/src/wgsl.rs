@@ -22,6 +22,7 @@
 //! # Ok(()) }
 //! ```
 
+use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -40,12 +41,14 @@ use crate::pipeline::state::State;
 use crate::untyped::UntypedVertex;
 
 mod error;
+mod prepared;
 pub mod replacement;
 mod uniforms;
 mod values;
 mod vertices;
 
 pub use error::Error;
+pub use prepared::{NamedUniform, PreparedDraw, UniformType};
 pub use shader_compiler;
 pub use uniforms::Uniforms;
 pub use values::Values;
@@ -71,6 +74,20 @@ impl Stages {
 
     fn attributes(&self) -> &[Attribute] {
         &self.vertex.interface.attributes
+    }
+
+    /// The index of a uniform with a name.
+    fn field(&self, name: &str) -> Result<usize, Error> {
+        let fields = &self.interface().fields;
+        fields.iter().position(|field| field.name == name).ok_or_else(|| {
+            let known = fields.iter().map(|field| format!("`{}` ({})", field.name, values::described(field)));
+            self.unknown("uniform", name, known.collect())
+        })
+    }
+
+    /// The error that nothing is declared with a name.
+    fn unknown(&self, what: &'static str, name: &str, known: Vec<String>) -> Error {
+        Error::Name { shader: self.name.clone(), what, name: name.into(), known: known.join(", ") }
     }
 }
 
@@ -171,6 +188,14 @@ impl Shader {
         Uniforms::new(Rc::clone(&self.0))
     }
 
+    /// Finds a uniform of the vertex shader by its name, for [prepared draws](PreparedDraw) of this shader.
+    ///
+    /// # Errors
+    /// When there is no such uniform, its type or length is different, or the fragment shader reads it, too: what that reads is fixed when a draw is prepared.
+    pub fn uniform<T: UniformType>(&self, name: &str) -> Result<NamedUniform<T>, Error> {
+        NamedUniform::new(&self.0, name)
+    }
+
     /// Copies the programs to GPU memory and encodes the state.
     ///
     /// # Errors
@@ -258,5 +283,19 @@ impl ShaderPipeline {
     ) -> Result<(), Error> {
         uniforms.check(&self.stages)?;
         Ok(pass.draw(&self.pipeline, mesh, uniforms, uniforms)?)
+    }
+
+    /// Checks that a mesh can be drawn with these uniforms, and encodes the draw, so that drawing it takes little more time than a
+    /// [prepared draw of types](crate::PreparedDraw) does.
+    ///
+    /// # Errors
+    /// As [`ShaderPipeline::draw`] and [`PreparedDraw::new`](crate::PreparedDraw::new).
+    pub fn prepare<P: Platform>(
+        &self,
+        device: &Device<'_, P>,
+        mesh: &Mesh<UntypedVertex>,
+        uniforms: &Uniforms,
+    ) -> Result<PreparedDraw, Error> {
+        PreparedDraw::new(device, &self.pipeline, (&self.stages, mesh, uniforms))
     }
 }

@@ -87,6 +87,12 @@ impl<'a> UniformStream<'a> {
         self.words.extend_from_slice(words);
     }
 
+    /// Appends any number of words.
+    #[inline(always)]
+    pub fn word_slice(&mut self, words: &[u32]) {
+        self.words.extend_from_slice(words);
+    }
+
     /// Appends floats, and records if one is NaN.
     #[inline(always)]
     pub fn floats<const N: usize>(&mut self, values: &[f32; N]) {
@@ -215,7 +221,13 @@ pub trait VertexUniforms {
     /// Number of words: those of the vertex shader, and of the coordinate shader if it has its own.
     const WORDS: usize;
 
-    /// The same for uniforms whose programs are known only at run time.
+    /// [`COORDINATE_READS_THE_SAME`](Self::COORDINATE_READS_THE_SAME) for uniforms whose programs are known only at run time.
+    #[inline(always)]
+    fn coordinate_reads_the_same(&self) -> bool {
+        Self::COORDINATE_READS_THE_SAME
+    }
+
+    /// [`WORDS`](Self::WORDS) for uniforms whose programs are known only at run time.
     #[inline(always)]
     fn most_words(&self) -> usize {
         Self::WORDS

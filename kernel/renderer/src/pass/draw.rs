@@ -372,7 +372,7 @@ impl Recording {
         instance.push_vertex(&mut stream);
         stream.place_at(vertex);
         expect_valid(&stream, label, Stage::Vertex)?;
-        if !U::COORDINATE_READS_THE_SAME {
+        if !instance.coordinate_reads_the_same() {
             uniforms.coordinate = region.address() + 4 * words.len() as u32;
             let mut stream = UniformStream::new(words, &mut self.owners, self.viewport_uniforms).of_instance(number);
             instance.push_coordinate(&mut stream);
@@ -568,8 +568,9 @@ pub(super) const fn aligned_bytes(words: usize) -> u32 {
     round_up(4 * words)
 }
 
+/// Returns an error if a stream has what cannot be drawn with.
 #[inline]
-pub(super) fn expect_valid(stream: &UniformStream<'_>, label: &'static str, stage: Stage) -> Result<(), Error> {
+pub(crate) fn expect_valid(stream: &UniformStream<'_>, label: &'static str, stage: Stage) -> Result<(), Error> {
     match (stream.not_a_number(), stream.too_short()) {
         (Some(word), _) => Err(Error::NotANumber { label, stage, word }),
         (None, Some((given, needed))) => Err(Error::TooShort { label, stage, given, needed }),

@@ -96,13 +96,26 @@ impl<U: VertexUniforms> PreparedDraw<U> {
         mesh: &Mesh<V>,
         fragment_uniforms: &F,
     ) -> Result<Self, Error> {
+        Self::keeping(device, pipeline, mesh, fragment_uniforms, Vec::new())
+    }
+}
+
+impl<U> PreparedDraw<U> {
+    /// The same for uniforms of any type that refer to memory of these owners.
+    pub(crate) fn keeping<P: Platform, V: VertexData, W, F: UniformData>(
+        device: &Device<'_, P>,
+        pipeline: &Pipeline<V, W, F>,
+        mesh: &Mesh<V>,
+        fragment_uniforms: &F,
+        mut owners: Vec<Owner>,
+    ) -> Result<Self, Error> {
         let label = pipeline.label;
         device.expect_own(label, &pipeline.memory)?;
         device.expect_own(mesh.label(), mesh.memory())?;
         if mesh.primitive() != pipeline.primitive {
             return Err(Error::Primitives { label, pipeline: pipeline.primitive, mesh: mesh.primitive() });
         }
-        let mut owners = Vec::from([pipeline.memory.owner(), mesh.memory().owner()]);
+        owners.extend([pipeline.memory.owner(), mesh.memory().owner()]);
         let uniforms = place_fragment_uniforms(device, pipeline, fragment_uniforms, &mut owners)?;
         if !owners.iter().all(|owner| device.pool().may_have(owner)) {
             return Err(Error::ForeignDevice { label });

@@ -53,6 +53,13 @@ pub enum Error {
         /// Its name.
         name: String,
     },
+    /// A uniform of a prepared draw is to be changed that is fixed.
+    Fixed {
+        /// The shader.
+        shader: String,
+        /// The uniform.
+        name: String,
+    },
     /// Uniforms that were made for another shader than the pipeline's.
     OtherShader {
         /// The shader of the pipeline.
@@ -82,6 +89,10 @@ impl fmt::Display for Error {
                 write!(f, "{shader}: `{name}` is {expected}, and was given {given}")
             }
             Self::Missing { shader, what, name } => write!(f, "{shader}: the {what} `{name}` was not set"),
+            Self::Fixed { shader, name } => write!(
+                f,
+                "{shader}: the fragment shader reads `{name}`, too, which is therefore fixed when a draw is prepared"
+            ),
             Self::OtherShader { shader, uniforms } => {
                 write!(
                     f,

@@ -20,6 +20,7 @@ use shader_compiler::{Compiled, Compiler, Options, word_name};
 use shader_interface::{PrimitiveKind, UniformStream};
 use v3d::Platform;
 
+use super::uniforms::of_viewport;
 use crate::device::Device;
 use crate::error::Error;
 use crate::pipeline::programs::Programs;
@@ -150,10 +151,7 @@ impl Order {
             match *word {
                 Word::Written(number) => stream.word(words.get(number).copied().unwrap_or(0)),
                 Word::Constant(bits) => stream.word(bits),
-                Word::Viewport(Viewport::HalfWidth) => stream.float(viewport.half_width),
-                Word::Viewport(Viewport::HalfHeight) => stream.float(viewport.half_height),
-                Word::Viewport(Viewport::ZScale) => stream.float(viewport.z_scale),
-                Word::Viewport(Viewport::ZOffset) => stream.float(viewport.z_offset),
+                Word::Viewport(part) => stream.float(of_viewport(part, &viewport)),
                 Word::Instance => stream.word(stream.instance()),
                 Word::OwnAddress(number) => stream.own_address(number),
             }

@@ -10,6 +10,7 @@ use shader_compiler::interface::{Field, Interface, Number};
 use shader_compiler::ssa::{Axis, Sampling, SizeForm, StreamWord, Viewport};
 use shader_interface::{
     AnyKind, Storage, Texture2d, TextureBinding, TextureCube, UniformData, UniformStream, VertexUniforms,
+    ViewportUniforms,
 };
 
 use super::values::{Values, described};
@@ -29,7 +30,7 @@ pub struct Uniforms {
 impl Uniforms {
     pub(super) fn new(stages: Rc<Stages>) -> Self {
         let interface = stages.interface();
-        let fields = interface.fields.iter().map(|field| vec![0; words(field)]).collect();
+        let fields = interface.fields.iter().map(|field| vec![0; words_of_field(field)]).collect();
         let (textures, buffers) = (vec![None; interface.textures.len()], vec![None; interface.buffers.len()]);
         Self { stages, fields, textures, buffers }
     }
@@ -54,13 +55,9 @@ impl Uniforms {
     /// # Errors
     /// As [`Uniforms::set`].
     pub fn set_values(&mut self, name: &str, values: Values<'_>) -> Result<(), Error> {
-        let fields = &self.interface().fields;
-        let Some(number) = fields.iter().position(|field| field.name == name) else {
-            let known = fields.iter().map(|field| format!("`{}` ({})", field.name, described(field)));
-            return Err(self.unknown("uniform", name, known.collect()));
-        };
-        let field = &fields[number];
-        if field.number != values.number() || words(field) != values.len() {
+        let number = self.stages.field(name)?;
+        let field = &self.interface().fields[number];
+        if field.number != values.number() || words_of_field(field) != values.len() {
             return Err(Error::Kind {
                 shader: self.stages.name.clone(),
                 name: name.to_string(),
@@ -100,7 +97,7 @@ impl Uniforms {
         let buffers = &self.interface().buffers;
         let Some(number) = buffers.iter().position(|buffer| buffer.name == name) else {
             let known = buffers.iter().map(|buffer| format!("`{}`", buffer.name)).collect();
-            return Err(self.unknown("storage buffer", name, known));
+            return Err(self.stages.unknown("storage buffer", name, known));
         };
         self.buffers[number] = Some(buffer);
         Ok(())
@@ -111,7 +108,7 @@ impl Uniforms {
         let kind = |cube| if cube { "a cube map" } else { "a two-dimensional texture" };
         let Some(number) = textures.iter().position(|texture| texture.name == name) else {
             let known = textures.iter().map(|texture| format!("`{}` ({})", texture.name, kind(texture.cube)));
-            return Err(self.unknown("texture", name, known.collect()));
+            return Err(self.stages.unknown("texture", name, known.collect()));
         };
         if textures[number].cube == cube {
             return Ok(number);
@@ -122,11 +119,6 @@ impl Uniforms {
             expected: kind(!cube).to_string(),
             given: kind(cube).to_string(),
         })
-    }
-
-    fn unknown(&self, what: &'static str, name: &str, known: Vec<String>) -> Error {
-        let known = known.join(", ");
-        Error::Name { shader: self.stages.name.clone(), what, name: name.to_string(), known }
     }
 
     /// Checks that they can be used with the programs of a pipeline.
@@ -182,14 +174,9 @@ impl Uniforms {
                     _ => stream.word(word),
                 }
             }
-            StreamWord::Viewport(viewport) => {
-                let all = *stream.viewport();
-                stream.float(match viewport {
-                    Viewport::HalfWidth => all.half_width,
-                    Viewport::HalfHeight => all.half_height,
-                    Viewport::ZScale => all.z_scale,
-                    Viewport::ZOffset => all.z_offset,
-                });
+            StreamWord::Viewport(part) => {
+                let value = of_viewport(part, stream.viewport());
+                stream.float(value);
             }
             StreamWord::Instance => stream.word(stream.instance()),
             StreamWord::OwnAddress(number) => stream.own_address(number),
@@ -239,8 +226,18 @@ fn parameters(texture: &TextureBinding<AnyKind>, sampling: Sampling) -> [u32; 4]
     }
 }
 
+/// A part of the viewport.
+pub(super) const fn of_viewport(part: Viewport, viewport: &ViewportUniforms) -> f32 {
+    match part {
+        Viewport::HalfWidth => viewport.half_width,
+        Viewport::HalfHeight => viewport.half_height,
+        Viewport::ZScale => viewport.z_scale,
+        Viewport::ZOffset => viewport.z_offset,
+    }
+}
+
 /// Words of a field.
-fn words(field: &Field) -> usize {
+pub(super) fn words_of_field(field: &Field) -> usize {
     field.components as usize * field.count.unwrap_or(1) as usize
 }
 

@@ -49,8 +49,13 @@ impl Values<'_> {
     }
 
     pub(super) fn described(&self) -> String {
-        format!("{} of {}", self.len(), kind(self.number()))
+        described_as(self.len(), self.number())
     }
+}
+
+/// Description of values: their number and type.
+pub(super) fn described_as(count: usize, number: Number) -> String {
+    format!("{count} of {}", kind(number))
 }
 
 /// WGSL's name of a type.

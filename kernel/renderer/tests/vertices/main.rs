@@ -5,5 +5,6 @@ mod instances;
 mod kinds;
 mod models;
 mod prepared;
+mod prepared_at_run_time;
 mod primitives;
 mod scene;

@@ -136,6 +136,28 @@ fn prepared_draws_draw_what_others_draw() {
     }
 }
 
+/// While names are kept, as for captures, a prepared draw takes another path: each of its records has a name, and the picture is the same.
+#[test]
+fn prepared_draws_have_names_where_names_are_kept() {
+    let names = |is_prepared: bool| {
+        let model = model();
+        model.record();
+        let picture = picture(&model, 3, |_| is_prepared);
+        let files = model.captured("names").unwrap();
+        let (_, job) = files.iter().find(|(name, _)| name == "job.json").unwrap();
+        let job = String::from_utf8(job.clone()).unwrap();
+        let count = |mesh: &str| job.matches(&format!("{mesh}, instance 0")).count();
+        (picture, ["colours, triangle", "colours, long", "lit, square"].map(count))
+    };
+    let (expected, count) = names(false);
+    assert!(count.iter().all(|&count| count >= 2), "{count:?} names of draws");
+    let (found, count_of_prepared) = names(true);
+    assert_eq!(count_of_prepared, count);
+    assert!(found == expected, "the pictures differ");
+    // The picture without names.
+    assert!(picture(&model(), 3, |_| true) == expected, "names change the picture");
+}
+
 /// Uniforms of a fragment shader that reads the viewport.
 struct OfViewport;
 
