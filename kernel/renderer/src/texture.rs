@@ -39,6 +39,7 @@ pub use v3d::hw::texture::{MagFilter, MinFilter, TextureType, Wrap};
 pub use v3d::texture::{Sampler, TextureError, TextureLayout};
 pub use v3d::tiler::Rectangle as TexelRectangle;
 
+use glam::Vec3;
 use shader_interface::{Texture2d, Texture2d64, TextureBinding, TextureChild, TextureCube};
 use v3d::Platform;
 use v3d::hw::tiling::Tiling;
@@ -290,6 +291,19 @@ impl Face {
     /// All faces.
     pub const ALL: [Self; 6] =
         [Self::PositiveX, Self::NegativeX, Self::PositiveY, Self::NegativeY, Self::PositiveZ, Self::NegativeZ];
+
+    /// The direction from the middle of the cube to a place of the face: `s` goes from -1 in the first column to 1 in the last one, `t` from -1 in the first
+    /// row to 1 in the last one. Its length is 1 in the middle of the face, and grows towards its edges [AG p.44; OpenGL ES 2.0 table 3.11].
+    pub const fn direction(self, s: f32, t: f32) -> Vec3 {
+        match self {
+            Self::PositiveX => Vec3::new(1.0, -t, -s),
+            Self::NegativeX => Vec3::new(-1.0, -t, s),
+            Self::PositiveY => Vec3::new(s, 1.0, t),
+            Self::NegativeY => Vec3::new(s, -1.0, -t),
+            Self::PositiveZ => Vec3::new(s, -t, 1.0),
+            Self::NegativeZ => Vec3::new(-s, -t, -1.0),
+        }
+    }
 }
 
 /// Size and format of a cube map.

@@ -179,6 +179,17 @@ fn cube_maps_are_looked_up_by_direction() {
     }
 }
 
+#[test]
+fn directions_of_a_face_are_those_that_are_looked_up_there() {
+    for (number, face) in Face::ALL.into_iter().enumerate() {
+        for [s, t] in [[0.0f32, 0.0], [-0.75, 0.5], [0.25, -0.9375], [0.5, 0.875]] {
+            let direction = face.direction(s, t).to_array().map(f64::from);
+            let place = [s, t].map(|at| (f64::from(at) + 1.0) / 2.0);
+            assert_eq!(cube_place(direction), (number, place), "{face:?}");
+        }
+    }
+}
+
 /// A child image is wrapped at its own edges.
 #[test]
 fn child_images_are_textures_of_their_own() {

@@ -111,22 +111,10 @@ fn light_from(direction: Vec3) -> Vec3 {
     Vec3::new(0.10, 0.09, 0.11) + Vec3::new(0.12, 0.11, 0.09) * y.max(0.0) + Vec3::new(0.05, 0.02, 0.0) * (x + 1.0)
 }
 
-/// The direction of a position on a face, from -1 to 1 [AG p.44].
-fn direction(face: Face, s: f32, t: f32) -> Vec3 {
-    match face {
-        Face::PositiveX => Vec3::new(1.0, -t, -s),
-        Face::NegativeX => Vec3::new(-1.0, -t, s),
-        Face::PositiveY => Vec3::new(s, 1.0, t),
-        Face::NegativeY => Vec3::new(s, -1.0, -t),
-        Face::PositiveZ => Vec3::new(s, -t, 1.0),
-        Face::NegativeZ => Vec3::new(-s, -t, -1.0),
-    }
-}
-
 /// The light in a texel of a face with `side` texels across: the mean of four by four directions.
 fn texel(face: Face, side: u32, n: u32) -> Vec3 {
     let place = |at: u32, step: u32| (2.0 * (at as f32 + 0.25 * (step as f32 + 0.5))) / side as f32 - 1.0;
-    let within = |step: u32| direction(face, place(n % side, step % 4), place(n / side, step / 4));
+    let within = |step: u32| face.direction(place(n % side, step % 4), place(n / side, step / 4));
     (0..16).map(|step| light_from(within(step))).sum::<Vec3>() / 16.0
 }
 
@@ -137,7 +125,7 @@ fn room(device: &GpuDevice) -> Result<CubeTexture, SceneError> {
     let room = CubeTexture::new(device, &CubeDescriptor { label: "room", texture_type, size_px, levels: LEVELS })?;
     let middle = |face: Face, side: u32, n: u32| {
         let place = |at: u32| (2 * at + 1) as f32 / side as f32 - 1.0;
-        direction(face, place(n % side), place(n / side))
+        face.direction(place(n % side), place(n / side))
     };
     // Directions with their light and their solid angle.
     let source = |face: Face| {

@@ -99,23 +99,11 @@ impl Default for Cube {
         let face = |face: Face| {
             let texel = |n: u32| {
                 let across = |at: u32| (at as f32 + 0.5) / (SIDE as f32 / 2.0) - 1.0;
-                sky(direction(face, across(n % SIDE), across(n / SIDE)))
+                sky(face.direction(across(n % SIDE), across(n / SIDE)))
             };
             (0..SIDE * SIDE).flat_map(texel).collect()
         };
         Self { side_px: SIDE, faces: Face::ALL.map(face).to_vec() }
-    }
-}
-
-/// The direction to a place of a face, -1 to 1 to the right and downwards, as OpenGL ES defines cube maps [OpenGL ES 2.0 table 3.11].
-fn direction(face: Face, s: f32, t: f32) -> Vec3 {
-    match face {
-        Face::PositiveX => Vec3::new(1.0, -t, -s),
-        Face::NegativeX => Vec3::new(-1.0, -t, s),
-        Face::PositiveY => Vec3::new(s, 1.0, t),
-        Face::NegativeY => Vec3::new(s, -1.0, -t),
-        Face::PositiveZ => Vec3::new(s, -t, 1.0),
-        Face::NegativeZ => Vec3::new(-s, -t, -1.0),
     }
 }
 
