@@ -42,7 +42,11 @@ impl InterfaceVariable {
     /// The position in a point: GLSL's `gl_PointCoord`; in WGSL, which has no such built-in, an input of that name.
     fn is_point_coordinate(&self) -> bool {
         let is_named = self.name == "point_coord" && matches!(self.binding, Binding::Location { .. });
-        (is_named || self.binding == Binding::BuiltIn(BuiltIn::PointCoord)) && self.length == 2
+        (is_named || self.is_built_in_point_coordinate()) && self.length == 2
+    }
+
+    fn is_built_in_point_coordinate(&self) -> bool {
+        self.binding == Binding::BuiltIn(BuiltIn::PointCoord)
     }
 
     /// The size of a point: GLSL's `gl_PointSize`; in WGSL an output of that name.
@@ -102,7 +106,15 @@ impl<'m> Lowering<'m> {
             let part = &inputs[at];
             values[at] = match part.binding {
                 _ if points && part.is_point_coordinate() => {
-                    (0..2).map(|axis| self.program.value(Op::PointCoordinate(axis))).collect()
+                    let [across, up] = [0, 1].map(|axis| self.program.value(Op::PointCoordinate(axis)));
+                    let along = if part.is_built_in_point_coordinate() {
+                        // The hardware's y goes up, GLSL's goes down from the upper edge [OpenGL ES 3 reference: gl_PointCoord].
+                        let one = self.program.float(1.0);
+                        self.program.fsub(one, up)
+                    } else {
+                        up
+                    };
+                    vec![across, along]
                 }
                 Binding::BuiltIn(BuiltIn::VertexIndex) => {
                     let attribute = self.attribute(part, words, span)?;

@@ -2,6 +2,10 @@
 
 use shader_compiler::interface::Stage;
 use shader_compiler::{Compiled, Error, Options, compile, compile_module, read};
+use v3d_sim::qpu::lanes::Lanes;
+
+use crate::image::channel_of;
+use crate::machine::{Inputs, run};
 
 fn programs(source: &[u8], path: &str) -> Result<Vec<Compiled>, Error> {
     let parsed = read(source, path)?;
@@ -58,6 +62,28 @@ fn glsl_gives_programs_of_the_same_length() {
     let lengths = |programs: &[Compiled]| programs.iter().map(|program| program.words.len()).collect::<Vec<_>>();
     assert_eq!(lengths(&found), lengths(&expected));
     assert_eq!(found[1].interface.fields, expected[1].interface.fields);
+}
+
+/// `gl_PointCoord` is 0 at the upper edge of a point and 1 at the lower one, and the hardware's own position is 0 at the lower edge [OpenGL ES 3 reference:
+/// gl_PointCoord; mesa vc4_program.c].
+#[test]
+fn the_position_in_a_point_goes_down_in_glsl() {
+    let source = "#version 450
+        layout(location = 0) in float depth;
+        layout(location = 0) out vec4 color;
+        void main() { color = vec4(gl_PointCoord, depth, 1.0); }";
+    let found = programs(source.as_bytes(), "point.frag").unwrap();
+    let [program] = found.as_slice() else { panic!("{} programs", found.len()) };
+    assert!(program.interface.points);
+    let lanes = |of: fn(f32) -> f32| Lanes::from_f32(std::array::from_fn(|at| of(at as f32)));
+    let given = Inputs::new(vec![lanes(|n| n / 16.0), lanes(|n| n / 32.0), lanes(|n| n / 64.0)], Vec::new());
+    let color = run(program, &given).color;
+    for (at, color) in color.0.into_iter().enumerate() {
+        let n = at as f64;
+        for (component, expected) in [n / 16.0, 1.0 - n / 32.0, n / 64.0, 1.0].into_iter().enumerate() {
+            assert!((channel_of(color, component) - expected).abs() < 0.003, "{at}, {component}");
+        }
+    }
 }
 
 #[test]
