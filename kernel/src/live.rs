@@ -114,6 +114,12 @@ pub fn put(program: Program) {
     (state.version, state.program, state.diagnostic) = (state.version + 1, Some(program), None);
 }
 
+/// Has the scene draw with a program, and draw these things with it, from now on.
+pub fn put_all(program: Program, things: Things) {
+    let mut state = STATE.lock();
+    *state = State { version: state.version + 1, program: Some(program), diagnostic: None, things };
+}
+
 /// Has the scene show what is wrong with a source that was sent.
 pub fn refuse(source: &str, name: &str, error: &Error) {
     let lines = lines_for_the_screen(source, name, error);

@@ -87,36 +87,56 @@ fn load(session: &mut Session, file: &str) -> CommandResult {
 /// Has textures show a file of the card.
 fn texture(session: &mut Session, file: &str) -> CommandResult {
     let picture = read_picture(session, file)?;
-    println!("{file}: {} x {} texels", picture.size_px[0], picture.size_px[1]);
+    tell_picture(file, &picture);
     live::change(|things| things.picture = Some(picture.into()));
     Ok(())
 }
 
 /// Has cube maps show six files of the card.
 fn cube(session: &mut Session, files: &[String; 6]) -> CommandResult {
+    let cube = read_cube(session, files)?;
+    tell_cube(&cube);
+    live::change(|things| things.cube = Some(cube.into()));
+    Ok(())
+}
+
+fn read_cube(session: &mut Session, files: &[String; 6]) -> Result<Cube, String> {
     let mut faces = Vec::new();
     for file in files {
         faces.push(read_picture(session, file)?);
     }
     let faces = faces.try_into().map_err(|_| "a cube map has six faces")?;
-    let cube = Picture::cube(&faces)?;
-    println!("six faces of {} x {0} texels", cube.side_px);
-    live::change(|things| things.cube = Some(cube.into()));
-    Ok(())
+    Picture::cube(&faces)
 }
 
 /// Has a file of the card drawn.
 fn model(session: &mut Session, file: &str) -> CommandResult {
-    let bytes = card::with_files(session, |volume| volume.read(file, MOST_MODEL_BYTES))?;
-    let model = Model::read(&bytes).map_err(|why| format!("{file}: {why}"))?;
+    let model = read_model(session, file)?;
     put_model(model);
     Ok(())
 }
 
+fn read_model(session: &mut Session, file: &str) -> Result<Model, String> {
+    let bytes = card::with_files(session, |volume| volume.read(file, MOST_MODEL_BYTES))?;
+    Model::read(&bytes).map_err(|why| format!("{file}: {why}"))
+}
+
 fn put_model(model: Model) {
+    tell_model(&model);
+    live::change(|things| things.model = Some(model.into()));
+}
+
+fn tell_picture(file: &str, picture: &Picture) {
+    println!("{file}: {} x {} texels", picture.size_px[0], picture.size_px[1]);
+}
+
+fn tell_cube(cube: &Cube) {
+    println!("six faces of {} x {0} texels", cube.side_px);
+}
+
+fn tell_model(model: &Model) {
     let picture = if model.picture.is_some() { ", with a picture" } else { "" };
     println!("a model of {} triangles{picture}", model.corners.len() / 3);
-    live::change(|things| things.model = Some(model.into()));
 }
 
 fn read_picture(session: &mut Session, file: &str) -> Result<Picture, String> {
@@ -131,7 +151,7 @@ const TEXTURES: [&str; 2] = ["texture.png", "texture.qoi"];
 const FACES: [&str; 6] = ["right", "left", "top", "bottom", "front", "back"];
 
 /// Has the scene `live` draw what a folder of the card has, and nothing of what it drew before: `shader.wgsl`, and as far as they are there `texture.png` or
-/// `texture.qoi`, `model.glb`, and the six faces of a cube map, `right.png`, `left.png` and so on.
+/// `texture.qoi`, `model.glb`, and the six faces of a cube map, `right.png`, `left.png` and so on. If one of them is damaged, the scene goes on as it was.
 pub(super) fn load_folder(session: &mut Session, folder: &str) -> CommandResult {
     let entries = card::with_files(session, |volume| volume.list(folder))?;
     let path = |name: &str| format!("{}/{name}", folder.trim_end_matches('/'));
@@ -139,18 +159,28 @@ pub(super) fn load_folder(session: &mut Session, folder: &str) -> CommandResult 
     if !has(SHADER) {
         return Err(format!("{folder} has no {SHADER}, so that there is nothing to draw with"));
     }
-    live::change(|things| *things = live::Things::default());
+    let mut things = live::Things::default();
     if let Some(name) = TEXTURES.into_iter().find(|name| has(name)) {
-        texture(session, &path(name))?;
+        let picture = read_picture(session, &path(name))?;
+        tell_picture(name, &picture);
+        things.picture = Some(picture.into());
     }
     if has(MODEL) {
-        model(session, &path(MODEL))?;
+        let model = read_model(session, &path(MODEL))?;
+        tell_model(&model);
+        things.model = Some(model.into());
     }
     let faces = ["png", "qoi"].map(|extension| FACES.map(|face| format!("{face}.{extension}")));
     if let Some(faces) = faces.into_iter().find(|faces| faces.iter().all(|face| has(face))) {
-        cube(session, &faces.map(|face| path(&face)))?;
+        let cube = read_cube(session, &faces.map(|face| path(&face)))?;
+        tell_cube(&cube);
+        things.cube = Some(cube.into());
     }
-    load(session, &path(SHADER))?;
+    let shader = path(SHADER);
+    let source = card::text(session, &shader, MAX_BYTES)?;
+    let program = compiled(session, &shader, source)?;
+    program.drawable().map_err(|why| format!("it compiles, and cannot be drawn: {why}"))?;
+    live::put_all(program, things);
     println!("`scene run live` shows it");
     Ok(())
 }
@@ -306,8 +336,18 @@ fn tell_program(compiled: &Compiled) {
     println!("shader {} {} {:08x}", compiled.stage.name(), compiled.words.len(), crc32::of_bytes(&bytes));
 }
 
-/// Compiles a source, says what it has become, and has the scene `live` draw with it.
+/// Compiles a source, and has the scene `live` draw with it.
 fn take(session: &Session, name: &str, source: String) -> CommandResult {
+    let program = compiled(session, name, source)?;
+    match program.drawable() {
+        Ok(_) => live::put(program),
+        Err(why) => println!("it compiles, and is not drawn: {why}"),
+    }
+    Ok(())
+}
+
+/// Compiles a source, and says what it has become.
+fn compiled(session: &Session, name: &str, source: String) -> Result<live::Program, String> {
     mark(session);
     let (start_us, used) = (clock::now_us(), heap::start_peak());
     let compiled = live::compile(name, &source);
@@ -322,10 +362,5 @@ fn take(session: &Session, name: &str, source: String) -> CommandResult {
     };
     shader.stages().iter().for_each(tell_program);
     println!("shader took {us} us, {bytes} bytes of heap");
-    let program = live::Program { name: name.to_string(), source, shader };
-    match program.drawable() {
-        Ok(_) => live::put(program),
-        Err(why) => println!("it compiles, and is not drawn: {why}"),
-    }
-    Ok(())
+    Ok(live::Program { name: name.to_string(), source, shader })
 }

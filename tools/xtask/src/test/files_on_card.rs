@@ -86,6 +86,10 @@ pub(super) fn read_and_written(workspace: &Workspace, built: &Built) -> Result<S
     add("A shader with a long name.wgsl", plain("0.0, 0.0, 1.0").as_bytes());
     add("cube/shader.wgsl", COLORED.as_bytes());
     add("cube/model.glb", &cube_model(GREEN));
+    // A folder whose texture and shader are good, and whose model is cut off.
+    add("torn/shader.wgsl", plain("1.0, 0.0, 0.0").as_bytes());
+    add("torn/texture.png", &png(scratch.path(), &Picture::filled(16, 8, ORANGE))?);
+    add("torn/model.glb", &cube_model(GREEN)[..400]);
     add("textured.wgsl", TEXTURED.as_bytes());
     add("orange.png", &png(scratch.path(), &Picture::filled(16, 8, ORANGE))?);
     // A header, and the operation for a pixel with its colour, then for a run of three [qoiformat.org].
@@ -126,6 +130,11 @@ pub(super) fn read_and_written(workspace: &Workspace, built: &Built) -> Result<S
         run_scene(&machine.console, "live", 0..1, deadline)?;
         shown = machine.screenshot()?.pixels;
         hull::check_cube(&machine.screenshot()?, GREEN).context("the model of the card")?;
+        // Nothing of a folder with a damaged file is drawn, neither its shader nor its texture.
+        let said = refused(machine, "scene load", " torn", deadline)?;
+        ensure!(said.contains("torn/model.glb: "), "`scene load torn` says: {said}");
+        run_scene(&machine.console, "live", 0..1, deadline)?;
+        ensure!(machine.screenshot()?.pixels == shown, "a folder with a damaged model has changed the picture");
         command(machine, "screenshot", "", deadline)?;
         captured = command(machine, "capture", "", deadline)?;
         command(machine, "capture", " save", deadline)?;
