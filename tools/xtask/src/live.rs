@@ -31,7 +31,8 @@ normal, uv and color, of a sphere or a model. `kernel/src/scenes/live.rs` descri
 
 With a SCENE, such as model, its shaders in qpu-shaders/shaders are watched: when one changes, the running kernel compiles it, and
 draws the scene on with it. The kernel has to be built of the files as they are in the beginning. A shader may then read only the
-uniforms that it read before; what needs a new build is said.
+uniforms that it read before; what needs a new build is said. WGSL is the only language that the kernel compiles: shaders in
+others, such as assembly or GLSL, are named and not watched.
 
   --board DEVICE   a board that is connected by a serial line, such as /dev/ttyUSB0
   --texture FILE   a PNG file of up to 512 x 512 pixels for the textures; without it, they show the model's, or a crate
@@ -85,7 +86,10 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     let file = file.context("a file with a shader, or a scene, is needed; see `cargo xtask live --help`")?;
     let is_scene = file.extension().is_none() && !file.is_file();
     ensure!(!is_scene || things.are_none(), "--texture, --cube and --model are for a shader, not for a scene");
-    // A file that cannot be read is known before anything is built.
+    // A file that cannot be read or compiled is known before anything is built.
+    if !is_scene && let Some(language) = other_language(&file.to_string_lossy()) {
+        bail!("{} is {language}, and the kernel compiles only WGSL, in files that end in .wgsl", file.display());
+    }
     let first = if is_scene { Vec::new() } else { read(&file)? };
     let show = |console: &Console| match is_scene {
         true => watch_scene(console, &Workspace::find()?, &file.to_string_lossy()),
@@ -191,9 +195,13 @@ fn shaders_of_scene(console: &Console, workspace: &Workspace, scene: &str) -> Re
     console.command("scene shaders", "", deadline, |_| {})?.lines()?;
     run_scene(console, scene, 0..1, deadline)?;
     let named = console.command("scene shaders", "", deadline, |_| {})?.lines()?;
-    let mut shaders = Vec::new();
+    let (mut shaders, mut others) = (Vec::new(), Vec::new());
     for name in named.iter().filter_map(|line| line.strip_prefix("shader ")) {
         let path = workspace.root.join(SHADERS).join(name);
+        if let Some(language) = other_language(name) {
+            others.push(format!("{name} is {language}"));
+            continue;
+        }
         if !name.ends_with(".wgsl") || !path.is_file() {
             continue;
         }
@@ -201,8 +209,27 @@ fn shaders_of_scene(console: &Console, workspace: &Workspace, scene: &str) -> Re
         send_replacement(console, name, &source)?.lines().with_context(|| name.to_owned())?;
         shaders.push(SceneShader { name: name.to_owned(), path, good: source.clone(), seen: source });
     }
-    ensure!(!shaders.is_empty(), "the scene {scene} has no shader in WGSL in {SHADERS}, and others are not reloaded");
+    let others = others.join(", ");
+    let said = if others.is_empty() { String::new() } else { format!(": {others}") };
+    ensure!(
+        !shaders.is_empty(),
+        "the scene {scene} has no shader in WGSL in {SHADERS}, and others are not reloaded{said}"
+    );
+    if !others.is_empty() {
+        eprintln!("the kernel compiles only WGSL; what is not watched{said}");
+    }
     Ok(shaders)
+}
+
+/// The language of a shader that is not in WGSL, by the extension of its file.
+fn other_language(name: &str) -> Option<&'static str> {
+    match name.rsplit_once('.')?.1 {
+        "vert" | "frag" | "comp" | "glsl" => Some("GLSL"),
+        "spv" => Some("SPIR-V"),
+        "hlsl" => Some("HLSL"),
+        "qasm" | "qinc" => Some("assembly"),
+        _ => None,
+    }
 }
 
 /// Starts a scene, from a frame on; fails if it does not go on.
@@ -400,6 +427,20 @@ mod tests {
         check("shaders/clouds.wgsl", "clouds.wgsl");
         check("my clouds.wgsl", "my_clouds.wgsl");
         check("/", "shader.wgsl");
+    }
+
+    #[test]
+    fn the_language_of_a_shader_is_known_by_its_extension() {
+        for (name, expected) in [
+            ("clouds.wgsl", None),
+            ("clouds", None),
+            ("clouds.frag", Some("GLSL")),
+            ("my.clouds.vert", Some("GLSL")),
+            ("clouds.spv", Some("SPIR-V")),
+            ("bloom.frag.qasm", Some("assembly")),
+        ] {
+            assert_eq!(other_language(name), expected, "{name}");
+        }
     }
 
     #[test]
