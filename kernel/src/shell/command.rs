@@ -241,6 +241,8 @@ pub enum Draws {
     Prepared,
     /// Two prepared draws with different states, alternating.
     PreparedChanged,
+    /// One prepared draw of a shader that is compiled at run time, with different uniforms.
+    PreparedAtRunTime,
     /// Sprites of one atlas.
     Sprites,
     /// A copy to GPU memory, and a texture of the same bytes.
@@ -249,12 +251,13 @@ pub enum Draws {
 
 impl Draws {
     /// The names of workloads.
-    const NAMED: [(&'static str, Self); 7] = [
+    const NAMED: [(&'static str, Self); 8] = [
         ("same", Self::Same),
         ("changed", Self::Changed),
         ("instances", Self::Instances),
         ("prepared", Self::Prepared),
         ("prepared-changed", Self::PreparedChanged),
+        ("prepared-at-run-time", Self::PreparedAtRunTime),
         ("sprites", Self::Sprites),
         ("upload", Self::Upload),
     ];

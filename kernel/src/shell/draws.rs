@@ -8,7 +8,11 @@ use alloc::{string::ToString, vec, vec::Vec};
 use qpu_shaders::{NoUniforms, smooth, transformed};
 use renderer::{
     Blend, Depth, Error, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, PreparedDraw, Primitive, Sprite,
-    SpriteAtlas, Sprites, Target, TargetDescriptor, Texture, TextureDescriptor, glam::Mat4, rows,
+    SpriteAtlas, Sprites, Target, TargetDescriptor, Texture, TextureDescriptor,
+    glam::Mat4,
+    pipeline::state::State,
+    rows,
+    wgsl::{self, Shader},
 };
 use v3d::{
     hw::{registers::Register, texture::TextureType, tiling::Tiling},
@@ -18,6 +22,7 @@ use v3d::{
 use super::session::{CommandResult, Session};
 use crate::{
     gpu::{GpuDevice, GpuPass},
+    live,
     shell::command::Draws,
 };
 
@@ -29,6 +34,16 @@ const DRAWS_OF_A_PASS: usize = 6000;
 const SIDE: u32 = 64;
 /// Width and height of the texture in texels.
 const TEXTURE_SIDE: u32 = 256;
+
+/// The vertices of the mesh.
+const CORNERS: [transformed::Vertex; 3] = {
+    let color = [1.0, 0.5, 0.0];
+    [
+        transformed::Vertex { position: [0.1, 0.0, 0.0], color },
+        transformed::Vertex { position: [0.0, 0.1, 0.0], color },
+        transformed::Vertex { position: [-0.1, 0.0, 0.0], color },
+    ]
+};
 
 /// Two of each, so that the state can change from draw to draw.
 struct Resources {
@@ -42,6 +57,7 @@ pub(super) fn draws(session: &Session, what: Draws, count: u32) -> CommandResult
     let done = match what {
         Draws::Upload => upload(device),
         Draws::Sprites => sprites(device, count),
+        Draws::PreparedAtRunTime => return at_run_time(device, count).map_err(|error| error.to_string()),
         _ => frames(device, what, count),
     };
     done.map_err(|error| error.to_string())
@@ -83,11 +99,51 @@ fn sprites(device: &GpuDevice, count: u32) -> Result<(), Error> {
     Ok(())
 }
 
+/// What `transformed` of the build script is, compiled now.
+const TRANSFORMED: &str = "
+struct Transform { matrix: mat4x4<f32> }
+@group(0) @binding(0) var<uniform> transform: Transform;
+struct Shaded { @builtin(position) position: vec4<f32>, @location(0) shade: vec3<f32> }
+@vertex fn vs_main(@location(0) position: vec3<f32>, @location(1) color: vec3<f32>) -> Shaded {
+    return Shaded(transform.matrix * vec4(position, 1.0), color);
+}
+@fragment fn fs_main(@location(0) shade: vec3<f32>) -> @location(0) vec4<f32> { return vec4(shade, 1.0); }";
+
+/// The frames of prepared draws with a shader that is compiled at run time.
+fn at_run_time(device: &GpuDevice, count: u32) -> Result<(), wgsl::Error> {
+    let target = target(device)?;
+    let shader = Shader::compile_with(&live::compiler(), "transformed.wgsl", TRANSFORMED)?;
+    let pipeline = shader.pipeline(device, "draws", &State::PLAIN)?;
+    let corners = CORNERS.map(|corner| corner.position);
+    let colors = CORNERS.map(|corner| corner.color);
+    let attributes = [("position", corners.as_flattened().into()), ("color", colors.as_flattened().into())];
+    let mesh = shader.mesh(device, "corners", Primitive::Triangles, &attributes, None)?;
+    let mut draw = pipeline.prepare(device, &mesh, &shader.uniforms())?;
+    let matrix = shader.uniform::<[f32; 16]>("matrix")?;
+    let uniforms: Vec<_> = (0..FEW + count).map(turned).collect();
+    for count in [FEW, FEW, FEW + count] {
+        let uniforms = uniforms.get(..count as usize).unwrap_or(&uniforms);
+        mark(device)?;
+        let mut frame = device.frame()?;
+        let mut descriptor = PassDescriptor::to(&target).clear([0.0; 4]);
+        for uniforms in uniforms.chunks(DRAWS_OF_A_PASS) {
+            let mut pass = frame.pass(&descriptor)?;
+            for uniforms in uniforms {
+                draw.set(&matrix, &uniforms.matrix)?;
+                draw.draw(&mut pass)?;
+            }
+            descriptor = PassDescriptor::to(&target);
+        }
+        let fence = frame.submit()?;
+        mark(device)?;
+        device.wait(fence)?;
+    }
+    Ok(())
+}
+
 fn frames(device: &GpuDevice, what: Draws, count: u32) -> Result<(), Error> {
     let target = target(device)?;
-    let corners = [[0.1, 0.0, 0.0], [0.0, 0.1, 0.0], [-0.1, 0.0, 0.0]]
-        .map(|position| transformed::Vertex { position, color: [1.0, 0.5, 0.0] });
-    let mesh = || Mesh::new(device, "corners", Primitive::Triangles, &corners);
+    let mesh = || Mesh::new(device, "corners", Primitive::Triangles, &CORNERS);
     let meshes = [mesh()?, mesh()?];
     let plain = PipelineDescriptor::new("draws", &transformed::SHADING, &smooth::FRAGMENT);
     let deep = PipelineDescriptor { depth: Depth::LESS, ..plain };

@@ -25,12 +25,13 @@ struct Row {
     goal: u64,
 }
 
-const ROWS: [Row; 5] = [
+const ROWS: [Row; 6] = [
     Row { argument: "same", what: "a draw with unchanged state and its own matrix", goal: 200 },
     Row { argument: "instances", what: "an instance with its own matrix", goal: 200 },
     Row { argument: "changed", what: "a draw with changed state and another mesh", goal: 500 },
     Row { argument: "prepared", what: "a prepared draw with its own matrix", goal: 200 },
     Row { argument: "prepared-changed", what: "a prepared draw with changed state and another mesh", goal: 500 },
+    Row { argument: "prepared-at-run-time", what: "a prepared draw of a shader compiled at run time", goal: 300 },
 ];
 
 /// Prints the cost of draws, of a texture, and of a copy of the same number of bytes.
