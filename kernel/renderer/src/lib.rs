@@ -18,8 +18,8 @@
 //! ```
 //!
 //! # A guided tour
-//! Twelve complete programs under `kernel/renderer/examples` lead from an empty frame to a textured, lit and multisampled one, and to a kernel and a shader of
-//! one's own. Each runs on the developer's machine, on the model of the GPU, and writes a PNG file: `cargo run -p renderer --example 03_texture` writes
+//! Fourteen complete programs under `kernel/renderer/examples` lead from an empty frame to a textured, lit and multisampled one, and to a kernel and a shader of
+//! one's own, to sprites, and to a thousand draws. Each runs on the developer's machine, on the model of the GPU, and writes a PNG file: `cargo run -p renderer --example 03_texture` writes
 //! `target/guide/03_texture.png`, and `-- --dump` also prints the GPU's input. `kernel/renderer/guide` explains them, with their pictures and the bytes that
 //! they produce, and goes on with a program of one's own, its camera, models, text and keys, and with a game.
 //!
@@ -36,7 +36,9 @@
 //! | `09_multisample` | textures, light, mip levels and antialiasing | [`Samples`], [`Texture::generate_mipmaps`] |
 //! | `10_own_kernel` | the traits that a kernel implements, and its `main` | [`v3d::platform`], [`Target::page`] |
 //! | `11_own_shader` | a crate of shaders in WGSL | `shader-build` |
-//! | `12_shader_at_run_time` | the same shader, compiled while the program runs | `wgsl` |
+//! | `11_shader_at_run_time` | the same shader, compiled while the program runs | `wgsl` |
+//! | `12_sprites` | parts of an atlas, turned and tinted; text; a nine-patch | [`Sprites`], [`SpriteAtlas`], [`sprites::nine_patch`] |
+//! | `13_prepared_draws` | a thousand draws, each with its own matrix | [`PreparedDraw`], [`Pass::draw_prepared`] |
 //!
 //! # Blending is shader code
 //! The V3D has no blending unit: a fragment program loads the colour from the tile buffer, computes, and stores the result. So [`Blend`], logic operations,

@@ -3,7 +3,7 @@
 use renderer::glam::{DMat4, DVec2, DVec3, Vec3};
 
 use crate::reference::{Camera, agreed, assert_near, bytes, difference, middle, pixels, share, slack};
-use crate::steps::{self, light, render_to_texture, transform};
+use crate::steps::{self, light, prepared_draws, render_to_texture, transform};
 
 #[test]
 fn step_4_shows_fifteen_cubes() {
@@ -121,4 +121,68 @@ fn step_8_shows_the_wheel_on_the_cube() {
         }
     }
     assert!(wheel > 10_000 && around > 10_000, "{wheel} of the wheel, {around} around it");
+}
+
+/// The pillars that rays through a block of pixels may hit.
+fn candidates(camera: &Camera, pillars: &[(DMat4, DVec3, f64)], from: DVec2, to: DVec2) -> Vec<usize> {
+    let (ray, corner) = (camera.ray((from + to) / 2.0), camera.ray(from));
+    let spread = (corner.along - ray.along).length();
+    let is_near = |&n: &usize| {
+        let (_, middle, radius) = pillars[n];
+        let off = middle - ray.from;
+        let far = off.dot(ray.along) / ray.along.length_squared();
+        (off - far * ray.along).length() < radius + (far + radius) * spread
+    };
+    (0..pillars.len()).filter(is_near).collect()
+}
+
+#[test]
+fn step_13_shows_a_thousand_pillars() {
+    const BLOCK: u32 = 8;
+    let camera = Camera::new(prepared_draws::EYE, prepared_draws::LOOKS_AT, prepared_draws::SIZE_PX);
+    let pillars: Vec<(DMat4, DVec3, f64)> = (0..prepared_draws::COUNT)
+        .map(|n| {
+            let place = prepared_draws::place(n).as_dmat4();
+            (place.inverse(), place.transform_point3(DVec3::ZERO), place.transform_vector3(DVec3::ONE).length())
+        })
+        .collect();
+    let [width, height] = prepared_draws::SIZE_PX;
+    let picture = steps::picture(13);
+    let (mut seen, mut agreeing, mut background, mut wrong) = (vec![false; pillars.len()], 0, 0, 0);
+    for (left, top) in (0..height / BLOCK).flat_map(|y| (0..width / BLOCK).map(move |x| (BLOCK * x, BLOCK * y))) {
+        let corner = DVec2::new(left.into(), top.into());
+        let near = candidates(&camera, &pillars, corner - 1.0, corner + f64::from(BLOCK) + 1.0);
+        let hit = |at: DVec2| {
+            let to = |&n: &usize| {
+                let ray = camera.ray(at).seen_from(pillars[n].0);
+                ray.to_box(DVec3::ONE).map(|(far, normal)| (far, n, normal, ray.at(far)))
+            };
+            near.iter().filter_map(to).min_by(|a, b| a.0.total_cmp(&b.0))
+        };
+        for (x, y) in (0..BLOCK * BLOCK).step_by(3).map(|n| (left + n % BLOCK, top + n / BLOCK)) {
+            let pixel = picture.pixel(x, y);
+            let side = |at: DVec2| hit(at).map(|(_, n, normal, _)| (n, normal));
+            // The edges of a pillar may be between two points that are farther from each other.
+            let close = agreed(x, y, 0.4, side);
+            match agreed(x, y, 0.8, side).filter(|_| close.is_some()) {
+                Some(Some((n, _))) => {
+                    let color = |at: DVec2| share(prepared_draws::color(hit(at).unwrap().3.as_vec3().to_array()));
+                    let off = difference(pixel, color(middle(x, y))) - slack(x, y, color);
+                    wrong += u32::from(off > 2.0);
+                    seen[n] = true;
+                    agreeing += 1;
+                }
+                Some(None) => {
+                    wrong += u32::from(pixel != prepared_draws::DUSK);
+                    background += 1;
+                }
+                None => {}
+            }
+        }
+    }
+    let seen = seen.into_iter().filter(|&seen| seen).count();
+    println!("{seen} pillars seen at {agreeing} pixels, the background at {background}; {wrong} pixels are different");
+    assert!(seen > 600 && agreeing > 8_000 && background > 20_000, "{seen} pillars, {agreeing}, {background}");
+    // A sliver of another pillar, narrower than the distance of those points, may cover one of a pixel's four samples.
+    assert!(wrong <= agreeing / 1000, "{wrong} of {agreeing} pixels have another colour");
 }

@@ -1,11 +1,15 @@
 //! Steps with flat drawings: each pixel is computed from its position alone.
 
 use ::own_kernel::{COLORS, FRAMES, SHRINK, SIZE_PX, SQUARES, TURN, kernel_main};
+use embedded_graphics::mono_font::{MonoTextStyle, ascii::FONT_10X20};
+use embedded_graphics::pixelcolor::BinaryColor;
+use embedded_graphics::prelude::*;
+use embedded_graphics::text::Text;
 use renderer::glam::{DVec2, DVec3};
 use v3d::platform::Power;
 
-use crate::reference::{Texels, agreed, assert_near, bytes, middle, pixels, share};
-use crate::steps::{self, blend, depth, frame, own_kernel, texture, triangle};
+use crate::reference::{Texels, agreed, assert_near, bytes, difference, middle, pixels, share};
+use crate::steps::{self, blend, depth, frame, own_kernel, sprites, texture, triangle};
 
 /// A position in a picture from -1 to 1, y upwards.
 fn normalised(at: DVec2, [width, height]: [u32; 2]) -> DVec2 {
@@ -185,4 +189,127 @@ fn the_chip_of_step_10_can_be_reset() {
     }
     assert_ne!(own_kernel::shown(&chip).pixels[0], [0; 4]);
     assert_eq!(chip.bus().model.take_faults(), []);
+}
+
+/// A picture that layers are blended into, and how many have changed each pixel.
+struct Layers {
+    width: u32,
+    pixels: Vec<(DVec3, u32)>,
+}
+
+impl Layers {
+    fn blend(&mut self, x: u32, y: u32, [red, green, blue, alpha]: [f64; 4]) {
+        if alpha > 0.0 {
+            let (color, layers) = &mut self.pixels[(y * self.width + x) as usize];
+            *color = color.lerp(DVec3::new(red, green, blue), alpha / 255.0);
+            *layers += 1;
+        }
+    }
+}
+
+/// The atlas of step 12, blended linearly between the middles of its texels.
+struct Atlas(Vec<[f64; 4]>);
+
+impl Atlas {
+    fn at(&self, place: DVec2) -> [f64; 4] {
+        let (first, share) = ((place - 0.5).floor(), (place - 0.5) - (place - 0.5).floor());
+        let texel = |right: f64, down: f64| {
+            let [x, y] =
+                (first + DVec2::new(right, down)).to_array().map(|at| (at.max(0.0) as u32).min(sprites::ATLAS_PX - 1));
+            self.0[(y * sprites::ATLAS_PX + x) as usize]
+        };
+        let [a, b, c, d] = [texel(0.0, 0.0), texel(1.0, 0.0), texel(0.0, 1.0), texel(1.0, 1.0)];
+        std::array::from_fn(|n| {
+            let mix = |a: f64, b: f64, share: f64| a + (b - a) * share;
+            mix(mix(a[n], b[n], share.x), mix(c[n], d[n], share.x), share.y)
+        })
+    }
+}
+
+/// The pixels that embedded-graphics draws of a text.
+struct Ink(Vec<Point>);
+
+impl OriginDimensions for Ink {
+    fn size(&self) -> Size {
+        Size::new(sprites::SIZE_PX[0], sprites::SIZE_PX[1])
+    }
+}
+
+impl DrawTarget for Ink {
+    type Color = BinaryColor;
+    type Error = core::convert::Infallible;
+
+    fn draw_iter<I: IntoIterator<Item = Pixel<BinaryColor>>>(&mut self, pixels: I) -> Result<(), Self::Error> {
+        self.0.extend(pixels.into_iter().filter(|pixel| pixel.1.is_on()).map(|pixel| pixel.0));
+        Ok(())
+    }
+}
+
+#[test]
+fn step_12_lays_sprites_over_each_other() {
+    let [width, height] = sprites::SIZE_PX;
+    let mut layers = Layers { width, pixels: vec![(bytes(sprites::WATER), 0); (width * height) as usize] };
+    let side = sprites::ATLAS_PX;
+    let atlas = Atlas((0..side * side).map(|n| sprites::texel(n % side, n / side).map(f64::from)).collect());
+    let tinted = |color: [f64; 4], tint: [u8; 4]| std::array::from_fn(|n| color[n] * f64::from(tint[n]) / 255.0);
+    let pond = sprites::pond();
+    assert!(sprites::WORDS.contains(&format!("{} sprites", pond.len())));
+    for sprite in &pond {
+        let [left, top, across, down] = sprite.part.map(f64::from);
+        let (corner, extent) = (DVec2::new(left, top), DVec2::new(across, down));
+        let [center, scale] = [sprite.center, sprite.scale].map(|[x, y]| DVec2::new(x.into(), y.into()));
+        let reach = (extent * scale).length() / 2.0;
+        let (first, last) = ((center - reach).floor().max(DVec2::ZERO), center + reach);
+        for y in first.y as u32..(last.y as u32 + 1).min(height) {
+            for x in first.x as u32..(last.x as u32 + 1).min(width) {
+                let turned = DVec2::from_angle(-f64::from(sprite.rotation)).rotate(middle(x, y) - center);
+                let place = turned / scale + extent / 2.0;
+                // Edges do not matter: parts have a margin that is transparent.
+                if place.cmpgt(DVec2::ZERO).all() && place.cmplt(extent).all() {
+                    layers.blend(x, y, tinted(atlas.at(corner + place), sprite.tint));
+                }
+            }
+        }
+    }
+    // The sign: its frame has one texel for each pixel, and what is between is stretched.
+    let [left, top, across, down] = sprites::SIGN_AT.map(|edge| edge as u32);
+    let stretched = |at: u32, length: u32, texels: u16, before: u16, behind: u16| {
+        let at = f64::from(at) + 0.5;
+        let [length, before, behind] = [f64::from(length), f64::from(before), f64::from(behind)];
+        let texels = f64::from(texels);
+        if at < before {
+            at
+        } else if at > length - behind {
+            texels - (length - at)
+        } else {
+            before + (at - before) * (texels - before - behind) / (length - before - behind)
+        }
+    };
+    for (x, y) in (0..down).flat_map(|y| (0..across).map(move |x| (x, y))) {
+        let [part_left, part_top, columns, rows] = sprites::SIGN;
+        let [before, above, behind, below] = sprites::FRAME;
+        let place = DVec2::new(
+            stretched(x, across, columns, before, behind) + f64::from(part_left),
+            stretched(y, down, rows, above, below) + f64::from(part_top),
+        );
+        layers.blend(left + x, top + y, tinted(atlas.at(place), sprites::SIGN_TINT));
+    }
+    let mut ink = Ink(Vec::new());
+    let [x, y] = sprites::WORDS_AT.map(|at| at as i32);
+    let style = MonoTextStyle::new(&FONT_10X20, BinaryColor::On);
+    Text::new(sprites::WORDS, Point::new(x, y), style).draw(&mut ink).unwrap();
+    for &Point { x, y } in &ink.0 {
+        layers.blend(x as u32, y as u32, sprites::INK.map(f64::from));
+    }
+    assert!(ink.0.len() > 800, "{} pixels of text", ink.0.len());
+
+    let (mut worst, mut covered) = (0.0f64, 0);
+    for (x, y, pixel) in pixels(steps::picture(12)) {
+        let (expected, count) = layers.pixels[(y * width + x) as usize];
+        assert_near(x, y, pixel, expected, 2.5);
+        worst = worst.max(difference(pixel, expected));
+        covered += u32::from(count > 0);
+    }
+    println!("sprites differ by at most {worst:.2} of 255 on {covered} pixels");
+    assert!(covered > 60_000, "{covered} pixels are covered");
 }

@@ -27,7 +27,9 @@ programs! {
     multisample: "../../examples/09_multisample.rs"
     own_kernel: "../../examples/10_own_kernel.rs"
     own_shader: "../../examples/11_own_shader.rs"
-    shader_at_run_time: "../../examples/12_shader_at_run_time.rs"
+    shader_at_run_time: "../../examples/11_shader_at_run_time.rs"
+    sprites: "../../examples/12_sprites.rs"
+    prepared_draws: "../../examples/13_prepared_draws.rs"
 }
 
 /// The output of a program.
@@ -62,7 +64,7 @@ fn run_kernel() -> Step {
 pub(crate) type Program = for<'d, 'p> fn(&'d Device<'p, Model>, &'d Target) -> Result<(), Error>;
 
 /// The programs that draw to a target: name, width and height of the picture, function.
-pub(crate) const PROGRAMS: [(&str, [u32; 2], Program); 10] = [
+pub(crate) const PROGRAMS: [(&str, [u32; 2], Program); 12] = [
     ("01_frame", frame::SIZE_PX, frame::draw),
     ("02_triangle", triangle::SIZE_PX, triangle::draw),
     ("03_texture", texture::SIZE_PX, texture::draw),
@@ -73,12 +75,14 @@ pub(crate) const PROGRAMS: [(&str, [u32; 2], Program); 10] = [
     ("08_render_to_texture", render_to_texture::SIZE_PX, render_to_texture::draw),
     ("09_multisample", multisample::SIZE_PX, multisample::draw),
     ("11_own_shader", own_shader::SIZE_PX, own_shader::draw),
+    ("12_sprites", sprites::SIZE_PX, sprites::draw),
+    ("13_prepared_draws", prepared_draws::SIZE_PX, prepared_draws::draw),
 ];
 
 /// All steps, each drawn once.
-pub(crate) static STEPS: LazyLock<[Step; 11]> = LazyLock::new(|| {
-    let [one, two, three, four, five, six, seven, eight, nine, eleven] = PROGRAMS.map(run);
-    [one, two, three, four, five, six, seven, eight, nine, run_kernel(), eleven]
+pub(crate) static STEPS: LazyLock<[Step; 13]> = LazyLock::new(|| {
+    let [one, two, three, four, five, six, seven, eight, nine, eleven, twelve, thirteen] = PROGRAMS.map(run);
+    [one, two, three, four, five, six, seven, eight, nine, run_kernel(), eleven, twelve, thirteen]
 });
 
 /// The picture of a step; steps count from 1.
