@@ -18,10 +18,11 @@
 //! ```
 //!
 //! # A guided tour
-//! Fourteen complete programs under `kernel/renderer/examples` lead from an empty frame to a textured, lit and multisampled one, and to a kernel and a shader of
-//! one's own, to sprites, and to a thousand draws. Each runs on the developer's machine, on the model of the GPU, and writes a PNG file: `cargo run -p renderer --example 03_texture` writes
-//! `target/guide/03_texture.png`, and `-- --dump` also prints the GPU's input. `kernel/renderer/guide` explains them, with their pictures and the bytes that
-//! they produce, and goes on with a program of one's own, its camera, models, text and keys, and with a game.
+//! Fourteen complete programs under `kernel/renderer/examples` lead from an empty frame to a textured, lit and multisampled one, to a kernel and a shader of
+//! one's own, to sprites, and to a thousand draws. Each runs on the developer's machine, on the model of the GPU, and writes a PNG file:
+//! `cargo run -p renderer --example 03_texture` writes `target/guide/03_texture.png`, and `-- --dump` also prints the GPU's input. `kernel/renderer/guide`
+//! explains them, with their pictures and the bytes that they produce, and goes on with a program of one's own, its camera, models, text and keys, and with a
+//! game.
 //!
 //! | `--example` | what it shows | types |
 //! |---|---|---|

@@ -1,8 +1,8 @@
-//! Prepared draws of pipelines from WGSL: all uniforms are set by name before, and what changes from draw to draw is found by name once.
+//! Prepared draws of pipelines from WGSL.
 //!
 //! [`ShaderPipeline::draw`](super::ShaderPipeline::draw) goes through the words that each program reads, in every draw. A [`PreparedDraw`] has done that: it
-//! has the words of vertex and coordinate shader in their order, everything else in GPU memory as a [prepared draw of types](crate::PreparedDraw), and a
-//! [`NamedUniform`] says at which of these words a uniform is.
+//! has the words of vertex and coordinate shader in their order, and everything else in GPU memory as a [prepared draw of types](crate::PreparedDraw). All
+//! uniforms are set by name before; a [`NamedUniform`], which is found by its name once, says where one is that changes from draw to draw.
 //!
 //! ```
 //! # use renderer::{Device, Error, Mesh, Pass, glam::Mat4, rows, untyped::UntypedVertex, wgsl::{self, Shader, ShaderPipeline}};

@@ -1,4 +1,6 @@
-//! Prepared draws of pipelines from WGSL: the same pictures as other draws of these pipelines, in targets of any size, and errors that name the uniform.
+//! Prepared draws of pipelines from WGSL.
+//!
+//! They draw the same pictures as other draws of these pipelines, in targets of any size, and their errors name the uniform.
 
 use renderer::glam::{Mat4, Vec3};
 use renderer::pipeline::state::State;
