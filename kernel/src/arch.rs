@@ -18,6 +18,8 @@ pub mod cpu;
 pub mod exceptions;
 pub mod interrupt_mask;
 #[cfg(target_os = "none")]
+pub mod memory_copy;
+#[cfg(target_os = "none")]
 pub mod mmu;
 #[cfg(target_os = "none")]
 pub mod provoke;

@@ -14,7 +14,7 @@ use super::{
     session::{CommandResult, NO_V3D, Session},
 };
 use crate::{
-    arch::{clock, register_survival},
+    arch::{clock, memory_copy, register_survival},
     board::{framebuffer::DEFAULT_SIZE, interrupt_controller, interrupt_lines, watchdog::Watchdog},
     gpu::Gpu,
     println,
@@ -132,13 +132,17 @@ fn pictures(session: &mut Session, tally: &mut Tally) -> CommandResult {
     Ok(())
 }
 
-/// Checks that interrupts occur and preserve the interrupted code's registers.
+/// Checks copies of memory, and that interrupts occur and preserve the interrupted code's registers.
 fn processor() -> CommandResult {
     /// Number of interrupts to wait for, and the time limit, which allows for an emulator on a busy machine.
     const INTERRUPTS: u64 = 3;
     const PATIENCE_US: u64 = 3_000_000;
     const WINDOW_US: u64 = 20_000;
 
+    let copies = memory_copy::check_copies().map_err(|(from, to, length)| {
+        format!("copying {length} bytes within a buffer from {from} to {to} leaves other bytes than expected")
+    })?;
+    println!("{copies} copies of memory are right");
     let before = interrupt_controller::count(interrupt_lines::SYSTEM_TIMER);
     let end_us = clock::now_us() + PATIENCE_US;
     let mut survived = true;
