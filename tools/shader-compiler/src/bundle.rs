@@ -301,21 +301,27 @@ impl Bundle {
 
     /// An instruction with one operation; `None` if it cannot be encoded.
     pub(crate) fn of(operation: &Placed, destination: Destination) -> Option<Self> {
-        let joint = Self::EMPTY.joint(&Self::EMPTY.ways(operation), operation, destination)?;
-        Some(Self::EMPTY.with(joint))
+        let mut bundle = Self::EMPTY;
+        bundle.join(bundle.joint(&bundle.ways(operation), operation, destination)?);
+        Some(bundle)
     }
 
     pub(crate) fn operations(&self) -> impl Iterator<Item = &Placed> {
         [&self.add, &self.mul, &self.load, &self.immediate].into_iter().flatten()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.operations().next().is_none()
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.add.is_none() && self.mul.is_none() && self.load.is_none() && self.immediate.is_none()
     }
 
     /// The word of the uniforms that it reads.
     pub(crate) fn uniform(&self) -> Option<StreamWord> {
         self.operations().find_map(|operation| operation.uniform)
+    }
+
+    /// Whether an operation accesses a unit outside of the QPU, which only one may do.
+    pub(crate) fn accesses_unit(&self) -> bool {
+        self.operations().any(|operation| operation.accesses_unit)
     }
 
     pub(crate) fn span(&self) -> Option<Span> {
@@ -423,29 +429,39 @@ impl Bundle {
         })
     }
 
-    /// The instruction with one more operation.
-    pub(crate) fn with(mut self, joint: Joint) -> Self {
+    /// Adds an operation.
+    pub(crate) fn join(&mut self, joint: Joint) {
         let Joint { placed, way, swaps_writes } = joint;
         self.swaps_writes = swaps_writes;
         match way {
             Way::Alone => self.immediate = Some(placed),
             Way::Signal => self.load = Some(placed),
             Way::Add(routes) => {
-                let other = self.add.or(self.mul);
-                self.route(Some(placed), other, routes);
+                if let Some(other) = self.add.take() {
+                    self.mul = Some(other);
+                }
+                self.add = Some(placed);
+                self.route(routes);
             }
             Way::Mul(routes) => {
-                let other = self.add.or(self.mul);
-                self.route(other, Some(placed), routes);
+                if let Some(other) = self.mul.take() {
+                    self.add = Some(other);
+                }
+                self.mul = Some(placed);
+                self.route(routes);
             }
         }
-        self
     }
 
-    fn route(&mut self, add: Option<Placed>, mul: Option<Placed>, routes: Routes) {
+    /// Sets the read ports and the unpacker for the operations of both ALUs.
+    const fn route(&mut self, routes: Routes) {
         let Routes { stream_ports: [add_port, mul_port], port_a, port_b, unpack } = routes;
-        self.add = add.map(|placed| Placed { stream_port: add_port, ..placed });
-        self.mul = mul.map(|placed| Placed { stream_port: mul_port, ..placed });
+        if let Some(add) = &mut self.add {
+            add.stream_port = add_port;
+        }
+        if let Some(mul) = &mut self.mul {
+            mul.stream_port = mul_port;
+        }
         (self.port_a, self.port_b, self.unpack) = (port_a, port_b, unpack);
     }
 

@@ -12,7 +12,7 @@ use v3d_hw::control_list::Threading;
 
 use crate::machine::{Block, Machine};
 use crate::order::{Dependence, dependences, order};
-use crate::schedule::{Effort, Scheduled, schedule_within};
+use crate::schedule::{Effort, Scheduled, is_long, schedule_within};
 use crate::ssa::StreamWord;
 
 /// Maximum number of instructions that the vertex shader may gain by sharing. A separate stream costs the CPU at least two instructions per word and draw; an
@@ -25,7 +25,7 @@ pub(crate) fn share_uniforms(coordinate: &mut Vec<Scheduled>, machine: &Machine,
     let Some(length) = vertex.first().map(Scheduled::len) else { return };
     let mut shared: Option<(usize, Scheduled)> = None;
     let mut tried: Vec<Vec<StreamWord>> = Vec::new();
-    for (number, first) in coordinate.iter().enumerate() {
+    for (number, first) in coordinate.iter().enumerate().take(streams_to_try(machine)) {
         let stream = first.stream();
         let limit = shared.as_ref().map_or(length + MAX_ADDED_INSTRUCTIONS + 1, |(_, shortest)| shortest.len());
         if limit <= length {
@@ -47,31 +47,37 @@ pub(crate) fn share_uniforms(coordinate: &mut Vec<Scheduled>, machine: &Machine,
     }
 }
 
+/// Number of streams to try, for each of which the vertex shader is scheduled anew.
+fn streams_to_try(vertex: &Machine) -> usize {
+    if is_long(vertex) { 1 } else { usize::MAX }
+}
+
 /// The program with these uniforms read before all others, in this order; `None` if it has loops, or if that is not possible.
 fn reading_first(machine: &Machine, words: &[StreamWord]) -> Option<Machine> {
     let [block] = machine.blocks.as_slice() else { return None };
     let count = block.operations.len();
     let reads: Vec<Option<StreamWord>> = block.operations.iter().map(|operation| operation.uniform()).collect();
-    // For each operation the reading operations that it depends on.
-    let mut before: Vec<Vec<bool>> = Vec::with_capacity(count);
+    // For each operation the reading operations that it depends on, as bits.
+    let mut before: Vec<Vec<u64>> = Vec::with_capacity(count);
     let graph = dependences(&block.operations, machine.registers as usize, Threading::Single);
     for list in &graph {
-        let mut own = vec![false; count];
+        let mut own = vec![0u64; count.div_ceil(64)];
         for on in list.iter().map(|edge| edge.on) {
             own.iter_mut().zip(&before[on]).for_each(|(own, other)| *own |= other);
-            own[on] |= reads[on].is_some();
+            own[on / 64] |= u64::from(reads[on].is_some()) << (on % 64);
         }
         before.push(own);
     }
     let mut order: Vec<usize> = Vec::new();
-    let mut has_read = vec![false; count];
+    let mut has_read = vec![0u64; count.div_ceil(64)];
+    let is_read = |has_read: &[u64], at: usize| has_read[at / 64] >> (at % 64) & 1 != 0;
     for word in words {
-        let may_read = |at: usize| before[at].iter().zip(&has_read).all(|(before, has_read)| has_read | !before);
-        let next = (0..count).find(|&at| !has_read[at] && reads[at] == Some(*word) && may_read(at))?;
-        has_read[next] = true;
+        let may_read = |at: usize| before[at].iter().zip(&has_read).all(|(before, has_read)| before & !has_read == 0);
+        let next = (0..count).find(|&at| reads[at] == Some(*word) && !is_read(&has_read, at) && may_read(at))?;
+        has_read[next / 64] |= 1 << (next % 64);
         order.push(next);
     }
-    let later = (0..count).filter(|&at| reads[at].is_some() && !has_read[at]);
+    let later = (0..count).filter(|&at| reads[at].is_some() && !is_read(&has_read, at));
     let last = order.last().copied();
     let pairs = order.windows(2).map(|pair| (pair[1], pair[0])).chain(later.filter_map(|at| Some((at, last?))));
     Some(in_order(machine, block, &graph, pairs.collect()))

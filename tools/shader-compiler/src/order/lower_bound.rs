@@ -55,6 +55,16 @@ impl Slots {
         slots
     }
 
+    /// Whether an operation reads a uniform.
+    pub(crate) const fn reads_uniform(&self) -> bool {
+        self.uniforms > 0
+    }
+
+    /// Whether it writes a unit outside of the QPU.
+    pub(crate) const fn writes_unit(&self) -> bool {
+        self.units > 0
+    }
+
     pub(crate) const fn add(&mut self, other: Self) {
         self.add += other.add;
         self.mul += other.mul;

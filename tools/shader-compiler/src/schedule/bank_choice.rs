@@ -15,12 +15,11 @@ const MOVE: usize = kind(Work::Move);
 const LOAD: usize = kind(Work::Load(0));
 
 /// The remaining uses of a result.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Uses {
-    /// All of them are soon.
-    soon: bool,
-    /// They are in the next instructions.
-    at_once: bool,
+    /// Number of operations that read it, and how often all of them do.
+    count: u32,
+    reads: u32,
     /// They also read another operand from file A.
     prefers_b: bool,
     /// One of them rotates it.
@@ -170,12 +169,18 @@ impl Scheduler<'_> {
         if !outlives && is_color && accumulators > 0 {
             choices.add(Bank::Accumulator);
         }
-        let Uses { soon, at_once, prefers_b, is_rotated } = self.uses(work, at, register);
+        let uses = self.uses(work, at, register);
+        let Uses { prefers_b, is_rotated, .. } = uses;
         // The last accumulator is reserved for results that the next instruction uses.
-        let soon = !outlives && ((soon || is_rotated) && (at_once || accumulators > 1));
+        let soon = !outlives
+            && match accumulators {
+                0 => false,
+                1 => self.is_used_within(work, at, register, uses, 1),
+                _ => is_rotated || self.is_used_soon(work, at, register, uses),
+            };
         let prefers_b = prefers_b || self.heuristic.evicts && self.occupancy.is_emptier_b();
         let files = if prefers_b { [Bank::B, Bank::A] } else { [Bank::A, Bank::B] };
-        if soon && accumulators > 0 {
+        if soon {
             choices.add(Bank::Accumulator);
         }
         for file in files {
@@ -208,10 +213,13 @@ impl Scheduler<'_> {
         if is_unpacked(work, register) || self.in_file_a[register.index()] {
             return a;
         }
-        let Uses { soon, prefers_b, .. } = self.uses(work, None, register);
-        let file = if prefers_b { b.or(a) } else { a.or(b) };
-        let outlives = self.outlives_switch(work, register);
-        if !outlives && (soon || self.occupancy.free_in(Bank::Accumulator) > 2 && from != Bank::R4) {
+        let uses = self.uses(work, None, register);
+        let file = if uses.prefers_b { b.or(a) } else { a.or(b) };
+        let is_preferred = |scheduler: &mut Self| {
+            scheduler.occupancy.free_in(Bank::Accumulator) > 2 && from != Bank::R4
+                || scheduler.is_used_soon(work, None, register, uses)
+        };
+        if accumulator.is_some() && !self.outlives_switch(work, register) && is_preferred(self) {
             accumulator.or(file)
         } else {
             file.or(accumulator)
@@ -219,7 +227,7 @@ impl Scheduler<'_> {
     }
 
     /// The file to copy a value to that must leave the accumulators.
-    pub(super) fn file_to_copy_to(&mut self, work: &ReadyList<'_>, register: Register) -> Option<Bank> {
+    pub(super) fn file_to_copy_to(&self, work: &ReadyList<'_>, register: Register) -> Option<Bank> {
         let free = |occupancy: &Occupancy, bank| occupancy.has_room(bank).then_some(bank);
         let (a, b) = (free(&self.occupancy, Bank::A), free(&self.occupancy, Bank::B));
         if is_unpacked(work, register) || self.in_file_a[register.index()] {
@@ -228,41 +236,69 @@ impl Scheduler<'_> {
         if self.uses(work, None, register).prefers_b { b.or(a) } else { a.or(b) }
     }
 
-    /// Whether a result is used soon, and whether together with operands from file A.
-    fn uses(&mut self, work: &ReadyList<'_>, at: Option<usize>, register: Register) -> Uses {
-        let (mut deepest, mut prefers_b, mut is_rotated, mut count, mut reads) = (0, false, false, 0u32, 0u32);
-        let horizon = self.horizon();
-        let mut add = |user: usize| {
+    /// The remaining uses of a register; those of the result of an operation if that is given.
+    fn uses(&self, work: &ReadyList<'_>, at: Option<usize>, register: Register) -> Uses {
+        let mut uses = Uses::default();
+        self.each_user(work, at, register, |user| {
             let operation = work.operation(user);
-            count += 1;
-            reads += operation.reads_of(register);
-            deepest = deepest.max(work.depth(user, horizon));
-            is_rotated |= matches!(operation.work, Work::Rotate(_));
+            uses.count += 1;
+            uses.reads += operation.reads_of(register);
+            uses.is_rotated |= matches!(operation.work, Work::Rotate(_));
             let mut has_small = false;
             for operand in &operation.operands {
                 match operand {
-                    Operand::Input(File::A, source) => prefers_b |= !is_read_in_either_file(source.address()),
+                    Operand::Input(File::A, source) => uses.prefers_b |= !is_read_in_either_file(source.address()),
                     Operand::Register(other) if *other != register => {
-                        prefers_b |= self.occupancy.bank(*other) == Some(Bank::A);
+                        uses.prefers_b |= self.occupancy.bank(*other) == Some(Bank::A);
                     }
                     Operand::Small(_) => has_small = true,
                     _ => {}
                 }
             }
-            prefers_b &= !has_small;
-        };
+            uses.prefers_b &= !has_small;
+        });
+        uses
+    }
+
+    /// Calls a function for each remaining operation that reads a register.
+    fn each_user(&self, work: &ReadyList<'_>, at: Option<usize>, register: Register, mut call: impl FnMut(usize)) {
         match at {
-            Some(at) => work.users_of_result(at, register).filter(|user| *user != at).for_each(&mut add),
-            None => work.users(register).for_each(&mut add),
+            Some(at) => work.users_of_result(at, register).filter(|user| *user != at).for_each(&mut call),
+            None => work.users(register).for_each(&mut call),
         }
-        let here_only = reads == self.left[register.index()];
+    }
+
+    /// Whether all uses of a register are as few and as soon as the heuristic demands of a value in an accumulator.
+    fn is_used_soon(&mut self, work: &ReadyList<'_>, at: Option<usize>, register: Register, uses: Uses) -> bool {
+        self.is_used_within(work, at, register, uses, usize::MAX)
+    }
+
+    /// The same, with at most this number of cycles until the last of them.
+    fn is_used_within(
+        &mut self,
+        work: &ReadyList<'_>,
+        at: Option<usize>,
+        register: Register,
+        uses: Uses,
+        cycles: usize,
+    ) -> bool {
+        let horizon = self.horizon().min(cycles.saturating_add(1));
+        let here_only = uses.count > 0 && uses.reads == self.left[register.index()];
+        let mut last_use = 0;
+        if here_only {
+            self.each_user(work, at, register, |user| {
+                if last_use < horizon {
+                    last_use = last_use.max(work.depth(user, horizon));
+                }
+            });
+        }
         let is_soon = |heuristic: &Heuristic| {
-            let is_rare = (1..=heuristic.accumulator_uses).contains(&count);
-            is_rare && here_only && deepest <= heuristic.accumulator_cycles
+            let is_rare = uses.count <= heuristic.accumulator_uses;
+            here_only && is_rare && last_use <= heuristic.accumulator_cycles.min(cycles)
         };
         let soon = is_soon(&self.heuristic);
         self.alike.retain(|other| is_soon(other) == soon);
-        Uses { soon, at_once: soon && deepest <= 1, prefers_b, is_rotated }
+        soon
     }
 
     /// Whether an operation only loads a constant or uniform whose first use is more than a few cycles later.

@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 use naga::Span;
 use v3d_hw::qpu::AddOp;
 
-use super::Slot;
 use super::bank_choice::{is_rotated, is_unpacked};
 use super::list_scheduler::{Obstacle, Scheduler};
 use super::occupancy::latency;
@@ -84,8 +83,8 @@ impl Scheduler<'_> {
             self.becomes_color[fresh.index()] = self.becomes_color[target.index()];
         }
         work.replace(at, after, fresh);
-        if let Ok(issue) = self.attempt_operation(work, &made, None, None) {
-            self.execute(&made, Bundle::EMPTY, issue);
+        if let Ok(issue) = self.attempt_operation(work, &made, None) {
+            self.execute(&made, issue);
             return true;
         }
         let after = work.take_back(at, before);
@@ -147,9 +146,9 @@ impl Scheduler<'_> {
     /// Rematerialises a dropped value; returns whether that was an instruction.
     fn rematerialize(&mut self, work: &ReadyList<'_>, register: Register) -> bool {
         let Some(maker) = self.rematerializable[register.index()] else { return false };
-        let Ok(issue) = self.attempt_operation(work, maker, None, None) else { return false };
+        let Ok(issue) = self.attempt_operation(work, maker, None) else { return false };
         self.dropped[register.index()] = false;
-        self.execute(maker, Bundle::EMPTY, issue);
+        self.execute(maker, issue);
         true
     }
 
@@ -170,7 +169,7 @@ impl Scheduler<'_> {
         let Some(bundle) = alone else { return false };
         let now = self.now();
         self.occupancy.begin(register, to, now, now + latency(to, false));
-        self.slots.push(Slot::Bundle(bundle));
+        self.current = bundle;
         true
     }
 }

@@ -91,12 +91,13 @@ pub(super) struct Scheduler<'m> {
     /// Registers of the colour under construction: each operation merges its result into the previous one.
     pub(super) becomes_color: Vec<bool>,
     pub(super) slots: Vec<Slot>,
+    /// The instruction under construction, which follows those in `slots`; empty between cycles.
+    pub(super) current: Bundle,
     /// First cycle in which r4 may be written.
     pub(super) r4_free: usize,
     pub(super) heuristic: Heuristic,
     /// Other heuristics that would have made the same decisions so far.
     pub(super) alike: Vec<Heuristic>,
-    urgent_uniforms: bool,
     threading: Threading,
     /// Number of instructions of the shortest known schedule.
     limit: usize,
@@ -135,7 +136,6 @@ impl<'m> Scheduler<'m> {
         threading: Threading,
         heuristic: Heuristic,
         heuristics: &[Heuristic],
-        urgent_uniforms: bool,
         limit: usize,
     ) -> Self {
         let count = machine.registers as usize;
@@ -180,10 +180,10 @@ impl<'m> Scheduler<'m> {
             dropped: vec![false; count],
             becomes_color,
             slots: Vec::with_capacity(machine.blocks.iter().map(|block| block.operations.len()).sum()),
+            current: Bundle::EMPTY,
             r4_free: 0,
             heuristic,
             alike: heuristics.iter().copied().filter(|other| other.differs_in_banks_only(heuristic)).collect(),
-            urgent_uniforms,
             threading,
             limit,
             threads: Threads::default(),
@@ -278,7 +278,7 @@ impl<'m> Scheduler<'m> {
 
     /// Schedules a block; returns whether the program can still be shorter than the limit, given a lower bound `behind` for the blocks that follow.
     fn block(&mut self, block: &Block, order: &BlockOrder, behind: usize) -> Result<bool> {
-        let mut work = ReadyList::new(block, order, self.heuristic.rank, self.urgent_uniforms);
+        let mut work = ReadyList::new(block, order, self.heuristic);
         (self.threads.switched, self.threads.first) = (0, self.now());
         let mut idle = 0;
         let most = self.now() + MAX_INSTRUCTIONS_PER_OPERATION * (work.left + 1);
@@ -306,7 +306,9 @@ impl<'m> Scheduler<'m> {
         while let Some(register) = self.occupancy.r4 {
             if self.now() < self.occupancy.ready(register) {
                 self.idle();
-            } else if !self.copy(register, Span::default(), &work) {
+            } else if self.copy(register, Span::default(), &work) {
+                self.end_instruction();
+            } else {
                 return refuse(Span::default(), &Limit::REGISTERS);
             }
         }
@@ -358,7 +360,15 @@ impl<'m> Scheduler<'m> {
         work.forget_fresh();
         let is_issued = self.fill(work, &mut attempts);
         self.attempts = attempts;
+        self.end_instruction();
         is_issued
+    }
+
+    /// Adds the instruction under construction to the schedule, if it has any operation.
+    fn end_instruction(&mut self) {
+        if !self.current.is_empty() {
+            self.slots.push(Slot::Bundle(core::mem::replace(&mut self.current, Bundle::EMPTY)));
+        }
     }
 
     fn fill(&mut self, work: &mut ReadyList<'_>, attempts: &mut Attempts) -> bool {
@@ -382,9 +392,9 @@ impl<'m> Scheduler<'m> {
                 attempts.later.push(at);
                 continue;
             }
-            match self.attempt(work, at, None) {
+            match self.attempt(work, at) {
                 Ok(issue) => {
-                    self.issue(work, at, Bundle::EMPTY, issue);
+                    self.issue(work, at, issue);
                     self.pair(work, attempts);
                     return true;
                 }
@@ -417,9 +427,9 @@ impl<'m> Scheduler<'m> {
             }
         }
         for &at in &attempts.later {
-            match self.attempt(work, at, None) {
+            match self.attempt(work, at) {
                 Ok(issue) => {
-                    self.issue(work, at, Bundle::EMPTY, issue);
+                    self.issue(work, at, issue);
                     return true;
                 }
                 Err(obstacle) => {
@@ -432,16 +442,15 @@ impl<'m> Scheduler<'m> {
         self.heuristic.evicts && (self.evict(work) || self.drop_value(work))
     }
 
-    /// Adds a second operation to the last instruction.
+    /// Adds a second operation to the instruction under construction.
     fn pair(&mut self, work: &mut ReadyList<'_>, attempts: &mut Attempts) {
         let Attempts { candidates, barred, later, more, .. } = attempts;
-        let Some(slot) = self.slots.pop() else { return };
-        let Slot::Bundle(bundle) = slot else {
-            self.slots.push(slot);
+        if self.current.is_empty() {
             return;
-        };
+        }
         let now = self.now();
-        let room = bundle.room();
+        let room = self.current.room();
+        let (has_uniform, has_unit) = (self.current.uniform().is_some(), self.current.accesses_unit());
         // Operations with only an anti-dependence on this instruction can be a part of it.
         more.extend_from_slice(work.fresh());
         more.sort_unstable();
@@ -452,27 +461,23 @@ impl<'m> Scheduler<'m> {
                 || work.is_issued(at)
                 || work.is_put_off(at, now)
                 || later.contains(&at)
+                || has_uniform && work.reads_uniform(at)
+                || has_unit && work.accesses_unit(at)
                 || barred.contains(&at)
                 || self.is_early(work, at)
             {
                 continue;
             }
-            if let Ok(issue) = self.attempt(work, at, Some(&bundle)) {
-                self.issue(work, at, bundle, issue);
+            if let Ok(issue) = self.attempt(work, at) {
+                self.issue(work, at, issue);
                 return;
             }
         }
-        self.slots.push(Slot::Bundle(bundle));
     }
 
-    /// How an operation can be issued now, alone or in an instruction with others.
-    fn attempt(
-        &mut self,
-        work: &ReadyList<'_>,
-        at: usize,
-        with: Option<&Bundle>,
-    ) -> core::result::Result<Issue, Obstacle> {
-        self.attempt_operation(work, work.operation(at), Some(at), with)
+    /// How an operation can be a part of the instruction under construction.
+    fn attempt(&mut self, work: &ReadyList<'_>, at: usize) -> core::result::Result<Issue, Obstacle> {
+        self.attempt_operation(work, work.operation(at), Some(at))
     }
 
     /// The same for an operation that need not be in the block.
@@ -481,10 +486,10 @@ impl<'m> Scheduler<'m> {
         work: &ReadyList<'_>,
         operation: &Operation,
         at: Option<usize>,
-        with: Option<&Bundle>,
     ) -> core::result::Result<Issue, Obstacle> {
         self.effort.spend(1);
         let now = self.now();
+        let is_first = self.current.is_empty();
         // Only heuristics that evict values drop any.
         if self.heuristic.evicts
             && let Some(register) = operation.reads().find(|register| self.dropped[register.index()])
@@ -508,13 +513,13 @@ impl<'m> Scheduler<'m> {
                 }
             };
             let reading = (operand, place);
-            if with.is_some_and(|bundle| bundle.excludes(reading)) {
+            if !is_first && self.current.excludes(reading) {
                 return Err(Obstacle::Time);
             }
             is_routable &= first.is_none_or(|first| may_read_together(first, reading));
             first = Some(reading);
         }
-        if !is_routable && with.is_some() {
+        if !is_routable && !is_first {
             return Err(Obstacle::Time);
         }
         let into_r4 = matches!(operation.target, Target::Special(..)) || operation.work == Work::LoadTexture;
@@ -538,28 +543,27 @@ impl<'m> Scheduler<'m> {
             return Err(Obstacle::Unroutable);
         }
         let room = self.room(operation)?;
-        let in_the_way = |scheduler: &Self| match with {
-            Some(_) => Obstacle::Time,
-            None => Obstacle::in_the_way(operation, |register| scheduler.occupancy.bank(register)),
+        let in_the_way = |scheduler: &Self| match is_first {
+            false => Obstacle::Time,
+            true => Obstacle::in_the_way(operation, |register| scheduler.occupancy.bank(register)),
         };
         let placed = Placed::new(operation, |register| self.occupancy.place(register)).ok_or(Obstacle::Time)?;
-        let bundle = with.unwrap_or(&Bundle::EMPTY);
-        let ways = bundle.ways(&placed);
+        let ways = self.current.ways(&placed);
         if !ways.is_any() {
             return Err(in_the_way(self));
         }
         let choices = self.choices(work, at, room);
         let found = choices.into_iter().find_map(|choice| {
             let destination = choice.destination(&self.occupancy)?;
-            Some(Issue { choice, joint: Some(bundle.joint(&ways, &placed, destination)?) })
+            Some(Issue { choice, joint: Some(self.current.joint(&ways, &placed, destination)?) })
         });
         found.ok_or_else(|| in_the_way(self))
     }
 
-    /// Issues an operation of the block in an instruction that may have others.
-    fn issue(&mut self, work: &mut ReadyList<'_>, at: usize, bundle: Bundle, issue: Issue) {
+    /// Issues an operation of the block.
+    fn issue(&mut self, work: &mut ReadyList<'_>, at: usize, issue: Issue) {
         work.issue(at, self.now());
-        self.execute(work.operation(at), bundle, issue);
+        self.execute(work.operation(at), issue);
     }
 
     /// The number of cycles from which on it does not matter for any heuristic that may still be tried when a value is read.
@@ -569,15 +573,12 @@ impl<'m> Scheduler<'m> {
         1 + cycles(&self.heuristic).max(others)
     }
 
-    /// Adds an instruction, and updates the live ranges for one of its operations.
-    pub(super) fn execute(&mut self, operation: &Operation, bundle: Bundle, issue: Issue) {
+    /// Adds an operation to the instruction under construction, and updates the live ranges.
+    pub(super) fn execute(&mut self, operation: &Operation, issue: Issue) {
         let now = self.now();
         let Issue { choice, joint } = issue;
         if let Choice::IsColor(range) = choice {
             self.occupancy.ranges[range.index()].is_color = true;
-            if !bundle.is_empty() {
-                self.slots.push(Slot::Bundle(bundle));
-            }
             return;
         }
         let is_rotated = matches!(operation.work, Work::Rotate(_));
@@ -604,10 +605,9 @@ impl<'m> Scheduler<'m> {
         {
             self.occupancy.free(register, now);
         }
-        self.slots.push(Slot::Bundle(match joint {
-            Some(joint) => bundle.with(joint),
-            None => bundle,
-        }));
+        if let Some(joint) = joint {
+            self.current.join(joint);
+        }
     }
 }
 

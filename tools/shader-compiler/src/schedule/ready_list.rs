@@ -7,7 +7,7 @@ use core::cell::Cell;
 use core::cmp::Reverse;
 use core::ops::Range;
 
-use super::heuristic::Rank;
+use super::heuristic::{Heuristic, Rank};
 use crate::machine::{Block, Operation, Register, Work};
 use crate::order::{BlockOrder, Slots};
 
@@ -59,8 +59,8 @@ pub(super) struct ReadyList<'p> {
 }
 
 impl<'p> ReadyList<'p> {
-    /// With `urgent_uniforms`, a read of uniforms is as critical as those that must follow it.
-    pub(super) fn new(block: &'p Block, order: &'p BlockOrder, rank: Rank, urgent_uniforms: bool) -> Self {
+    pub(super) fn new(block: &'p Block, order: &'p BlockOrder, heuristic: Heuristic) -> Self {
+        let Heuristic { rank, urgent_uniforms, .. } = heuristic;
         let operations = block.operations.as_slice();
         let count = operations.len();
         let open: Vec<usize> = order.predecessors.iter().map(<[_]>::len).collect();
@@ -112,6 +112,16 @@ impl<'p> ReadyList<'p> {
     /// The [kind](crate::bundle::kind) of an operation.
     pub(super) fn kind(&self, at: usize) -> usize {
         usize::from(self.order.kinds[at])
+    }
+
+    /// Whether an operation reads a uniform; `false` if it may do so no longer, because an operand was replaced.
+    pub(super) fn reads_uniform(&self, at: usize) -> bool {
+        self.order.slots[at].reads_uniform() && self.changed[at].is_none()
+    }
+
+    /// Whether an operation writes a unit outside of the QPU.
+    pub(super) fn accesses_unit(&self, at: usize) -> bool {
+        self.order.slots[at].writes_unit()
     }
 
     /// An operation cannot be issued before a cycle, unless it is replaced.
