@@ -37,9 +37,9 @@
 //! | `09_multisample` | textures, light, mip levels and antialiasing | [`Samples`], [`Texture::generate_mipmaps`] |
 //! | `10_own_kernel` | the traits that a kernel implements, and its `main` | [`v3d::platform`], [`Target::page`] |
 //! | `11_own_shader` | a crate of shaders in WGSL | `shader-build` |
-//! | `11_shader_at_run_time` | the same shader, compiled while the program runs | `wgsl` |
-//! | `12_sprites` | parts of an atlas, turned and tinted; text; a nine-patch | [`Sprites`], [`SpriteAtlas`], [`sprites::nine_patch`] |
-//! | `13_prepared_draws` | a thousand draws, each with its own matrix | [`PreparedDraw`], [`Pass::draw_prepared`] |
+//! | `12_shader_at_run_time` | the same shader, compiled while the program runs | `wgsl` |
+//! | `13_sprites` | parts of an atlas, turned and tinted; text; a nine-patch | [`Sprites`], [`SpriteAtlas`], [`sprites::nine_patch`] |
+//! | `14_prepared_draws` | a thousand draws, each with its own matrix | [`PreparedDraw`], [`Pass::draw_prepared`] |
 //!
 //! # Blending is shader code
 //! The V3D has no blending unit: a fragment program loads the colour from the tile buffer, computes, and stores the result. So [`Blend`], logic operations,

@@ -57,7 +57,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     eprintln!("{} is ready:", folder.display());
     eprintln!("  cd {} && cargo run", folder.display());
     eprintln!(
-        "The first build compiles the simulated GPU, which takes minutes. Steps 14 to 16 of kernel/renderer/guide/README.md explain the crate."
+        "The first build compiles the simulated GPU, which takes minutes. Steps 15 to 17 of kernel/renderer/guide/README.md explain the crate."
     );
     Ok(())
 }

@@ -137,7 +137,7 @@ fn candidates(camera: &Camera, pillars: &[(DMat4, DVec3, f64)], from: DVec2, to:
 }
 
 #[test]
-fn step_13_shows_a_thousand_pillars() {
+fn step_14_shows_a_thousand_pillars() {
     const BLOCK: u32 = 8;
     let camera = Camera::new(prepared_draws::EYE, prepared_draws::LOOKS_AT, prepared_draws::SIZE_PX);
     let pillars: Vec<(DMat4, DVec3, f64)> = (0..prepared_draws::COUNT)
@@ -147,7 +147,7 @@ fn step_13_shows_a_thousand_pillars() {
         })
         .collect();
     let [width, height] = prepared_draws::SIZE_PX;
-    let picture = steps::picture(13);
+    let picture = steps::picture(14);
     let (mut seen, mut agreeing, mut background, mut wrong) = (vec![false; pillars.len()], 0, 0, 0);
     for (left, top) in (0..height / BLOCK).flat_map(|y| (0..width / BLOCK).map(move |x| (BLOCK * x, BLOCK * y))) {
         let corner = DVec2::new(left.into(), top.into());

@@ -207,7 +207,7 @@ impl Layers {
     }
 }
 
-/// The atlas of step 12, blended linearly between the middles of its texels.
+/// The atlas of step 13, blended linearly between the middles of its texels.
 struct Atlas(Vec<[f64; 4]>);
 
 impl Atlas {
@@ -246,7 +246,7 @@ impl DrawTarget for Ink {
 }
 
 #[test]
-fn step_12_lays_sprites_over_each_other() {
+fn step_13_lays_sprites_over_each_other() {
     let [width, height] = sprites::SIZE_PX;
     let mut layers = Layers { width, pixels: vec![(bytes(sprites::WATER), 0); (width * height) as usize] };
     let side = sprites::ATLAS_PX;
@@ -304,7 +304,7 @@ fn step_12_lays_sprites_over_each_other() {
     assert!(ink.0.len() > 800, "{} pixels of text", ink.0.len());
 
     let (mut worst, mut covered) = (0.0f64, 0);
-    for (x, y, pixel) in pixels(steps::picture(12)) {
+    for (x, y, pixel) in pixels(steps::picture(13)) {
         let (expected, count) = layers.pixels[(y * width + x) as usize];
         assert_near(x, y, pixel, expected, 2.5);
         worst = worst.max(difference(pixel, expected));

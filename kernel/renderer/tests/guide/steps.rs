@@ -27,9 +27,9 @@ programs! {
     multisample: "../../examples/09_multisample.rs"
     own_kernel: "../../examples/10_own_kernel.rs"
     own_shader: "../../examples/11_own_shader.rs"
-    shader_at_run_time: "../../examples/11_shader_at_run_time.rs"
-    sprites: "../../examples/12_sprites.rs"
-    prepared_draws: "../../examples/13_prepared_draws.rs"
+    shader_at_run_time: "../../examples/12_shader_at_run_time.rs"
+    sprites: "../../examples/13_sprites.rs"
+    prepared_draws: "../../examples/14_prepared_draws.rs"
 }
 
 /// The output of a program.
@@ -75,17 +75,19 @@ pub(crate) const PROGRAMS: [(&str, [u32; 2], Program); 12] = [
     ("08_render_to_texture", render_to_texture::SIZE_PX, render_to_texture::draw),
     ("09_multisample", multisample::SIZE_PX, multisample::draw),
     ("11_own_shader", own_shader::SIZE_PX, own_shader::draw),
-    ("12_sprites", sprites::SIZE_PX, sprites::draw),
-    ("13_prepared_draws", prepared_draws::SIZE_PX, prepared_draws::draw),
+    ("13_sprites", sprites::SIZE_PX, sprites::draw),
+    ("14_prepared_draws", prepared_draws::SIZE_PX, prepared_draws::draw),
 ];
 
-/// All steps, each drawn once.
+/// The steps that have a picture of their own, each drawn once: step 12 draws that of step 11, see `at_run_time`.
 pub(crate) static STEPS: LazyLock<[Step; 13]> = LazyLock::new(|| {
-    let [one, two, three, four, five, six, seven, eight, nine, eleven, twelve, thirteen] = PROGRAMS.map(run);
-    [one, two, three, four, five, six, seven, eight, nine, run_kernel(), eleven, twelve, thirteen]
+    let [one, two, three, four, five, six, seven, eight, nine, eleven, thirteen, fourteen] = PROGRAMS.map(run);
+    [one, two, three, four, five, six, seven, eight, nine, run_kernel(), eleven, thirteen, fourteen]
 });
 
-/// The picture of a step; steps count from 1.
+/// The picture of a step, by the number with which its name begins.
 pub(crate) fn picture(step: usize) -> &'static Picture {
-    &STEPS[step - 1].picture
+    let prefix = format!("{step:02}_");
+    let step = STEPS.iter().find(|step| step.name.starts_with(&prefix));
+    &step.unwrap_or_else(|| panic!("no step is named {prefix}")).picture
 }

@@ -1,4 +1,4 @@
-//! Step 12: sprites.
+//! Step 13: sprites.
 //!
 //! A pond, seen from above. Everything in it is a part of one small image, the atlas: carp, leaves, petals and rings at any place, in any size, turned and
 //! tinted, and a sign whose frame keeps its width whatever its size is. All of that is one draw; the letters on the sign, whose image is a font's, are a second
@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let device = model.device()?;
     let screen = v3d_host::screen(&device, SIZE_PX)?;
     draw(&device, &screen)?;
-    v3d_host::show(&model, &device, &screen, "12_sprites")?;
+    v3d_host::show(&model, &device, &screen, "13_sprites")?;
     Ok(())
 }
 

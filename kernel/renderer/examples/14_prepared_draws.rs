@@ -1,4 +1,4 @@
-//! Step 13: a thousand draws.
+//! Step 14: a thousand draws.
 //!
 //! A thousand pillars, each with a matrix of its own. What is the same in all of them, pipeline, mesh and the fragment shader's uniforms, is checked and
 //! encoded once, when the draw is prepared; a draw then copies a shader record and a matrix. It takes a Pi's CPU less than 200 instructions [measured].
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let device = model.device()?;
     let screen = v3d_host::screen(&device, SIZE_PX)?;
     draw(&device, &screen)?;
-    v3d_host::show(&model, &device, &screen, "13_prepared_draws")?;
+    v3d_host::show(&model, &device, &screen, "14_prepared_draws")?;
     Ok(())
 }
 

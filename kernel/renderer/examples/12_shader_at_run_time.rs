@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         eprintln!("{error}");
         std::process::exit(1);
     }
-    v3d_host::show(&model, &device, &screen, "11_shader_at_run_time")?;
+    v3d_host::show(&model, &device, &screen, "12_shader_at_run_time")?;
     Ok(())
 }
 
