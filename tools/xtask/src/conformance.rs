@@ -1,30 +1,36 @@
-//! `cargo xtask conformance`: dEQP-GLES2 on Mesa's vc4 driver with the model, compared with what is expected to fail.
+//! `cargo xtask conformance`: dEQP-GLES2 and piglit on Mesa's vc4 driver with the model, compared with what is expected to fail.
 
-mod cases;
+mod deqp;
+mod piglit;
 mod results;
+mod suite;
 
 use crate::interrupt;
 use crate::mesa::{Environment, Release};
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
-use cases::Suite;
+use deqp::Deqp;
 use lexopt::prelude::*;
+use piglit::Piglit;
 use results::{Results, Shard};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
+use suite::Suite;
 
 const HELP: &str = "\
 cargo xtask conformance --deqp BUILD [OPTIONS]
+cargo xtask conformance --piglit BUILD [OPTIONS]
 cargo xtask conformance --merge [-o DIR]
 
-Runs the cases of dEQP-GLES2, Khronos' tests of OpenGL ES 2, on Mesa's vc4 driver with the model of the V3D, in parallel processes, and
-compares their results with the list of expected failures, tools/simpenrose/conformance/dEQP-GLES2.tsv. Fails if one is different.
-Needs `cargo xtask mesa setup`.
+Runs the cases of dEQP-GLES2, Khronos' tests of OpenGL ES 2, or piglit's tests of OpenGL 2.1 and OpenGL ES 2, on Mesa's vc4 driver with
+the model of the V3D, in parallel processes, and compares their results with the lists of expected failures in
+tools/simpenrose/conformance. Fails if one is different. Needs `cargo xtask mesa setup`.
 
   --deqp BUILD     the program deqp-gles2, or a folder of a build with modules/gles2/deqp-gles2. It must be built for the target
                    `surfaceless`
+  --piglit BUILD   the program piglit, or the folder of a build with it. Debian's package piglit has it as /usr/bin/piglit
   --cases FILE     the cases to run, one in each line (default: all that the program has)
   --only WORD      only those of them whose names contain WORD; may be given several times
   --config NAME    the frame buffer, as dEQP names it (default rgba8888d24s8ms0; rgba8888d24s8ms4 is 4x multisampled)
@@ -32,7 +38,7 @@ Needs `cargo xtask mesa setup`.
   --resume         go on with the results that are in DIR, without the cases that have one
   --jobs N         processes at the same time (default: one for each core)
   --release N      the Mesa of `cargo xtask mesa setup --release N` (default 12)
-  -o DIR           the folder for results (default target/conformance)
+  -o DIR           the folder for results (default target/conformance/dEQP-GLES2 or target/conformance/piglit)
   --merge          run nothing: compare the results of all shards in DIR
 
 A matrix of CI jobs, GNU parallel, and Slurm:
@@ -41,12 +47,10 @@ A matrix of CI jobs, GNU parallel, and Slurm:
   sbatch --array=1-8 --wrap 'cargo xtask conformance --deqp BUILD --shard $SLURM_ARRAY_TASK_ID/8'
 ";
 
-/// Cases of one process.
-const CASES_EACH: usize = 100;
-
 #[derive(Debug, PartialEq)]
 struct Options {
     deqp: Option<PathBuf>,
+    piglit: Option<PathBuf>,
     cases: Option<PathBuf>,
     only: Vec<String>,
     config: String,
@@ -63,6 +67,7 @@ impl Options {
     fn parse(mut arguments: lexopt::Parser) -> Result<Option<Self>> {
         let mut options = Self {
             deqp: None,
+            piglit: None,
             cases: None,
             only: Vec::new(),
             config: "rgba8888d24s8ms0".to_owned(),
@@ -77,6 +82,7 @@ impl Options {
             match argument {
                 Long("help") | Short('h') => return Ok(None),
                 Long("deqp") => options.deqp = Some(arguments.value()?.into()),
+                Long("piglit") => options.piglit = Some(arguments.value()?.into()),
                 Long("cases") => options.cases = Some(arguments.value()?.into()),
                 Long("only") => options.only.push(arguments.value()?.string()?),
                 Long("config") => options.config = arguments.value()?.string()?,
@@ -90,10 +96,15 @@ impl Options {
             }
         }
         ensure!(options.jobs > 0, "--jobs must be at least 1");
-        if options.deqp.is_none() && !options.merge {
+        ensure!(
+            options.deqp.is_none() || options.piglit.is_none(),
+            "--deqp and --piglit are two suites: run one after the other"
+        );
+        if options.deqp.is_none() && options.piglit.is_none() && !options.merge {
             bail!(
-                "--deqp BUILD is missing: a build of the program deqp-gles2 for the target `surfaceless`, from Khronos' repository VK-GL-CTS, whose \
-                 README describes it; see `cargo xtask conformance --help`"
+                "a suite is missing. --deqp BUILD: a build of the program deqp-gles2 for the target `surfaceless`, from Khronos' repository VK-GL-CTS, \
+                 whose README describes it. --piglit BUILD: a build of piglit, or the program of Debian's package piglit. See `cargo xtask conformance \
+                 --help`"
             );
         }
         Ok(Some(options))
@@ -108,10 +119,10 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
     };
     interrupt::watch()?;
     let workspace = Workspace::find()?;
-    let folder = options.folder.clone().unwrap_or_else(|| workspace.target.join("conformance"));
-    let expected = workspace.root.join("tools/simpenrose/conformance/dEQP-GLES2.tsv");
-    let expected = std::fs::read_to_string(&expected).with_context(|| format!("cannot read {}", expected.display()))?;
-    if let (Some(deqp), false) = (&options.deqp, options.merge) {
+    let default = if options.piglit.is_some() { "conformance/piglit" } else { "conformance/dEQP-GLES2" };
+    let folder = options.folder.clone().unwrap_or_else(|| workspace.target.join(default));
+    let expected = expected(&workspace.root.join("tools/simpenrose/conformance"), &options.config)?;
+    if !options.merge {
         let mut environment = Environment::of(&workspace, options.release)?;
         // A job that hangs is the failure of its case, not the end of those behind it; each process has a core.
         environment.set("SIMPENROSE_GO_ON", "1");
@@ -119,9 +130,13 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         environment.set("SIMPENROSE_FAULTS", folder.canonicalize()?.join("faults"));
         let scratch = workspace.scratch()?;
-        let suite = Suite::new(deqp, environment, &options.config, scratch.path())?;
+        let suite: Box<dyn Suite> = match (&options.deqp, &options.piglit) {
+            (Some(build), _) => Box::new(Deqp::new(build, environment, &options.config, scratch.path())?),
+            (None, Some(build)) => Box::new(Piglit::new(build, environment, scratch.path())?),
+            (None, None) => bail!("there is no suite to run"),
+        };
         let results = Results::open(&folder, options.shard, options.resume)?;
-        run(&options, &suite, results)?;
+        run(&options, suite.as_ref(), results)?;
     }
     let all = results::read_all(&folder)?;
     ensure!(!all.is_empty(), "there are no results in {}", folder.display());
@@ -135,15 +150,26 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
     Ok(())
 }
 
+/// The lists of expected failures: of both suites, whose cases have different names, and the additional one of a frame buffer, which comes last.
+fn expected(folder: &Path, config: &str) -> Result<String> {
+    let read = |file: &Path| std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()));
+    let mut text = read(&folder.join("dEQP-GLES2.tsv"))? + &read(&folder.join("piglit.tsv"))?;
+    let additional = folder.join(format!("dEQP-GLES2-{config}.tsv"));
+    if additional.is_file() {
+        text += &read(&additional)?;
+    }
+    Ok(text)
+}
+
 /// Runs the cases of a shard that have no result yet.
-fn run(options: &Options, suite: &Suite, results: Results) -> Result<()> {
+fn run(options: &Options, suite: &dyn Suite, results: Results) -> Result<()> {
     let mut cases = match &options.cases {
-        Some(file) => cases::read(file)?,
+        Some(file) => suite::read(file)?,
         None => suite.cases()?,
     };
     cases.retain(|case| options.only.is_empty() || options.only.iter().any(|word| case.contains(word.as_str())));
     let cases: Vec<String> = options.shard.part(cases).into_iter().filter(|case| !results.has(case)).collect();
-    let chunks: Vec<&[String]> = cases.chunks(CASES_EACH).collect();
+    let chunks: Vec<&[String]> = cases.chunks(suite.cases_each()).collect();
     eprintln!("==> {} cases in {} processes, {} at a time", cases.len(), chunks.len(), options.jobs);
     let (next, done, start) = (AtomicUsize::new(0), AtomicUsize::new(0), Instant::now());
     let results = Mutex::new(results);
@@ -189,6 +215,7 @@ mod tests {
         assert!(parse(&["--merge"]).unwrap().unwrap().merge);
         for (arguments, part) in [
             (&[][..], "VK-GL-CTS"),
+            (&["--deqp", "x", "--piglit", "y"], "one after the other"),
             (&["--deqp", "x", "--shard", "9/8"], "--shard takes"),
             (&["--deqp", "x", "--jobs", "0"], "at least 1"),
         ] {

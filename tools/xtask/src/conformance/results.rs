@@ -1,6 +1,6 @@
 //! Results of cases: shards, files, and their comparison with what is expected.
 
-use super::cases::Outcome;
+use super::suite::Outcome;
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -106,9 +106,9 @@ pub(super) fn counts(results: &BTreeMap<String, String>) -> String {
     format!("{:>8} cases\n{lines}", results.len())
 }
 
-/// Whether a result is as good as a pass: dEQP also has warnings, and cases for what the driver does not have.
+/// Whether a result is as good as a pass: there are also warnings, and cases for what the driver does not have.
 fn is_good(result: &str) -> bool {
-    matches!(result, "Pass" | "NotSupported" | "QualityWarning" | "CompatibilityWarning" | "Waiver")
+    matches!(result, "Pass" | "NotSupported" | "QualityWarning" | "CompatibilityWarning" | "Waiver" | "Skip" | "Warn")
 }
 
 /// A sentence for each case with another result than expected. A case that is in no row is expected to pass.

@@ -1,6 +1,6 @@
 //! The environment in which a program finds Mesa's vc4 driver and the model.
 
-use super::install::Release;
+use super::install::{self, Release};
 use crate::build;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};
@@ -28,8 +28,7 @@ impl Environment {
             );
         }
         let library = build::simpenrose(workspace)?;
-        let copy = lib.join("libsimpenrose.so");
-        std::fs::copy(&library, &copy).with_context(|| format!("cannot write {}", copy.display()))?;
+        install::copy_library(&library, &lib)?;
         let mut preload = lib.join("libdumb_buffers.so").into_os_string();
         preload.push(":");
         preload.push(shim);

@@ -166,7 +166,7 @@ fn library_files(workspace: &Workspace, prefix: &Path, library: &Path) -> Result
     for folder in [&include, &pkgconfig] {
         fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }
-    fs::copy(library, prefix.join("lib/libsimpenrose.so"))?;
+    copy_library(library, &prefix.join("lib"))?;
     let header = fs::read(package.join("include/simpenrose/simpenrose.h"))?;
     let template = fs::read_to_string(package.join("simpenrose.pc.in"))?;
     // At Mesa's only call of simpenrose_hw_addr the variable `size` has the size of the buffer.
@@ -179,6 +179,17 @@ fn library_files(workspace: &Workspace, prefix: &Path, library: &Path) -> Result
         if fs::read(&file).ok().as_deref() != Some(contents) {
             crate::whole_file::write(&file, contents)?;
         }
+    }
+    Ok(())
+}
+
+/// Copies the model's library into a folder, if it is another one. Programs that run at the same time keep the one that they have: a file that changes under
+/// them would end them.
+pub(super) fn copy_library(library: &Path, folder: &Path) -> Result<()> {
+    let copy = folder.join("libsimpenrose.so");
+    let contents = fs::read(library).with_context(|| format!("cannot read {}", library.display()))?;
+    if fs::read(&copy).ok().as_deref() != Some(&contents[..]) {
+        crate::whole_file::write(&copy, &contents)?;
     }
     Ok(())
 }
@@ -305,6 +316,21 @@ mod tests {
             "Else|Else|http://there/\nDebian|Debian-Security|http://security/\nDebian|Debian|http://mirror/debian/\n";
         assert_eq!(archive_in(targets).as_deref(), Some("http://mirror/debian/"));
         assert_eq!(archive_in("Ubuntu|Ubuntu|http://there/\n"), None);
+    }
+
+    #[test]
+    fn a_library_in_use_is_not_changed() {
+        let folder = std::env::temp_dir().join(format!("mesa-library-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (library, copy) = (folder.join("built"), folder.join("libsimpenrose.so"));
+        fs::write(&library, "old").unwrap();
+        copy_library(&library, &folder).unwrap();
+        let in_use = fs::File::open(&copy).unwrap();
+        fs::write(&library, "new").unwrap();
+        copy_library(&library, &folder).unwrap();
+        assert_eq!(std::io::read_to_string(in_use).unwrap(), "old");
+        assert_eq!(fs::read_to_string(&copy).unwrap(), "new");
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

@@ -1,33 +1,25 @@
-//! Cases of dEQP, run by its program.
+//! dEQP-GLES2: its cases, run by its program.
 
+use super::suite::{CRASH, Outcome, Suite};
 use crate::mesa::Environment;
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// The program in a build of VK-GL-CTS.
 const IN_BUILD: [&str; 3] = ["modules/gles2/deqp-gles2", "deqp-gles2", "build/modules/gles2/deqp-gles2"];
-/// The result of a case in which the program has died.
-pub(super) const CRASH: &str = "Crash";
-
-/// The result of a case.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Outcome {
-    pub(super) case: String,
-    pub(super) result: String,
-}
 
 /// A build of dEQP.
 #[derive(Debug)]
-pub(super) struct Suite {
+pub(super) struct Deqp {
     program: PathBuf,
     environment: Environment,
     config: String,
     scratch: PathBuf,
 }
 
-impl Suite {
+impl Deqp {
     /// Finds the program in a folder, or takes the program itself.
     pub(super) fn new(build: &Path, environment: Environment, config: &str, scratch: &Path) -> Result<Self> {
         let mut candidates = std::iter::once(build.to_owned()).chain(IN_BUILD.iter().map(|place| build.join(place)));
@@ -36,31 +28,35 @@ impl Suite {
         Ok(Self { program, environment, config: config.to_owned(), scratch: scratch.to_owned() })
     }
 
-    /// The program, to be started where its data are.
+    /// The program, to be started where its data are, with a frame buffer as Mesa's tests on boards have it. It needs one even to list its cases. With the
+    /// surface type `fbo`, it fails by itself in some cases that use frame buffers.
     fn command(&self) -> Command {
         let mut command = self.environment.command(self.program.as_os_str());
         command.current_dir(self.program.parent().unwrap_or(Path::new(".")));
-        command.stdin(Stdio::null()).stderr(Stdio::null());
+        command.arg(format!("--deqp-gl-config-name={}", self.config));
+        command.args(["--deqp-surface-type=pbuffer", "--deqp-surface-width=256", "--deqp-surface-height=256"]);
+        command.args(["--deqp-visibility=hidden", "--deqp-log-images=disable", "--deqp-log-shader-sources=disable"]);
+        command.stdin(Stdio::null());
         command
     }
+}
 
-    /// All cases that the program has.
-    pub(super) fn cases(&self) -> Result<Vec<String>> {
+impl Suite for Deqp {
+    fn cases(&self) -> Result<Vec<String>> {
         let output = self.command().arg("--deqp-runmode=stdout-caselist").output().context("dEQP cannot be started")?;
         let text = String::from_utf8_lossy(&output.stdout);
         let cases: Vec<String> =
             text.lines().filter_map(|line| line.strip_prefix("TEST: ")).map(str::to_owned).collect();
-        ensure!(
-            !cases.is_empty(),
-            "{} lists no cases: {}",
-            self.program.display(),
-            text.lines().next_back().unwrap_or_default()
-        );
+        ensure!(!cases.is_empty(), "{} lists no cases: {}", self.program.display(), complaint(&output));
         Ok(cases)
     }
 
-    /// Runs cases. If the program dies in one, that one has crashed, and those behind it are run by another process.
-    pub(super) fn run(&self, cases: &[String], worker: usize) -> Result<Vec<Outcome>> {
+    fn cases_each(&self) -> usize {
+        100
+    }
+
+    /// If the program dies in a case, that one has crashed, and those behind it are run by another process.
+    fn run(&self, cases: &[String], worker: usize) -> Result<Vec<Outcome>> {
         let (list, log) =
             (self.scratch.join(format!("cases-{worker}")), self.scratch.join(format!("log-{worker}.qpa")));
         let mut all = Vec::new();
@@ -71,18 +67,17 @@ impl Suite {
             command
                 .arg(format!("--deqp-caselist-file={}", list.display()))
                 .arg(format!("--deqp-log-filename={}", log.display()));
-            command.arg(format!("--deqp-gl-config-name={}", self.config));
-            command.args([
-                "--deqp-surface-type=fbo",
-                "--deqp-surface-width=256",
-                "--deqp-surface-height=256",
-                "--deqp-visibility=hidden",
-            ]);
-            command.args(["--deqp-log-images=disable", "--deqp-log-shader-sources=disable", "--deqp-watchdog=enable"]);
+            command.arg("--deqp-watchdog=enable");
             let output = command.output().with_context(|| format!("{} cannot be started", self.program.display()))?;
             crate::interrupt::check()?;
             let found = outcomes(&String::from_utf8_lossy(&output.stdout));
-            ensure!(!found.is_empty(), "{} runs no case of {}: {}", self.program.display(), left[0], output.status);
+            ensure!(
+                !found.is_empty(),
+                "{} runs no case of {}: {}",
+                self.program.display(),
+                left[0],
+                complaint(&output)
+            );
             let is_over = found.last().is_some_and(|last| last.result != CRASH);
             all.extend(found);
             let before = left.len();
@@ -93,6 +88,12 @@ impl Suite {
         }
         Ok(all)
     }
+}
+
+/// What the program says about an error, or how it has ended.
+fn complaint(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr);
+    text.lines().rev().find(|line| line.contains("ERROR")).map_or_else(|| output.status.to_string(), str::to_owned)
 }
 
 /// The results in the program's output.
@@ -109,15 +110,6 @@ fn outcomes(text: &str) -> Vec<Outcome> {
         }
     }
     outcomes
-}
-
-/// The cases in a file.
-pub(super) fn read(file: &Path) -> Result<Vec<String>> {
-    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let cases: Vec<String> =
-        text.lines().map(str::trim).filter(|line| line.starts_with("dEQP-")).map(str::to_owned).collect();
-    ensure!(!cases.is_empty(), "{} has no line that starts with dEQP-", file.display());
-    Ok(cases)
 }
 
 #[cfg(test)]
@@ -145,12 +137,12 @@ done < "$list"
         let program = folder.join(IN_BUILD[0]);
         fs::write(&program, PROGRAM).unwrap();
         fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let suite = Suite::new(&folder, Environment::none(), "rgba8888d24s8ms0", &folder).unwrap();
+        let suite = Deqp::new(&folder, Environment::none(), "rgba8888d24s8ms0", &folder).unwrap();
         assert_eq!(suite.cases().unwrap(), ["dEQP-GLES2.a.b"]);
         let cases = ["one", "fails", "dies", "two", "also_dies"].map(|case| format!("dEQP-GLES2.{case}"));
         let found: Vec<String> = suite.run(&cases, 0).unwrap().into_iter().map(|outcome| outcome.result).collect();
         assert_eq!(found, ["Pass", "Fail", CRASH, "Pass", CRASH]);
-        assert!(Suite::new(&folder.join("modules"), Environment::none(), "", &folder).is_err());
+        assert!(Deqp::new(&folder.join("modules"), Environment::none(), "", &folder).is_err());
         fs::remove_dir_all(folder).unwrap();
     }
 
