@@ -1,4 +1,4 @@
-//! `cargo xtask conformance`: dEQP-GLES2 and piglit on Mesa's vc4 driver with the model, compared with what is expected to fail.
+//! `cargo xtask conformance`: dEQP-GLES2 and piglit on Mesa with the model, compared with what is expected to fail.
 
 mod deqp;
 mod piglit;
