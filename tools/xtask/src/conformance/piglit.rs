@@ -54,6 +54,9 @@ impl Piglit {
     pub(super) fn new(build: &Path, mut environment: Environment, scratch: &Path) -> Result<Self> {
         let program = [build.to_owned(), build.join("piglit")].into_iter().find(|path| path.is_file());
         let program = program.with_context(|| format!("{} has no program piglit", build.display()))?.canonicalize()?;
+        // Some tests draw in a window, which is a buffer of GBM's here, as on boards for the tests of shaders.
+        environment.set("EGL_PLATFORM", "drm");
+        environment.set("WAFFLE_GBM_DEVICE", "/dev/dri/renderD128");
         environment.set("PIGLIT_COMPRESSION", "none");
         // Without another program the quick check whether a test can be skipped answers that it can.
         environment.set("PIGLIT_NO_FAST_SKIP", "1");
@@ -91,15 +94,7 @@ impl Suite for Piglit {
         let [list, folder] = ["cases", "results"].map(|name| self.scratch.join(format!("{name}-{worker}")));
         fs::write(&list, cases.join("\n") + "\n")?;
         let mut command = self.environment.command(self.program.as_os_str());
-        command.args([
-            "run",
-            "--platform",
-            "surfaceless_egl",
-            "--no-concurrency",
-            "--overwrite",
-            "--log-level",
-            "quiet",
-        ]);
+        command.args(["run", "--platform", "gbm", "--no-concurrency", "--overwrite", "--log-level", "quiet"]);
         command.args(["--timeout", LIMIT, "--test-list"]).arg(&list).arg(PROFILE).arg(&folder);
         let output = command.stdin(Stdio::null()).output();
         let output = output.with_context(|| format!("{} cannot be started", self.program.display()))?;
