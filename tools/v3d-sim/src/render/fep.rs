@@ -9,7 +9,9 @@
 //!
 //! # Depth
 //! Interpolated depth is clamped to at most 1, multiplied by 2^24 - 1 and truncated to an integer; pixels outside of the Z clipping planes are not
-//! covered. Both are inferences: the guide only says that Z is fixed point [AG p.51] and that the FEP clips at near and far [AG p.97].
+//! covered. Both are inferences: the guide only says that Z is fixed point [AG p.51] and that the FEP clips at near and far [AG p.97]. The planes exclude a
+//! pixel by its depth before the depth offset: what that moves beyond them is drawn, at a depth clamped to 0 or 1 (polygon_offset.default_result_depth_clamp
+//! passes on boards) [deqp].
 //!
 //! # Order
 //! Quads leave the rasteriser by blocks of 4x4 pixels, a block being four quads in the order lower left, lower right, upper left, upper right (lower
@@ -269,9 +271,10 @@ fn test_samples<V: Vectors, const CENTRE_ALONE: bool>(
 fn interpolate<V: Vectors>(primitive: &Primitive, limits: (f64, f64), block: &mut CoveredBlock) {
     let (dx, dy) = block.distance;
     let depths = primitive.z.over_block(dx, dy);
+    let (nearest, farthest) = (limits.0 + primitive.depth_offset, limits.1 + primitive.depth_offset);
     let mut beyond = Lanes::default();
     for (beyond, depth) in beyond.0.iter_mut().zip(depths) {
-        *beyond = if depth >= limits.0 && depth <= limits.1 { 0 } else { !0 };
+        *beyond = if depth >= nearest && depth <= farthest { 0 } else { !0 };
     }
     block.within_limits = !V::negative(&beyond);
     for (z, depth) in block.z.0.iter_mut().zip(depths) {
@@ -331,6 +334,7 @@ mod tests {
     use crate::simd::vectors::Portable;
     use crate::simd::{SimdDispatch, SimdTask};
     use std::collections::HashMap;
+    use v3d_hw::control_list::{DepthOffset, Float187};
 
     const SCREEN: PixelRect = PixelRect { x0: 0, y0: 0, x1: 96, y1: 80 };
 
@@ -434,6 +438,31 @@ mod tests {
             parts += usize::from(!found.is_empty() && found.len() < (SCREEN.x1 * SCREEN.y1) as usize);
         }
         assert!(parts >= 3, "edges cross the screen: {parts}");
+    }
+
+    /// A triangle on a Z clipping plane which the depth offset moves beyond it is drawn, at the depth of the plane.
+    #[test]
+    fn the_depth_offset_moves_nothing_beyond_the_clipping_planes() {
+        for (depth, units, expected) in [(1.0, 8.0, 0xff_ffff), (0.0, -8.0, 0), (0.5, 4.0, 0x80_0003)] {
+            let corner = |x, y| Vertex { x, y, z: depth, reciprocal_w: 1.0, varyings: &[] };
+            let mut setup = SetupState::plain();
+            setup.configuration.depth_offset = true;
+            setup.depth_offset = DepthOffset { units: Float187::truncate(units), factor: Float187::truncate(0.0) };
+            let corners = [corner(0, 0), corner(1600, 0), corner(0, 1600)];
+            let primitive = setup.triangle(corners, &mut Vec::new()).unwrap();
+            let found = blocks(&primitive, SCREEN, Sampling::Centre);
+            assert!(!found.is_empty());
+            for block in found {
+                assert_eq!((block.within_limits, block.z.0[0]), (ALL, expected), "{depth} and {units} units");
+            }
+        }
+        // Depths beyond the planes before the offset are still excluded.
+        let corner = |x, y| Vertex { x, y, z: 1.25, reciprocal_w: 1.0, varyings: &[] };
+        let mut setup = SetupState::plain();
+        setup.configuration.depth_offset = true;
+        setup.depth_offset = DepthOffset { units: Float187::truncate(-8_388_608.0), factor: Float187::truncate(0.0) };
+        let primitive = setup.triangle([corner(0, 0), corner(1600, 0), corner(0, 1600)], &mut Vec::new()).unwrap();
+        assert!(blocks(&primitive, SCREEN, Sampling::Centre).iter().all(|block| block.within_limits == 0));
     }
 
     /// Depth is that of each pixel's centre alone, to the bit, and the limits exclude pixels outside of them.

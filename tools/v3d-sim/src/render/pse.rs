@@ -183,8 +183,10 @@ pub struct Primitive {
     pub bounds: PixelRect,
     /// Origin of all planes, in 1/16 pixel.
     pub origin: (i32, i32),
-    /// Depth.
+    /// Depth, with the depth offset.
     pub z: Plane,
+    /// What the depth offset has added to it.
+    pub depth_offset: f64,
     /// 1/Wc.
     pub reciprocal_w: Plane,
     /// The primitive faces away.
@@ -310,7 +312,9 @@ impl SetupState {
         };
         primitive.origin = corners[0];
         primitive.reverse = !forward;
-        primitive.z = self.offset_depth(plane(vertices.map(|v| v.z)));
+        primitive.z = plane(vertices.map(|v| v.z));
+        primitive.depth_offset = self.depth_offset_of(primitive.z);
+        primitive.z.c += primitive.depth_offset;
         primitive.reciprocal_w = plane(vertices.map(|v| v.reciprocal_w));
         let (w1, w2) = (f64::from(v1.reciprocal_w), f64::from(v2.reciprocal_w));
         for (i, ((&c0, &c1), &c2)) in v0.varyings.iter().zip(v1.varyings).zip(v2.varyings).enumerate() {
@@ -436,13 +440,14 @@ impl SetupState {
         varying < 32 && self.flat >> varying & 1 == 1
     }
 
-    fn offset_depth(&self, mut plane: Plane) -> Plane {
-        if self.configuration.depth_offset {
-            let slope = plane.a.abs().max(plane.b.abs()) * f64::from(STEPS);
-            let units = f64::from(self.depth_offset.units.to_f32()) / f64::from(1 << 24);
-            plane.c += f64::from(self.depth_offset.factor.to_f32()) * slope + units;
+    /// The depth offset of a primitive with this depth.
+    fn depth_offset_of(&self, depth: Plane) -> f64 {
+        if !self.configuration.depth_offset {
+            return 0.0;
         }
-        plane
+        let slope = depth.a.abs().max(depth.b.abs()) * f64::from(STEPS);
+        let units = f64::from(self.depth_offset.units.to_f32()) / f64::from(1 << 24);
+        f64::from(self.depth_offset.factor.to_f32()) * slope + units
     }
 }
 
