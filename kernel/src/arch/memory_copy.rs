@@ -5,8 +5,8 @@
 //! The compiler of shaders moves values of 100 to 400 bytes a hundred thousand times.
 //! [measured: copies were 24 of the 76 million instructions from power-on to the end of compiling `flight.wgsl`, 150 each.]
 //!
-//! Both functions are the same code. Up to 64 bytes are all loaded before any is stored. Longer copies go upwards, or downwards if the destination begins within
-//! the source; the 64 bytes at which they end are loaded first and stored last, whatever the length is.
+//! Both functions are the same code. Up to 64 bytes are all loaded before any is stored. Longer copies go upwards, or downwards if the destination begins
+//! within the source; the 64 bytes at which they end are loaded first and stored last, whatever the length is.
 
 use alloc::{vec, vec::Vec};
 use core::{arch::global_asm, hint::black_box};
