@@ -365,7 +365,6 @@ impl Bundle {
                 Some(Port::Range(_) | Port::Rotation(_)) => true,
                 Some(Port::Address(_)) | None => false,
             },
-            (Operand::Uniform(_), _) => self.uniform().is_some(),
             _ => false,
         }
     }

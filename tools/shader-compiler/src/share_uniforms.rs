@@ -70,14 +70,13 @@ fn reading_first(machine: &Machine, words: &[StreamWord]) -> Option<Machine> {
     }
     let mut order: Vec<usize> = Vec::new();
     let mut has_read = vec![0u64; count.div_ceil(64)];
-    let is_read = |has_read: &[u64], at: usize| has_read[at / 64] >> (at % 64) & 1 != 0;
     for word in words {
         let may_read = |at: usize| before[at].iter().zip(&has_read).all(|(before, has_read)| before & !has_read == 0);
-        let next = (0..count).find(|&at| reads[at] == Some(*word) && !is_read(&has_read, at) && may_read(at))?;
+        let next = (0..count).find(|&at| reads[at] == Some(*word) && !order.contains(&at) && may_read(at))?;
         has_read[next / 64] |= 1 << (next % 64);
         order.push(next);
     }
-    let later = (0..count).filter(|&at| reads[at].is_some() && !is_read(&has_read, at));
+    let later = (0..count).filter(|&at| reads[at].is_some() && !order.contains(&at));
     let last = order.last().copied();
     let pairs = order.windows(2).map(|pair| (pair[1], pair[0])).chain(later.filter_map(|at| Some((at, last?))));
     Some(in_order(machine, block, &graph, pairs.collect()))
