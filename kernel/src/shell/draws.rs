@@ -120,25 +120,12 @@ fn at_run_time(device: &GpuDevice, count: u32) -> Result<(), wgsl::Error> {
     let mesh = shader.mesh(device, "corners", Primitive::Triangles, &attributes, None)?;
     let mut draw = pipeline.prepare(device, &mesh, &shader.uniforms())?;
     let matrix = shader.uniform::<[f32; 16]>("matrix")?;
-    let uniforms: Vec<_> = (0..FEW + count).map(turned).collect();
-    for count in [FEW, FEW, FEW + count] {
-        let uniforms = uniforms.get(..count as usize).unwrap_or(&uniforms);
-        mark(device)?;
-        let mut frame = device.frame()?;
-        let mut descriptor = PassDescriptor::to(&target).clear([0.0; 4]);
-        for uniforms in uniforms.chunks(DRAWS_OF_A_PASS) {
-            let mut pass = frame.pass(&descriptor)?;
-            for uniforms in uniforms {
-                draw.set(&matrix, &uniforms.matrix)?;
-                draw.draw(&mut pass)?;
-            }
-            descriptor = PassDescriptor::to(&target);
-        }
-        let fence = frame.submit()?;
-        mark(device)?;
-        device.wait(fence)?;
-    }
-    Ok(())
+    frames_of(device, &target, count, |pass, uniforms| {
+        uniforms.iter().try_for_each(|uniforms| {
+            draw.set(&matrix, &uniforms.matrix)?;
+            draw.draw(pass)
+        })
+    })
 }
 
 fn frames(device: &GpuDevice, what: Draws, count: u32) -> Result<(), Error> {
@@ -153,14 +140,7 @@ fn frames(device: &GpuDevice, what: Draws, count: u32) -> Result<(), Error> {
         PreparedDraw::new(device, &pipelines[1], &meshes[1], &NoUniforms)?,
     ];
     let resources = Resources { pipelines, meshes, prepared };
-    let uniforms: Vec<_> = (0..FEW + count).map(turned).collect();
-    // The first frame also initialises caches, so it is drawn twice.
-    for count in [FEW, FEW, FEW + count] {
-        let uniforms = uniforms.get(..count as usize).unwrap_or(&uniforms);
-        mark(device)?;
-        draw(device, &target, what, &resources, uniforms)?;
-    }
-    Ok(())
+    frames_of(device, &target, count, |pass, uniforms| record(pass, what, &resources, uniforms))
 }
 
 /// A different matrix for each draw.
@@ -168,22 +148,29 @@ fn turned(number: u32) -> transformed::Uniforms {
     transformed::Uniforms { matrix: rows(&Mat4::from_rotation_z(number as f32)) }
 }
 
-fn draw(
+/// Frames of few draws and of `count` more, each between two marks. A function records the draws of a pass, one for each of these uniforms.
+fn frames_of<E: From<Error>>(
     device: &GpuDevice,
     target: &Target,
-    what: Draws,
-    resources: &Resources,
-    uniforms: &[transformed::Uniforms],
-) -> Result<(), Error> {
-    let mut frame = device.frame()?;
-    let mut descriptor = PassDescriptor::to(target).clear([0.0; 4]);
-    for uniforms in uniforms.chunks(DRAWS_OF_A_PASS) {
-        record(&mut frame.pass(&descriptor)?, what, resources, uniforms)?;
-        descriptor = PassDescriptor::to(target);
+    count: u32,
+    mut record: impl FnMut(&mut GpuPass<'_>, &[transformed::Uniforms]) -> Result<(), E>,
+) -> Result<(), E> {
+    let uniforms: Vec<_> = (0..FEW + count).map(turned).collect();
+    // The first frame also initialises caches, so it is drawn twice.
+    for count in [FEW, FEW, FEW + count] {
+        let uniforms = uniforms.get(..count as usize).unwrap_or(&uniforms);
+        mark(device)?;
+        let mut frame = device.frame()?;
+        let mut descriptor = PassDescriptor::to(target).clear([0.0; 4]);
+        for uniforms in uniforms.chunks(DRAWS_OF_A_PASS) {
+            record(&mut frame.pass(&descriptor)?, uniforms)?;
+            descriptor = PassDescriptor::to(target);
+        }
+        let fence = frame.submit()?;
+        mark(device)?;
+        device.wait(fence)?;
     }
-    let fence = frame.submit()?;
-    mark(device)?;
-    device.wait(fence)
+    Ok(())
 }
 
 fn record(
