@@ -112,11 +112,11 @@ const LONGEST: usize = 330;
 /// Bytes around a copy that must not change.
 const MARGIN: usize = 80;
 
-/// Copies between all alignments, and over all distances at which source and destination overlap, each byte compared with a copy that is computed one by one;
-/// returns the number of copies, or the first that is wrong as source, destination and length within one buffer.
+/// Copies bytes within a buffer, between many alignments, and over distances at which source and destination overlap. Each byte of the buffer is compared with
+/// the one that a copy byte by byte would leave. Returns the number of copies.
 ///
 /// # Errors
-/// The first copy that is wrong.
+/// Source, destination and length of the first copy that is wrong.
 pub fn check_copies() -> Result<usize, (usize, usize, usize)> {
     let pattern = |at: usize| (at.wrapping_mul(167) >> 3) as u8 ^ at as u8;
     let mut memory: Vec<u8> = vec![0; 2 * LONGEST + 4 * MARGIN];

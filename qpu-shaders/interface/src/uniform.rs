@@ -83,13 +83,7 @@ impl<'a> UniformStream<'a> {
 
     /// Appends words.
     #[inline(always)]
-    pub fn words<const N: usize>(&mut self, words: &[u32; N]) {
-        self.words.extend_from_slice(words);
-    }
-
-    /// Appends any number of words.
-    #[inline(always)]
-    pub fn word_slice(&mut self, words: &[u32]) {
+    pub fn words(&mut self, words: &[u32]) {
         self.words.extend_from_slice(words);
     }
 

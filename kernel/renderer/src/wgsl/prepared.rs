@@ -159,7 +159,7 @@ impl Words {
     #[inline(always)]
     fn push(&self, start: usize, end: usize, stream: &mut UniformStream<'_>) {
         if self.own_addresses.is_empty() {
-            stream.word_slice(self.words.get(start..end).unwrap_or_default());
+            stream.words(self.words.get(start..end).unwrap_or_default());
         } else {
             self.push_with_addresses(start, end, stream);
         }
