@@ -6,7 +6,7 @@ use shader_interface::{ComputeProgram, ComputeUniforms, UniformStream, ViewportU
 use v3d::pool::Buffer;
 use v3d::{Platform, user_program};
 
-use crate::session::{LIMIT_US, LINE_BYTES, NO_LIMIT};
+use crate::session::{LINE_BYTES, NO_LIMIT};
 use crate::{Error, QPUS, Session};
 
 impl<P: Platform> Session<'_, '_, '_, P> {
@@ -64,6 +64,6 @@ impl<P: Platform> Session<'_, '_, '_, P> {
                 uniform_count: NO_LIMIT,
             })
             .collect();
-        Ok(self.driver.run_programs(&programs, LIMIT_US)?)
+        Ok(self.driver.run_programs(&programs, self.driver.limits().programs_us)?)
     }
 }

@@ -14,8 +14,6 @@ use crate::{Error, Work};
 pub(crate) const LINE_BYTES: u32 = 64;
 /// Disables the limit of the number of uniforms: programs change the uniforms' address themselves.
 pub(crate) const NO_LIMIT: u16 = 1024;
-/// Time limit of an operation's programs, in microseconds.
-pub(crate) const LIMIT_US: u64 = 10_000_000;
 
 /// Programs and tables in GPU memory; each is uploaded at its first use.
 #[derive(Debug, Default)]
@@ -151,7 +149,7 @@ impl<P: Platform> Session<'_, '_, '_, P> {
                 uniform_count: NO_LIMIT,
             })
             .collect();
-        Ok(self.driver.run_programs(&programs, LIMIT_US)?)
+        Ok(self.driver.run_programs(&programs, self.driver.limits().programs_us)?)
     }
 
     /// Adds an operation's lower bound of work. That of [`Session::mandelbrot`] depends on its result, so its caller adds it.

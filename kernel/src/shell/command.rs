@@ -17,6 +17,9 @@ use crate::{
     shell::counter_set::CounterSet,
 };
 
+/// The greatest multiple of the usual time limits of jobs.
+const MOST_TIMES: u32 = 1000;
+
 /// Printed before each command.
 pub const PROMPT: &str = "v3d> ";
 
@@ -31,6 +34,8 @@ pub enum Command {
     Boot,
     /// Shows whether the end of jobs is polled for or signalled by interrupt, or selects one of them.
     Interrupts(Option<bool>),
+    /// Shows the time limits of jobs, or sets them to a multiple of the usual ones.
+    Limits(Option<u32>),
     /// Rates of all clocks.
     Clocks,
     /// Temperature and throttling of the chip.
@@ -334,7 +339,7 @@ const fn row(name: &'static str, arguments: &'static str, help: &'static str) ->
 }
 
 /// All commands.
-pub const TABLE: [Row; 30] = [
+pub const TABLE: [Row; 31] = [
     row("help", "", "this table"),
     row("info", "", "board, firmware, memory split, display, serial port"),
     row("boot", "", "the stages of this boot and of the one before, with times"),
@@ -347,6 +352,7 @@ pub const TABLE: [Row; 30] = [
         "the V3D's version, or why it is not in use; start it after all, even if its clock is not known to run",
     ),
     row("interrupts", "[on | off]", "wait for the V3D by interrupt (some firmware stops answering then) or by polling"),
+    row("limits", "[N]", "the time limits of jobs; or set them to N times the usual ones, for a slow model of the V3D"),
     row("regs", "", "all registers of the V3D, field by field"),
     row("scene list", "", "all scenes"),
     row(
@@ -442,6 +448,7 @@ impl Command {
             Self::Info => "info",
             Self::Boot => "boot",
             Self::Interrupts(_) => "interrupts",
+            Self::Limits(_) => "limits",
             Self::Clocks => "clocks",
             Self::Temp => "temp",
             Self::Mem => "mem",
@@ -477,12 +484,12 @@ impl Command {
         match self {
             Self::SceneRun { .. } | Self::SceneStop | Self::Capture { .. } | Self::Selftest(_) => true,
             Self::Bench { .. } | Self::Draws(..) | Self::Primitives | Self::Replay(_) => true,
-            Self::Interrupts(Some(_)) | Self::Names(Some(_)) => true,
+            Self::Interrupts(Some(_)) | Self::Limits(Some(_)) | Self::Names(Some(_)) => true,
             Self::V3d(request) => *request != V3dRequest::Show,
             Self::Fail(failure) => matches!(failure, Failure::Job | Failure::Program | Failure::Cached),
             Self::Help | Self::Info | Self::Boot | Self::Interrupts(None) | Self::Clocks | Self::Temp => false,
             Self::Names(None) | Self::Shader(_) | Self::Mem | Self::Regs | Self::SceneList => false,
-            Self::Stats(_) | Self::Log(_) => false,
+            Self::Limits(None) | Self::Stats(_) | Self::Log(_) => false,
             Self::SceneShaders | Self::SceneLoad(_) | Self::Ls(_) | Self::Cat(_) | Self::Screenshot(_) => false,
             Self::Watchdog(_) | Self::Reboot => false,
         }
@@ -500,6 +507,7 @@ impl Command {
             "info" => (Self::Info, rest),
             "boot" => (Self::Boot, rest),
             "interrupts" => (Self::Interrupts(parse_switch("interrupts", rest)?), rest.get(1..).unwrap_or_default()),
+            "limits" => (Self::Limits(parse_times(rest)?), rest.get(1..).unwrap_or_default()),
             "clocks" => (Self::Clocks, rest),
             "temp" => (Self::Temp, rest),
             "mem" => (Self::Mem, rest),
@@ -702,6 +710,14 @@ fn parse_counted(words: &[&str]) -> Result<Option<CounterSet>, ParseError> {
         Some(&"work") => Ok(Some(CounterSet::Work)),
         Some(&"cycles") => Ok(Some(CounterSet::Cycles)),
         Some(other) => Err(wrong("stats", format!("work or cycles can be counted, but not \"{other}\""))),
+    }
+}
+
+fn parse_times(words: &[&str]) -> Result<Option<u32>, ParseError> {
+    let Some(word) = words.first() else { return Ok(None) };
+    match word.parse() {
+        Ok(times) if (1..=MOST_TIMES).contains(&times) => Ok(Some(times)),
+        _ => Err(wrong("limits", format!("\"{word}\" is no multiple of the usual limits, from 1 to {MOST_TIMES}"))),
     }
 }
 
@@ -919,6 +935,8 @@ mod tests {
         assert_eq!(parsed("selftest code 2"), Command::Selftest(SelftestRequest::Code(Some(2))));
         assert_eq!(parsed("interrupts on"), Command::Interrupts(Some(true)));
         assert_eq!(parsed("interrupts"), Command::Interrupts(None));
+        assert_eq!(parsed("limits 100"), Command::Limits(Some(100)));
+        assert_eq!(parsed("limits"), Command::Limits(None));
         assert_eq!(parsed("names on"), Command::Names(Some(true)));
         assert_eq!(parsed("names"), Command::Names(None));
         assert_eq!(parsed("v3d"), Command::V3d(V3dRequest::Show));
@@ -1006,6 +1024,7 @@ mod tests {
             ),
             ("shader load a b", "shader: it does not take \"b\""),
             ("stats sheep", "stats: work or cycles can be counted, but not \"sheep\""),
+            ("limits 0", "limits: \"0\" is no multiple of the usual limits, from 1 to 1000"),
             ("watchdog maybe", "watchdog: the watchdog can be on or off, but not \"maybe\""),
             ("names please", "names: they can be on or off, but not \"please\""),
             ("interrupts maybe", "interrupts: they can be on or off, but not \"maybe\""),
@@ -1045,6 +1064,7 @@ mod tests {
             "primitives",
             "fail job",
             "interrupts on",
+            "limits 2",
             "capture before 2",
         ] {
             assert!(parsed(line).takes_the_engine(), "{line}");
@@ -1056,6 +1076,7 @@ mod tests {
             "stats",
             "log debug",
             "interrupts",
+            "limits",
             "fail panic",
             "reboot",
             "shader edit",

@@ -1,8 +1,8 @@
-//! Commands about the V3D: v3d, interrupts, regs, stats
+//! Commands about the V3D: v3d, interrupts, limits, regs, stats
 
 use alloc::{format, string::ToString};
 
-use v3d::{error_status, performance, register_snapshot::RegisterSnapshot, statistics::Statistics};
+use v3d::{driver::Limits, error_status, performance, register_snapshot::RegisterSnapshot, statistics::Statistics};
 
 use super::session::{CommandResult, Session};
 use crate::{
@@ -63,6 +63,21 @@ pub(super) fn interrupts(session: &mut Session, wanted: Option<bool>) -> Command
         None => {}
     }
     tell_way(&gpu);
+    Ok(())
+}
+
+/// Shows the time limits of jobs and user programs, or sets them to a multiple of the usual ones: a slow host that models a V3D and counts its cycles needs more than a chip.
+pub(super) fn limits(session: &mut Session, times: Option<u32>) -> CommandResult {
+    let mut gpu = session.gpu()?;
+    if let Some(times) = times {
+        let usual = Limits::default();
+        let [hang_us, job_us, programs_us] =
+            [usual.hang_us, usual.job_us, usual.programs_us].map(|limit_us| limit_us * u64::from(times));
+        gpu.set_limits(Limits { hang_us, job_us, programs_us, ..usual });
+    }
+    let Limits { hang_us, job_us, programs_us, .. } = gpu.limits();
+    println!("a job may take {} ms, {} ms of them without progress", job_us / 1000, hang_us / 1000);
+    println!("user programs of an operation may take {} ms", programs_us / 1000);
     Ok(())
 }
 

@@ -82,6 +82,7 @@ fn execute(command: Command, session: &mut Session) -> CommandResult {
         Command::Info => board::info(session),
         Command::Boot => board::boot(),
         Command::Interrupts(wanted) => engine::interrupts(session, wanted),
+        Command::Limits(times) => engine::limits(session, times),
         Command::Clocks => board::clocks(),
         Command::Temp => board::temperature(),
         Command::Mem => board::memory(session),

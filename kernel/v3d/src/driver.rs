@@ -76,6 +76,8 @@ pub struct Limits {
     pub hang_us: u64,
     /// Microseconds after which a job is stopped, even if it makes progress.
     pub job_us: u64,
+    /// Microseconds in which the user programs of an operation have to end, for callers of [`Driver::run_programs`] that know no better limit.
+    pub programs_us: u64,
     /// Microseconds between two polls while the driver waits.
     pub poll_interval_us: u64,
     /// Failures after which a job is dropped.
@@ -93,6 +95,7 @@ impl Default for Limits {
         Self {
             hang_us: 200_000,
             job_us: 5_000_000,
+            programs_us: 10_000_000,
             poll_interval_us: 1_000,
             failures: 2,
             overflow_block_bytes: 256 * 1024,
@@ -304,6 +307,16 @@ impl<'p, P: Platform> Driver<'p, P> {
             }
             (None, true) => {}
         }
+    }
+
+    /// The limits in force.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Sets limits, for jobs in flight too.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
     }
 
     /// The statistics so far.

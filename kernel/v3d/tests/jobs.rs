@@ -250,6 +250,23 @@ fn a_job_that_hangs_twice_is_dropped_and_the_next_goes_on() {
 }
 
 #[test]
+fn limits_can_be_set_while_the_driver_runs() {
+    let time_of_a_hang = |times: u64| {
+        let engine = Engine::new(1 << 20);
+        let mut driver = driver(&engine);
+        let usual = driver.limits();
+        driver.set_limits(Limits { hang_us: usual.hang_us * times, ..usual });
+        engine.script(lists(0)[0], &[Behaviour::Hangs, Behaviour::Ends(1)]);
+        let fence = driver.submit(job(0));
+        driver.wait(fence).unwrap();
+        assert_eq!(driver.statistics().retries, 1);
+        engine.now_us()
+    };
+    let (usual, longer) = (time_of_a_hang(1), time_of_a_hang(3));
+    assert!((2 * usual..4 * usual).contains(&longer), "{usual} us became {longer} us");
+}
+
+#[test]
 fn a_board_that_cannot_reset_still_gets_its_threads_reset() {
     let engine = Engine::new(1 << 20);
     engine.resettable.set(false);

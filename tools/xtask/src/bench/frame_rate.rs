@@ -6,7 +6,7 @@
 //! most the display's rate. It is what the V3D allows: time of the CPU and of the firmware is not in it. The V3D has no counter of cycles for user programs;
 //! their instructions are counted instead, as if they never waited.
 
-use crate::bench::gpu_cycles::{QPUS, QpuCycles, counted};
+use crate::bench::gpu_cycles::{QPUS, QpuCycles, count, counted};
 use crate::far_end::console::Console;
 use anyhow::{Context, Result};
 use std::fmt;
@@ -35,22 +35,17 @@ pub(crate) struct FrameRate {
 impl FrameRate {
     /// Measures and estimates a scene; each of its runs has the time limit `patience`.
     pub(crate) fn of(console: &Console, scene: &str, frames: u64, patience: Duration) -> Result<Self> {
-        let command =
-            |name: &str, arguments: &str| console.command(name, arguments, Instant::now() + patience, |_| {})?.lines();
-        let lines = command("bench", &format!(" {scene} frames {frames}"))?;
+        let arguments = format!(" {scene} frames {frames}");
+        let lines = console.command("bench", &arguments, Instant::now() + patience, |_| {})?.lines()?;
         let reached = lines.iter().find_map(|line| rate(line)).context("the kernel's `bench` prints no rate")?;
-        let stats = |counters: &str, frames: u64| {
-            command("stats", counters)?;
-            command("scene run", &format!(" {scene} frames {frames}"))?;
-            command("stats", "")
+        let counts = |frames| {
+            let stats = count(console, "cycles", scene, frames, patience)?;
+            let executed =
+                counted(&stats, INSTRUCTION_CYCLES).context("the kernel's counters do not count instructions")?;
+            Ok::<_, anyhow::Error>((QpuCycles::of(&stats)?, executed))
         };
-        let shading = |frames| QpuCycles::of(&stats(" cycles", frames)?);
-        let instructions = |frames| {
-            counted(&stats(" work", frames)?, INSTRUCTION_CYCLES)
-                .context("the kernel's counters do not count instructions")
-        };
-        let (first, all) = (shading(1)?, shading(1 + COUNTED_FRAMES)?);
-        let executed = instructions(1 + COUNTED_FRAMES)?.saturating_sub(instructions(1)?);
+        let ((first, executed_in_first), (all, executed_in_all)) = (counts(1)?, counts(1 + COUNTED_FRAMES)?);
+        let executed = executed_in_all.saturating_sub(executed_in_first);
         let in_shaders = all.executing().saturating_sub(first.executing());
         let in_programs = executed.saturating_sub(in_shaders);
         let cycles = (all.all.saturating_sub(first.all) + in_programs) / QPUS / COUNTED_FRAMES;

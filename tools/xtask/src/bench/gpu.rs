@@ -4,7 +4,7 @@
 //! cycles of the V3D at the clock for which the model's costs are defined; they are estimates that have not been compared with a board.
 
 use super::PATIENCE;
-use crate::bench::gpu_cycles::{QPUS, QpuCycles, counted};
+use crate::bench::gpu_cycles::{QPUS, QpuCycles, count, counted};
 use crate::far_end::qemu::{self, Qemu};
 use crate::workspace::Workspace;
 use anyhow::Result;
@@ -25,13 +25,9 @@ pub(super) fn print(workspace: &Workspace, image: &Path, plugin: &Path) -> Resul
     machine.console.wait_ready(Instant::now() + PATIENCE)?;
     for line in command("scene list", "")? {
         let Some((scene, _)) = line.strip_prefix("scene ").and_then(|line| line.split_once(':')) else { continue };
-        let stats = |counters: &str| {
-            command("stats", counters)?;
-            command("scene run", &format!(" {scene} frames {FRAMES}"))?;
-            command("stats", "")
-        };
-        let cycles = QpuCycles::of(&stats(" cycles")?)?;
-        let primitives = counted(&stats(" work")?, "FEP primitives, all tiles").unwrap_or(0) / FRAMES;
+        let stats = |counters| count(&machine.console, counters, scene, FRAMES, PATIENCE);
+        let cycles = QpuCycles::of(&stats("cycles")?)?;
+        let primitives = counted(&stats("work")?, "FEP primitives, all tiles").unwrap_or(0) / FRAMES;
         let (bound, share) = cycles.bound();
         let frame = cycles.all / QPUS / FRAMES;
         let seconds = frame.max(1) as f64 / (CLOCK_MHZ * 1e6);

@@ -2,7 +2,47 @@
 //!
 //! In each cycle, a QPU executes, waits for a TMU, the scoreboard or a varying, or has no program.
 
-use anyhow::{Context, Result};
+use crate::far_end::console::Console;
+use anyhow::{Context, Result, ensure};
+use std::time::{Duration, Instant};
+
+/// The kernel's time limits of jobs while the model counts cycles, in multiples of the usual ones. Counting makes the model about ten times slower: on a slow
+/// host, a tile then takes longer than the kernel usually waits for progress, and a job longer than it may take.
+const LIMITS: u32 = 100;
+
+/// Draws frames of a scene and returns what the kernel's `stats` then prints, with the counts of `counters`, which is `work` or `cycles`.
+///
+/// # Errors
+/// When a job was tried again, whose counts would be wrong.
+pub(crate) fn count(
+    console: &Console,
+    counters: &str,
+    scene: &str,
+    frames: u64,
+    patience: Duration,
+) -> Result<Vec<String>> {
+    let command =
+        |name: &str, arguments: &str| console.command(name, arguments, Instant::now() + patience, |_| {})?.lines();
+    command("limits", &format!(" {LIMITS}"))?;
+    let before = retries(&command("stats", "")?)?;
+    command("stats", &format!(" {counters}"))?;
+    command("scene run", &format!(" {scene} frames {frames}"))?;
+    let stats = command("stats", "")?;
+    // What follows runs at the model's usual speed again.
+    command("stats", " work")?;
+    command("limits", " 1")?;
+    let after = retries(&stats)?;
+    ensure!(before == after, "{} jobs of scene {scene} were tried again: their counts are wrong", after - before);
+    Ok(stats)
+}
+
+/// The number of jobs that were tried again since boot.
+fn retries(stats: &[String]) -> Result<u64> {
+    let count = |line: &String| {
+        line.strip_prefix("jobs ")?.split(',').find_map(|part| part.trim().strip_suffix(" retried")?.parse().ok())
+    };
+    stats.iter().find_map(count).context("the kernel's `stats` does not tell how many jobs were tried again")
+}
 
 /// QPUs of the V3D.
 pub(crate) const QPUS: u64 = 12;
@@ -81,5 +121,12 @@ mod tests {
         assert_eq!(cycles.kinds[0], ("QPUs executing", 370));
         assert_eq!(cycles.executing(), 370);
         assert!(QpuCycles::of(&[]).is_err());
+    }
+
+    #[test]
+    fn jobs_that_were_tried_again_are_counted() {
+        let stats = ["jobs           1203 done, 0 dropped, 14 retried", "user programs  4 done"].map(str::to_owned);
+        assert_eq!(retries(&stats).unwrap(), 14);
+        assert!(retries(&stats[1..]).is_err());
     }
 }
