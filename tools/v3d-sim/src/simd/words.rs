@@ -148,100 +148,102 @@ impl PortableWords {
     }
 }
 
+// Not `inline(always)`: an operation is then vectorized before it is inlined. A whole lookup of loops over elements, inlined first, took LLVM five minutes
+// [measured].
 impl Words for PortableWords {
     type Held = Self;
 
-    #[inline(always)]
+    #[inline]
     fn splat(word: u32) -> Self {
         Self([word; LANES])
     }
 
-    #[inline(always)]
+    #[inline]
     fn load(lanes: &Lanes) -> Self {
         Self(lanes.0)
     }
 
-    #[inline(always)]
+    #[inline]
     fn store(x: Self) -> Lanes {
         Lanes(x.0)
     }
 
-    #[inline(always)]
+    #[inline]
     fn and(x: Self, y: Self) -> Self {
         x.zip(y, |x, y| x & y)
     }
 
-    #[inline(always)]
+    #[inline]
     fn or(x: Self, y: Self) -> Self {
         x.zip(y, |x, y| x | y)
     }
 
-    #[inline(always)]
+    #[inline]
     fn xor(x: Self, y: Self) -> Self {
         x.zip(y, |x, y| x ^ y)
     }
 
-    #[inline(always)]
+    #[inline]
     fn add(x: Self, y: Self) -> Self {
         x.zip(y, u32::wrapping_add)
     }
 
-    #[inline(always)]
+    #[inline]
     fn subtract(x: Self, y: Self) -> Self {
         x.zip(y, u32::wrapping_sub)
     }
 
-    #[inline(always)]
+    #[inline]
     fn multiply(x: Self, y: Self) -> Self {
         x.zip(y, u32::wrapping_mul)
     }
 
-    #[inline(always)]
+    #[inline]
     fn min_signed(x: Self, y: Self) -> Self {
         x.zip(y, |x, y| if (x as i32) < y as i32 { x } else { y })
     }
 
-    #[inline(always)]
+    #[inline]
     fn max_signed(x: Self, y: Self) -> Self {
         x.zip(y, |x, y| if x as i32 > y as i32 { x } else { y })
     }
 
-    #[inline(always)]
+    #[inline]
     fn shift_left(x: Self, by: u32) -> Self {
         each(|i| x.0[i] << (by & 31))
     }
 
-    #[inline(always)]
+    #[inline]
     fn shift_right(x: Self, by: u32) -> Self {
         each(|i| x.0[i] >> (by & 31))
     }
 
-    #[inline(always)]
+    #[inline]
     fn shift_right_signed(x: Self, by: u32) -> Self {
         each(|i| (x.0[i] as i32 >> (by & 31)) as u32)
     }
 
-    #[inline(always)]
+    #[inline]
     fn shift_right_each(x: Self, by: Self) -> Self {
         x.zip(by, |x, by| x >> (by & 31))
     }
 
-    #[inline(always)]
+    #[inline]
     fn add_halves(x: Self, y: Self) -> Self {
         x.zip_halves(y, u32::wrapping_add)
     }
 
-    #[inline(always)]
+    #[inline]
     fn subtract_halves(x: Self, y: Self) -> Self {
         x.zip_halves(y, u32::wrapping_sub)
     }
 
-    #[inline(always)]
+    #[inline]
     fn multiply_halves(x: Self, y: Self) -> Self {
         x.zip_halves(y, u32::wrapping_mul)
     }
 
-    #[inline(always)]
+    #[inline]
     fn weigh_halves(x: Self, y: Self, share: Self) -> Self {
         let weigh = |x: u32, y: u32, share: u32| (x * (256 - share) + y * share + 0x8000) >> 16;
         each(|i| {
@@ -250,37 +252,37 @@ impl Words for PortableWords {
         })
     }
 
-    #[inline(always)]
+    #[inline]
     fn float_add(x: Self, y: Self) -> Self {
         x.zip_floats(y, |x, y| x + y)
     }
 
-    #[inline(always)]
+    #[inline]
     fn float_subtract(x: Self, y: Self) -> Self {
         x.zip_floats(y, |x, y| x - y)
     }
 
-    #[inline(always)]
+    #[inline]
     fn float_multiply(x: Self, y: Self) -> Self {
         x.zip_floats(y, |x, y| x * y)
     }
 
-    #[inline(always)]
+    #[inline]
     fn float_divide(x: Self, y: Self) -> Self {
         x.zip_floats(y, |x, y| x / y)
     }
 
-    #[inline(always)]
+    #[inline]
     fn float_min(x: Self, y: Self) -> Self {
         x.zip_floats(y, |x, y| if x < y { x } else { y })
     }
 
-    #[inline(always)]
+    #[inline]
     fn float_max(x: Self, y: Self) -> Self {
         x.zip_floats(y, |x, y| if x > y { x } else { y })
     }
 
-    #[inline(always)]
+    #[inline]
     fn float_floor(x: Self) -> Self {
         /// From here on, floats have no fraction.
         const WHOLE: f32 = 8_388_608.0;
@@ -292,72 +294,72 @@ impl Words for PortableWords {
         })
     }
 
-    #[inline(always)]
+    #[inline]
     fn to_integer(x: Self) -> Self {
         each(|i| x.float(i) as i32 as u32)
     }
 
-    #[inline(always)]
+    #[inline]
     fn to_float(x: Self) -> Self {
         each(|i| (x.0[i] as i32 as f32).to_bits())
     }
 
-    #[inline(always)]
+    #[inline]
     fn equal(x: Self, y: Self) -> Self {
         held(|i| x.0[i] == y.0[i])
     }
 
-    #[inline(always)]
+    #[inline]
     fn greater(x: Self, y: Self) -> Self {
         held(|i| x.0[i] as i32 > y.0[i] as i32)
     }
 
-    #[inline(always)]
+    #[inline]
     fn float_greater(x: Self, y: Self) -> Self {
         held(|i| x.float(i) > y.float(i))
     }
 
-    #[inline(always)]
+    #[inline]
     fn float_at_least(x: Self, y: Self) -> Self {
         held(|i| x.float(i) >= y.float(i))
     }
 
-    #[inline(always)]
+    #[inline]
     fn either(x: Self, y: Self) -> Self {
         Self::or(x, y)
     }
 
-    #[inline(always)]
+    #[inline]
     fn both(x: Self, y: Self) -> Self {
         Self::and(x, y)
     }
 
-    #[inline(always)]
+    #[inline]
     fn bits(held: Self) -> Mask {
         (0..LANES).fold(0, |bits, i| bits | ((held.0[i] & 1) as Mask) << i)
     }
 
-    #[inline(always)]
+    #[inline]
     fn select(x: Self, y: Self, held: Self) -> Self {
         each(|i| x.0[i] & !held.0[i] | y.0[i] & held.0[i])
     }
 
-    #[inline(always)]
+    #[inline]
     fn keep(x: Self, held: Self) -> Self {
         Self::and(x, held)
     }
 
-    #[inline(always)]
+    #[inline]
     fn firsts(x: Self) -> Self {
         each(|i| x.0[i & !3])
     }
 
-    #[inline(always)]
+    #[inline]
     fn neighbours(x: Self) -> Self {
         each(|i| x.0[if i % 4 < 2 { i + 1 } else { i }])
     }
 
-    #[inline(always)]
+    #[inline]
     fn gather<const N: usize>(words: &[AtomicU32], indices: [Self; N]) -> Option<[Self; N]> {
         let mut gathered = [Self([0; LANES]); N];
         for (to, indices) in gathered.iter_mut().zip(indices) {
