@@ -231,8 +231,13 @@ impl<'a> Memory<'a> {
         let (middle, last) = rest.split_at_mut(words);
         self.read_bytes(at, first)?;
         at += before as u32;
-        for (word, at) in middle.chunks_exact_mut(4).zip((at..).step_by(4)) {
-            word.copy_from_slice(&self.word(BusAddr(at))?.to_le_bytes());
+        let cells = self.words.get(at as usize / 4..).unwrap_or_default();
+        if let Some(cells) = cells.get(..words / 4) {
+            copy_out(cells, middle.as_chunks_mut().0);
+        } else {
+            for (word, at) in middle.chunks_exact_mut(4).zip((at..).step_by(4)) {
+                word.copy_from_slice(&self.word(BusAddr(at))?.to_le_bytes());
+            }
         }
         self.read_bytes(at + words as u32, last)
     }
@@ -257,10 +262,7 @@ impl<'a> Memory<'a> {
             limits.note(at.into()..u64::from(at) + words as u64, Access::Write, self.path);
         }
         let all = self.limits.map_or(self.words, |limits| limits.words);
-        let cells = all.get(at as usize / 4..).unwrap_or_default();
-        for (word, cell) in middle.chunks_exact(4).zip(cells) {
-            cell.store(u32::from_le_bytes([word[0], word[1], word[2], word[3]]), Relaxed);
-        }
+        copy_in(middle.as_chunks().0, all.get(at as usize / 4..).unwrap_or_default());
         self.write_bytes(at + words as u32, last)
     }
 
@@ -283,6 +285,37 @@ impl<'a> Memory<'a> {
             return Err(OutOfMemory { address, bytes: u32::try_from(bytes).unwrap_or(u32::MAX) });
         }
         Ok(())
+    }
+}
+
+/// Words that are copied without a check in between.
+const WORDS_AT_ONCE: usize = 8;
+
+/// Copies words to memory. The compiler makes no vectors of atomic accesses, but it unrolls groups of a fixed size.
+fn copy_in(from: &[[u8; 4]], to: &[AtomicU32]) {
+    let (groups, rest) = from.as_chunks::<WORDS_AT_ONCE>();
+    let (cells, _) = to.as_chunks::<WORDS_AT_ONCE>();
+    for (group, cells) in groups.iter().zip(cells) {
+        for (&word, cell) in group.iter().zip(cells) {
+            cell.store(u32::from_le_bytes(word), Relaxed);
+        }
+    }
+    for (&word, cell) in rest.iter().zip(to.get(groups.len() * WORDS_AT_ONCE..).unwrap_or_default()) {
+        cell.store(u32::from_le_bytes(word), Relaxed);
+    }
+}
+
+/// Copies as many words from memory.
+fn copy_out(from: &[AtomicU32], to: &mut [[u8; 4]]) {
+    let (cells, rest) = from.as_chunks::<WORDS_AT_ONCE>();
+    let (groups, rest_to) = to.as_chunks_mut::<WORDS_AT_ONCE>();
+    for (group, cells) in groups.iter_mut().zip(cells) {
+        for (word, cell) in group.iter_mut().zip(cells) {
+            *word = cell.load(Relaxed).to_le_bytes();
+        }
+    }
+    for (word, cell) in rest_to.iter_mut().zip(rest) {
+        *word = cell.load(Relaxed).to_le_bytes();
     }
 }
 

@@ -132,7 +132,7 @@ pub struct Renderer {
     collected: Collected,
     vertices: Vertices,
     code: CodeCache,
-    workers: Mutex<Vec<Worker>>,
+    workers: Mutex<Vec<Box<Worker>>>,
     frames: u32,
     /// The frame's two-threaded programs.
     thread_use: ThreadUse,
@@ -420,7 +420,7 @@ impl Renderer {
         };
         let workers = &self.workers;
         let execute = |unit: Unit| {
-            let mut worker = lock(workers).pop().unwrap_or_else(|| Worker::new(&mode));
+            let mut worker = lock(workers).pop().unwrap_or_else(|| Box::new(Worker::new(&mode)));
             let result = worker.execute(unit, &job);
             lock(workers).push(worker);
             result
@@ -515,6 +515,6 @@ pub struct WaveJob<'a> {
 }
 
 /// Locks, even if another thread has panicked.
-fn lock(workers: &Mutex<Vec<Worker>>) -> std::sync::MutexGuard<'_, Vec<Worker>> {
+fn lock(workers: &Mutex<Vec<Box<Worker>>>) -> std::sync::MutexGuard<'_, Vec<Box<Worker>>> {
     workers.lock().unwrap_or_else(PoisonError::into_inner)
 }

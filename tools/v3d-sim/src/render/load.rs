@@ -125,6 +125,10 @@ fn image(
     let is_plain = load.buffer == TileBufferSelect::Color && surface.bits == 32 && shape.samples() == 1;
     surface.runs(rect, |Run { x, y, pixels, rows, address }| {
         if is_plain && !shape.color_64_bit {
+            let (x_in_tile, y_in_tile) = (x - rect.x0 as u32, y - rect.y0 as u32);
+            if load_words(tlb, (x_in_tile, y_in_tile), (pixels, rows), address, memory).is_some() {
+                return;
+            }
             for (row, i) in (0..rows).flat_map(|row| (0..pixels).map(move |i| (row, i))) {
                 match memory.word(address + 4 * (row * pixels + i)) {
                     Ok(word) => {
@@ -180,6 +184,45 @@ fn image(
         tlb.early.follow();
     }
     result
+}
+
+/// Loads the colours of a run by parts of a row of a block, if it consists of such; `None` if it does not, or if any of it is outside of memory.
+fn load_words(
+    tlb: &mut Tlb,
+    (x, y): (u32, u32),
+    (pixels, rows): (u32, u32),
+    address: BusAddr,
+    memory: Memory<'_>,
+) -> Option<()> {
+    /// Pixels of a row of a block.
+    const ROW: usize = 4;
+    /// Pixels of the longest run: a row of a tile.
+    const LONGEST: usize = 64;
+    if !x.is_multiple_of(ROW as u32) || !address.0.is_multiple_of(4) {
+        return None;
+    }
+    let shape = tlb.shape();
+    let mut bytes = [0; 4 * LONGEST];
+    let bytes = bytes.get_mut(..4 * (pixels * rows) as usize)?;
+    let row_bytes = 4 * pixels as usize;
+    if row_bytes == 0 || !row_bytes.is_multiple_of(4 * ROW) {
+        return None;
+    }
+    memory.read(address, bytes).ok()?;
+    for (row, y) in bytes.chunks_exact(row_bytes).zip(y..) {
+        for (words, x) in row.as_chunks::<4>().0.as_chunks::<ROW>().0.iter().zip((x..).step_by(ROW)) {
+            let [a, b, c, d] = words.map(u32::from_le_bytes);
+            let first = shape.pixel(x, y) % SAMPLES;
+            // Two pixels each of two quads that are next to each other.
+            if let Some([left, right]) = tlb.color.get_mut(first..first + 6).and_then(|colors| {
+                let (left, rest) = colors.split_first_chunk_mut::<2>()?;
+                Some([left, rest.last_chunk_mut::<2>()?])
+            }) {
+                (*left, *right) = ([a, b], [c, d]);
+            }
+        }
+    }
+    Some(())
 }
 
 /// A 16-bit pixel as a colour; both 565 formats are read alike.

@@ -406,11 +406,24 @@ impl Stored {
                 self.bytes.extend_from_slice(bytemuck::bytes_of(&[rows, more]));
                 return;
             }
-            for (row, column) in (0..rows).flat_map(|row| (0..pixels).map(move |column| (row, column))) {
-                let word = words.get(shape.pixel(x + column, y + row)).copied().unwrap_or(0);
-                self.bytes.extend_from_slice(&(word & mask).to_le_bytes());
-            }
+            self.part_of_blocks((x, y), (pixels, rows), words, mask, shape);
         });
+    }
+
+    /// The same for one run, pixel by pixel.
+    #[cold]
+    fn part_of_blocks(
+        &mut self,
+        (x, y): (u32, u32),
+        (pixels, rows): (u32, u32),
+        words: &[u32],
+        mask: u32,
+        shape: Shape,
+    ) {
+        for (row, column) in (0..rows).flat_map(|row| (0..pixels).map(move |column| (row, column))) {
+            let word = words.get(shape.pixel(x + column, y + row)).copied().unwrap_or(0);
+            self.bytes.extend_from_slice(&(word & mask).to_le_bytes());
+        }
     }
 
     /// Stores the pixels of a tile as the bytes that `pixel` returns for tile coordinates.

@@ -59,8 +59,11 @@ impl Surface {
             Tiling::TFormat | Tiling::LtFormat => tiling::micro_tile_log2_px(self.bits),
         };
         let Some((log2_width, log2_height)) = micro_tile else {
+            let pixels = x1.saturating_sub(x0);
             for y in y0..y1 {
-                self.run((x0, y), (x1.saturating_sub(x0), 1), &mut visit);
+                if let (Some(address), 1..) = (self.address_of(x0, y), pixels) {
+                    visit(Run { x: x0, y, pixels, rows: 1, address });
+                }
             }
             return;
         };
@@ -70,32 +73,41 @@ impl Surface {
         while unit_y < y1 {
             let end_y = next(unit_y, log2_height).min(y1);
             let mut unit_x = x0;
+            let mut micro_tile = None;
             while unit_x < x1 {
                 let end_x = next(unit_x, log2_width).min(x1);
                 let (width, rows) = (end_x - unit_x, end_y - unit_y);
-                self.run((unit_x, unit_y), (width, rows), |run| {
-                    if width == micro_width {
-                        visit(run);
-                    } else {
-                        // Parts of rows are not adjacent.
-                        for row in 0..rows {
-                            visit(Run { y: run.y + row, rows: 1, address: run.address + row * row_bytes, ..run });
-                        }
+                let start_x = unit_x & !(micro_width - 1);
+                // In both formats four micro-tiles of a row stand one behind the other, from every fourth on.
+                let start = match micro_tile {
+                    Some(before) if unit_x >> log2_width & 3 != 0 => before + tiling::MICRO_TILE_BYTES,
+                    _ => match self.address_of(start_x, unit_y) {
+                        Some(start) => start,
+                        None => return,
+                    },
+                };
+                micro_tile = Some(start);
+                let address = start + (unit_x - start_x) * (self.bits / 8);
+                let run = Run { x: unit_x, y: unit_y, pixels: width, rows, address };
+                if width == micro_width {
+                    visit(run);
+                } else {
+                    // Parts of rows are not adjacent.
+                    for row in 0..rows {
+                        visit(Run { y: run.y + row, rows: 1, address: run.address + row * row_bytes, ..run });
                     }
-                });
+                }
                 unit_x = end_x;
             }
             unit_y = end_y;
         }
     }
 
-    /// Visits the run that begins at a pixel, if it has any.
+    /// Address of a pixel; `None` for pixel widths that have no tiling.
     #[inline]
-    fn run(&self, (x, y): (u32, u32), (pixels, rows): (u32, u32), mut visit: impl FnMut(Run)) {
-        let offset = tiling::pixel_offset_bits(self.tiling, self.width, self.bits, x, y);
-        if let (Some(offset), 1..) = (offset, pixels) {
-            visit(Run { x, y, pixels, rows, address: self.address + (offset / 8) as u32 });
-        }
+    fn address_of(&self, x: u32, y: u32) -> Option<BusAddr> {
+        let offset = tiling::pixel_offset_bits(self.tiling, self.width, self.bits, x, y)?;
+        Some(self.address + (offset / 8) as u32)
     }
 
     /// First byte and byte after the last, as offsets in memory.
