@@ -78,11 +78,16 @@ impl SimdDispatch {
     }
 }
 
-/// Whether the processor has AVX2 and FMA.
+/// Whether the processor has AVX2 and FMA, and the bit instructions BMI1 and POPCNT, which all processors with these have.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn has_avx2() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
-    *FOUND.get_or_init(|| is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"))
+    *FOUND.get_or_init(|| {
+        is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("popcnt")
+    })
 }
 
 /// Whether the processor has the features that [`avx512`] and translated code need.

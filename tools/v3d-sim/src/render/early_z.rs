@@ -75,20 +75,29 @@ impl EarlyDepths {
     }
 }
 
-/// The masks of a block without the samples that fail the early test. `pixel`: number of the block's first pixel.
+/// The masks of a block without the samples that fail the early test, and the elements that have any left. `pixel`: number of the block's first pixel;
+/// `covered`: elements whose mask is not 0.
 #[inline(always)]
-pub fn visible<V: Vectors>(tlb: &Tlb, test: Passing, pixel: usize, z: &Lanes, masks: &Lanes) -> Lanes {
+pub fn visible<V: Vectors>(
+    tlb: &Tlb,
+    test: Passing,
+    pixel: usize,
+    z: &Lanes,
+    masks: &Lanes,
+    covered: Mask,
+) -> (Lanes, Mask) {
     let depths = tlb.early.words().unwrap_or(&tlb.zs);
     let mut visible = *masks;
     if !tlb.shape().multisample {
-        V::blend(&mut visible, &Lanes::default(), !test.of::<V>(z, &block_of(depths, pixel)));
-        return visible;
+        let passed = test.of::<V>(z, &block_of(depths, pixel));
+        V::blend(&mut visible, &Lanes::default(), !passed);
+        return (visible, covered & passed);
     }
     for sample in 0..4 {
         let without = visible.map(|mask| mask & !(1 << sample));
         V::blend(&mut visible, &without, !test.of::<V>(z, &block_of(depths, tlb.zs_index(pixel, sample))));
     }
-    visible
+    (visible, !V::zero(&visible))
 }
 
 /// The elements of a block of which the early test rejects samples that the Z test would not. `masks`: before the early test, `visible`: after it.
@@ -114,6 +123,7 @@ pub fn wrongly_hidden(tlb: &Tlb, test: ZTest, pixel: usize, z: &Lanes, masks: &L
 mod tests {
     use super::super::tlb::{ClearValues, Shape};
     use super::*;
+    use crate::qpu::lanes::ALL;
     use crate::random::Random;
     use crate::simd::vectors::Portable;
     use crate::simd::{SimdDispatch, SimdLevel, SimdTask};
@@ -124,7 +134,7 @@ mod tests {
         let test = Passing::from(CompareFunction::Less);
         let visible = |tlb: &Tlb, z: u32, mask: u32| {
             let (z, masks) = (Lanes::splat(z), Lanes::splat(mask));
-            visible::<Portable<false>>(tlb, test, 16, &z, &masks).0
+            visible::<Portable<false>>(tlb, test, 16, &z, &masks, ALL).0.0
         };
         let mut tlb = Tlb::new(Shape::new(false, false, false));
         tlb.zs[16..20].copy_from_slice(&[0x100 << 8, 0x200 << 8 | 0xff, 0x300 << 8, 0x400 << 8]);
@@ -174,12 +184,12 @@ mod tests {
     struct Visible<'a>(&'a Tlb, Passing, usize, &'a Lanes, &'a Lanes);
 
     impl SimdTask for Visible<'_> {
-        type Output = Lanes;
+        type Output = (Lanes, Mask);
 
         #[inline(always)]
-        fn run<V: Vectors>(self) -> Lanes {
+        fn run<V: Vectors>(self) -> Self::Output {
             let Self(tlb, test, pixel, z, masks) = self;
-            visible::<V>(tlb, test, pixel, z, masks)
+            visible::<V>(tlb, test, pixel, z, masks, !V::zero(masks))
         }
     }
 
@@ -218,7 +228,9 @@ mod tests {
             }
             for level in [SimdLevel::Baseline, SimdLevel::Avx2, SimdLevel::Avx512] {
                 let visible = Visible(&tlb, function.into(), pixel, &z, &masks);
-                assert_eq!(SimdDispatch::limited_to(level).run(visible), expected, "round {round}, {level:?}");
+                let left =
+                    (0..16).filter(|&element| expected.0[element] != 0).fold(0, |left, element| left | 1 << element);
+                assert_eq!(SimdDispatch::limited_to(level).run(visible), (expected, left), "round {round}, {level:?}");
             }
             let test = ZTest { function, ..WITH };
             assert_eq!(wrongly_hidden(&tlb, test, pixel, &z, &masks, &expected), wrongly, "round {round}");

@@ -22,6 +22,7 @@
 use super::pse::{Edge, MAX_EDGES, PixelRect, Primitive, STEPS};
 use crate::qpu::lanes::{ALL, Lanes, Mask};
 use crate::simd::vectors::Vectors;
+use crate::simd::words::Words;
 use v3d_hw::qpu::LANES;
 
 /// Position of a pixel's centre, in 1/16 pixel.
@@ -93,8 +94,6 @@ pub struct CoveredBlock {
     pub samples: Lanes,
     /// Depth of its pixels, 24 bits.
     pub z: Lanes,
-    /// W of its pixels.
-    pub w: Lanes,
 }
 
 /// An edge, prepared for testing blocks. All numbers are values of its edge function, or differences between two.
@@ -198,28 +197,25 @@ impl Rasterising<'_> {
         while y < window.y1 {
             let mut row_x = window.x0.div_euclid(BLOCK) * BLOCK;
             while row_x < window.x1 {
-                let (mut met, crossed) = test_row::<V>(edges, window, row_x, y);
-                while met != 0 {
-                    let number = met.trailing_zeros();
-                    met &= met - 1;
+                let mut row = test_row::<V>(edges, window, row_x, y);
+                while row.met != 0 {
+                    let number = row.met.trailing_zeros();
+                    row.met &= row.met - 1;
                     let x = row_x + BLOCK * number as i32;
-                    let mut block = CoveredBlock {
-                        x,
-                        y,
-                        distance: primitive.centre_distance((x, y)),
-                        pixels: pixels_inside(window, x, y),
-                        within_limits: 0,
-                        samples: Lanes::splat(if CENTRE_ALONE { 0xf } else { (1 << positions.len()) - 1 }),
-                        z: Lanes::default(),
-                        w: Lanes::default(),
-                    };
-                    if crossed >> number & 1 == 1 {
-                        test_samples::<V, CENTRE_ALONE>(edges, &mut block, positions);
+                    let inside = pixels_inside(window, x, y);
+                    let (mut pixels, mut samples) =
+                        (inside, Lanes::splat(if CENTRE_ALONE { 0xf } else { (1 << positions.len()) - 1 }));
+                    if row.crossed >> number & 1 == 1 {
+                        samples = test_samples::<V, CENTRE_ALONE>(edges, &row.values, number as usize, positions);
+                        pixels &= !V::zero(&samples);
                     }
-                    if block.pixels != 0 {
-                        V::blend(&mut block.samples, &Lanes::default(), !block.pixels);
-                        interpolate::<V>(primitive, self.z_limits, &mut block);
-                        self.blocks.push(block);
+                    if pixels != 0 {
+                        if inside != ALL {
+                            V::blend(&mut samples, &Lanes::default(), !inside);
+                        }
+                        let distance = primitive.centre_distance((x, y));
+                        let (z, within_limits) = depths::<V>(primitive, self.z_limits, distance);
+                        self.blocks.push(CoveredBlock { x, y, distance, pixels, within_limits, samples, z });
                     }
                 }
                 row_x += BLOCK * BLOCKS;
@@ -229,76 +225,80 @@ impl Rasterising<'_> {
     }
 }
 
-/// Which of the 16 blocks from a pixel on may be covered, and which of these not wholly.
+/// A row of 16 blocks.
+struct BlockRow {
+    /// Blocks that may be covered.
+    met: Mask,
+    /// Blocks that are not wholly covered, if at all.
+    crossed: Mask,
+    /// The values of the edges at the corner of the first block.
+    values: [i32; MAX_EDGES],
+}
+
+/// Tests the 16 blocks from a pixel on.
 #[inline(always)]
-fn test_row<V: Vectors>(edges: &[BlockEdge], window: PixelRect, x: i32, y: i32) -> (Mask, Mask) {
+fn test_row<V: Vectors>(edges: &[BlockEdge], window: PixelRect, x: i32, y: i32) -> BlockRow {
     let blocks = (window.x1 - x + BLOCK - 1) / BLOCK;
     let in_window = if blocks < BLOCKS { (1 << blocks) - 1 } else { ALL };
     // The highest bit of an element is set as soon as one value is negative.
-    let (mut outside, mut crossed) = (Lanes::default(), Lanes::default());
-    for edge in edges {
-        let at = edge.at(x, y);
-        let (highest, lowest) = (at.wrapping_add(edge.highest), at.wrapping_add(edge.lowest));
-        outside = outside.zip(edge.blocks, |outside, block| outside | block.wrapping_add_signed(highest));
-        crossed = crossed.zip(edge.blocks, |crossed, block| crossed | block.wrapping_add_signed(lowest));
+    let (mut outside, mut crossed) = (V::Words::splat(0), V::Words::splat(0));
+    let mut values = [0; MAX_EDGES];
+    for (edge, value) in edges.iter().zip(&mut values) {
+        *value = edge.at(x, y);
+        let blocks = V::Words::load(&edge.blocks);
+        let (highest, lowest) = (value.wrapping_add(edge.highest) as u32, value.wrapping_add(edge.lowest) as u32);
+        outside = V::Words::or(outside, V::Words::add(blocks, V::Words::splat(highest)));
+        crossed = V::Words::or(crossed, V::Words::add(blocks, V::Words::splat(lowest)));
     }
-    (in_window & !V::negative(&outside), V::negative(&crossed))
+    BlockRow {
+        met: in_window & !V::negative(&V::Words::store(outside)),
+        crossed: V::negative(&V::Words::store(crossed)),
+        values,
+    }
 }
 
-/// Tests the samples of a block's pixels one by one.
+/// The covered samples of the pixels of a block, by its number in a row whose edges have these values, tested one by one.
 #[inline(always)]
 fn test_samples<V: Vectors, const CENTRE_ALONE: bool>(
     edges: &[BlockEdge],
-    block: &mut CoveredBlock,
+    values: &[i32; MAX_EDGES],
+    number: usize,
     positions: &[(i64, i64)],
-) {
-    let mut samples = Lanes::default();
+) -> Lanes {
+    let mut samples = V::Words::splat(0);
     for (sample, &position) in positions.iter().enumerate() {
-        let mut outside = Lanes::default();
-        for edge in edges {
-            let at = edge.at(block.x, block.y).wrapping_add(edge.sample(position));
-            outside = outside.zip(edge.pixels, |outside, pixel| outside | pixel.wrapping_add_signed(at));
+        let mut outside = V::Words::splat(0);
+        for (edge, value) in edges.iter().zip(values) {
+            let at = value.wrapping_add_unsigned(edge.blocks.0[number % LANES]).wrapping_add(edge.sample(position));
+            outside = V::Words::or(outside, V::Words::add(V::Words::load(&edge.pixels), V::Words::splat(at as u32)));
         }
         let covered = if CENTRE_ALONE { 0xf } else { 1 << sample };
-        samples = samples.zip(outside, |samples, outside| samples | covered & !((outside as i32 >> 31) as u32));
+        let inside = V::Words::xor(V::Words::shift_right_signed(outside, 31), V::Words::splat(!0));
+        samples = V::Words::or(samples, V::Words::and(inside, V::Words::splat(covered)));
     }
-    block.pixels &= !V::zero(&samples);
-    block.samples = samples;
+    V::Words::store(samples)
 }
 
-/// Computes depth and W of a block's pixels, and which of them are between the Z clipping planes.
+/// The depths of a block's pixels, and which of them are between the Z clipping planes. `distance`: that of its first pixel.
 #[inline(always)]
-fn interpolate<V: Vectors>(primitive: &Primitive, limits: (f64, f64), block: &mut CoveredBlock) {
-    let (dx, dy) = block.distance;
-    let depths = primitive.z.over_block(dx, dy);
+fn depths<V: Vectors>(primitive: &Primitive, limits: (f64, f64), distance: (f64, f64)) -> (Lanes, Mask) {
+    let depths = primitive.z.over_block(distance.0, distance.1);
     let (nearest, farthest) = (limits.0 + primitive.depth_offset, limits.1 + primitive.depth_offset);
-    let mut beyond = Lanes::default();
-    for (beyond, depth) in beyond.0.iter_mut().zip(depths) {
-        *beyond = if depth >= nearest && depth <= farthest { 0 } else { !0 };
-    }
-    block.within_limits = !V::negative(&beyond);
-    for (z, depth) in block.z.0.iter_mut().zip(depths) {
-        // NaN maps to the greatest depth.
-        let depth = if depth < 1.0 { depth } else { 1.0 };
-        let depth = if depth > 0.0 { depth } else { 0.0 };
-        *z = truncated(depth * Z_MAX);
-    }
-    block.w = Lanes::from_f32(primitive.w_over_block(dx, dy));
-}
-
-/// The integer part of a number from 0 to 2^24, without a cast's checks for other numbers.
-#[inline(always)]
-fn truncated(number: f64) -> u32 {
-    /// From 2^52 on the lowest bit of a double counts 1.
-    const INTEGERS: f64 = (1u64 << 52) as f64;
-    let nearest = number + INTEGERS;
-    let above = nearest - INTEGERS > number;
-    (nearest.to_bits() as u32).wrapping_sub(u32::from(above))
+    // NaN maps to the greatest depth.
+    (V::parts_of(&depths, Z_MAX), V::within(&depths, nearest, farthest))
 }
 
 /// The pixels of a block that are inside of a window.
 #[inline(always)]
 fn pixels_inside(window: PixelRect, x: i32, y: i32) -> Mask {
+    if x >= window.x0 && x + BLOCK <= window.x1 && y >= window.y0 && y + BLOCK <= window.y1 {
+        return ALL;
+    }
+    pixels_at_border(window, x, y)
+}
+
+/// The same for a block that is partly outside.
+fn pixels_at_border(window: PixelRect, x: i32, y: i32) -> Mask {
     let part = |from: [Mask; 5], low: i32, high: i32| {
         let [low, high] = [low, high].map(|limit| limit.clamp(0, BLOCK) as usize);
         from[low] & !from[high]
@@ -482,7 +482,7 @@ mod tests {
                     let (right, up) = (primitive.z.a * 16.0, primitive.z.b * 16.0);
                     let depth = [first, first + right, first + up, first + right + up][lane % 4];
                     assert_eq!(block.z.0[lane], (depth.min(1.0) * Z_MAX) as u32);
-                    assert_eq!(block.w.0[lane], 1.0_f32.to_bits());
+                    assert_eq!(primitive.w_over_block(block.distance.0, block.distance.1)[lane], 1.0);
                     assert_eq!(block.within_limits >> lane & 1 == 1, (0.0..=1.0).contains(&depth));
                 }
             }

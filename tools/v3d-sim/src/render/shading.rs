@@ -103,7 +103,9 @@ impl Shading<'_, '_> {
         let (x, y) = (block.x - self.tile.0, block.y - self.tile.1);
         let first = self.tlb.shape().block(x as u32, y as u32);
         let mut masks = block.samples;
-        V::blend(&mut masks, &Lanes::default(), !block.within_limits);
+        if block.within_limits != ALL {
+            V::blend(&mut masks, &Lanes::default(), !block.within_limits);
+        }
         if self.coverage.is_some() {
             self.accumulate(primitive, block, &masks, first);
             return;
@@ -114,16 +116,26 @@ impl Shading<'_, '_> {
         let mut visible = self.visible::<V>(first, block, &masks);
         let mut quads = quads_in(block.pixels);
         let nobody_asks = self.job.watched.is_none() && !(self.early_z && self.tlb.early.words().is_some());
-        if nobody_asks && self.batch.is_empty() && quads_in(visible.1) == quads_in(ALL) {
+        // What is visible does not change before all of the block is in batches, unless a program moves its quads here meanwhile: these do not count.
+        let is_settled = nobody_asks && !self.batch.has_quad_of(first);
+        if is_settled && visible.1 == 0 {
+            let hidden = u64::from(quads.count_ones());
+            self.result.counters.add(CounterSource::FepQuads, hidden);
+            self.result.counters.add(CounterSource::FepQuadsClipped, hidden);
+            return;
+        }
+        let w = Lanes::from_f32(primitive.w_over_block(block.distance.0, block.distance.1));
+        let (reverse, coefficients) = (primitive.reverse, self.first);
+        let of_lane = NewQuad { block, lane: 0, masks: &masks, w: &w, pixel: first, reverse, coefficients };
+        if is_settled && self.batch.is_empty() && quads_in(visible.1) == quads_in(ALL) {
             // All of a block is a batch.
             self.result.counters.add(CounterSource::FepQuads, 4);
             self.result.pixels += u64::from(visible.1.count_ones());
-            self.batch.fill(block, &visible.0, first, primitive.reverse, self.first);
+            self.batch.fill(&NewQuad { masks: &visible.0, ..of_lane });
             self.shade();
             return;
         }
-        if nobody_asks && !self.batch.has_quad_of(first) {
-            // What is visible does not change before all of the block is in batches, unless a program moves its quads here meanwhile: these do not count.
+        if is_settled {
             let seen = quads_in(visible.1);
             self.result.counters.add(CounterSource::FepQuads, u64::from(quads.count_ones()));
             self.result.counters.add(CounterSource::FepQuadsClipped, u64::from((quads & !seen).count_ones()));
@@ -132,8 +144,7 @@ impl Shading<'_, '_> {
             while left != 0 {
                 let lane = left.trailing_zeros() as usize;
                 left &= left - 1;
-                let (masks, reverse, coefficients) = (&visible.0, primitive.reverse, self.first);
-                self.batch.push(&NewQuad { block, lane, masks, pixel: first + lane, reverse, coefficients });
+                self.batch.push(&NewQuad { lane, masks: &visible.0, pixel: first + lane, ..of_lane });
                 if self.batch.is_full() {
                     self.shade();
                 }
@@ -170,8 +181,7 @@ impl Shading<'_, '_> {
                 continue;
             }
             self.result.pixels += u64::from(pixels.count_ones());
-            let (masks_left, reverse, coefficients) = (&visible.0, primitive.reverse, self.first);
-            self.batch.push(&NewQuad { block, lane, masks: masks_left, pixel, reverse, coefficients });
+            self.batch.push(&NewQuad { lane, masks: &visible.0, pixel, ..of_lane });
             if self.batch.is_full() {
                 self.shade();
                 if quads != 0 {
@@ -184,12 +194,12 @@ impl Shading<'_, '_> {
     /// The masks of a block without samples that early Z rejects, and the pixels that have any left.
     #[inline(always)]
     pub(super) fn visible<V: Vectors>(&self, pixel: usize, block: &CoveredBlock, masks: &Lanes) -> (Lanes, Mask) {
-        let visible = if self.early_z {
-            early_z::visible::<V>(self.tlb, self.state.passing, pixel, &block.z, masks)
+        let covered = block.pixels & block.within_limits;
+        if self.early_z {
+            early_z::visible::<V>(self.tlb, self.state.passing, pixel, &block.z, masks, covered)
         } else {
-            *masks
-        };
-        (visible, !V::zero(&visible))
+            (*masks, covered)
+        }
     }
 
     /// Reports a quad, given by its first element, if early Z rejects some of it that the Z test would not; returns those elements.
@@ -224,7 +234,7 @@ impl Shading<'_, '_> {
             mask: block.samples.0[element] as u16,
             reverse: primitive.reverse,
             z: block.z.0[element],
-            w: f32::from_bits(block.w.0[element]),
+            w: primitive.w_over_block(block.distance.0, block.distance.1)[element],
             shader: self.shader,
         });
         if masks.0[element] == 0 {

@@ -14,6 +14,7 @@
 use super::early_z::EarlyDepths;
 use crate::qpu::lanes::{ALL, Lanes, Mask};
 use crate::simd::vectors::Vectors;
+use crate::simd::words::Words;
 use std::ops::Range;
 use v3d_hw::control_list::{ClearColors, CompareFunction};
 use v3d_hw::tile_buffer::{StencilConfiguration, StencilOp, tile_size_px};
@@ -291,6 +292,7 @@ impl From<CompareFunction> for Passing {
 
 impl Passing {
     /// All bits set where depths pass that are less than the stored ones, equal to them, or greater.
+    #[inline(always)]
     pub fn words(self) -> [u32; 3] {
         [self.less, self.equal, self.greater].map(|elements| if elements == ALL { !0 } else { 0 })
     }
@@ -298,9 +300,14 @@ impl Passing {
     /// The elements for which it holds. `z` has 24 bits, `zs` is depth and stencil from the tile buffer.
     #[inline(always)]
     pub fn of<V: Vectors>(self, z: &Lanes, zs: &Lanes) -> Mask {
-        let stored = zs.map(|zs| zs >> 8);
-        let (less, greater) = (V::greater(&stored, z), V::greater(z, &stored));
-        self.less & less | self.greater & greater | self.equal & !(less | greater)
+        let (z, stored) = (V::Words::load(z), V::Words::shift_right(V::Words::load(zs), 8));
+        // All bits where the depths differ in this direction, and the difference from what equal depths give.
+        let [less, equal, greater] = self.words();
+        let less_held = V::Words::greater(stored, z);
+        let greater_held = V::Words::greater(z, stored);
+        let passed = V::Words::keep(V::Words::splat(less ^ equal), less_held);
+        let passed = V::Words::xor(passed, V::Words::keep(V::Words::splat(greater ^ equal), greater_held));
+        V::negative(&V::Words::store(V::Words::xor(passed, V::Words::splat(equal))))
     }
 }
 

@@ -9,8 +9,9 @@ use crate::qpu::lanes::{Lanes, Mask};
 use std::arch::x86_64::*;
 use std::mem::transmute;
 use std::sync::atomic::AtomicU32;
+use v3d_hw::qpu::LANES;
 
-#[target_feature(enable = "avx2,fma")]
+#[target_feature(enable = "avx2,fma,bmi1,popcnt")]
 pub(super) fn work<W: SimdTask>(work: W) -> W::Output {
     work.run::<Avx2>()
 }
@@ -78,6 +79,31 @@ fn blend(old: &mut Lanes, new: &Lanes, mask: Mask) {
     let ([old0, old1], [new0, new1], [bits0, bits1]) = (halves(old), halves(new), halves(&BITS));
     let selected = |bits| _mm256_cmpeq_epi32(_mm256_and_si256(mask, bits), bits);
     *old = lanes([_mm256_blendv_epi8(old0, new0, selected(bits0)), _mm256_blendv_epi8(old1, new1, selected(bits1))]);
+}
+
+/// The numbers of each quad.
+#[inline(always)]
+fn quads(numbers: &[f64; LANES]) -> [__m256d; 4] {
+    // SAFETY: both are 16 doubles, and any bits are a value of either.
+    unsafe { transmute::<[f64; LANES], [__m256d; 4]>(*numbers) }
+}
+
+#[target_feature(enable = "avx2")]
+fn parts_of(shares: &[f64; LANES], number: f64) -> Lanes {
+    let (zero, one, number) = (_mm256_setzero_pd(), _mm256_set1_pd(1.0), _mm256_set1_pd(number));
+    // The second operand is the result if the first is NaN.
+    let limited = |shares| _mm256_max_pd(_mm256_min_pd(shares, one), zero);
+    let [a, b, c, d] = quads(shares).map(|shares| _mm256_cvttpd_epi32(_mm256_mul_pd(limited(shares), number)));
+    lanes([_mm256_set_m128i(b, a), _mm256_set_m128i(d, c)])
+}
+
+#[target_feature(enable = "avx2")]
+fn within(numbers: &[f64; LANES], low: f64, high: f64) -> Mask {
+    let (low, high) = (_mm256_set1_pd(low), _mm256_set1_pd(high));
+    let within =
+        |numbers| _mm256_and_pd(_mm256_cmp_pd::<_CMP_GE_OQ>(numbers, low), _mm256_cmp_pd::<_CMP_LE_OQ>(numbers, high));
+    let [a, b, c, d] = quads(numbers).map(|numbers| _mm256_movemask_pd(within(numbers)) as Mask);
+    a | b << 4 | c << 8 | d << 12
 }
 
 /// Replaces indices by the words that have them; `false`, and no change, if one does not exist.
@@ -256,6 +282,8 @@ impl Vectors for Avx2 {
         fn greater(a: &Lanes, b: &Lanes) -> Mask;
         fn above(a: &Lanes, b: &Lanes) -> Mask;
         fn blend(old: &mut Lanes, new: &Lanes, mask: Mask);
+        fn parts_of(shares: &[f64; LANES], number: f64) -> Lanes;
+        fn within(numbers: &[f64; LANES], low: f64, high: f64) -> Mask;
     }
 
     #[inline(always)]

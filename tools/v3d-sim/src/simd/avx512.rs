@@ -4,15 +4,16 @@
 
 use super::SimdTask;
 use super::vectors::{
-    EXPONENT, GREATEST, SIGN, Vectors, special_product as reference_product, special_sum as reference_sum,
+    EXPONENT, GREATEST, Portable, SIGN, Vectors, special_product as reference_product, special_sum as reference_sum,
 };
 use super::words::Words;
 use crate::qpu::lanes::{ALL, Lanes, Mask};
 use std::arch::x86_64::*;
 use std::mem::transmute;
 use std::sync::atomic::AtomicU32;
+use v3d_hw::qpu::LANES;
 
-#[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+#[target_feature(enable = "avx2,fma,bmi1,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
 pub(super) fn work<W: SimdTask>(work: W) -> W::Output {
     work.run::<Avx512>()
 }
@@ -350,5 +351,15 @@ impl Vectors for Avx512 {
         fn greater(a: &Lanes, b: &Lanes) -> Mask = greater(a, b);
         fn above(a: &Lanes, b: &Lanes) -> Mask = above(a, b);
         fn blend(old: &mut Lanes, new: &Lanes, mask: Mask) = blend(old, new, mask);
+    }
+
+    #[inline(always)]
+    fn parts_of(shares: &[f64; LANES], number: f64) -> Lanes {
+        Portable::<true>::parts_of(shares, number)
+    }
+
+    #[inline(always)]
+    fn within(numbers: &[f64; LANES], low: f64, high: f64) -> Mask {
+        Portable::<true>::within(numbers, low, high)
     }
 }

@@ -44,6 +44,10 @@ pub trait Vectors {
     fn above(a: &Lanes, b: &Lanes) -> Mask;
     /// Replaces the elements of a mask.
     fn blend(old: &mut Lanes, new: &Lanes, mask: Mask);
+    /// The integer parts of a number times shares of it, which are limited to the range from 0 to 1; NaN counts as 1. The number is at most 2^31 - 1.
+    fn parts_of(shares: &[f64; LANES], number: f64) -> Lanes;
+    /// Elements from a limit to another; not NaN.
+    fn within(numbers: &[f64; LANES], low: f64, high: f64) -> Mask;
 }
 
 /// Plain loops. `FMA`: the host has a fused multiply-add, whose single rounding gives the exact error of a product.
@@ -114,6 +118,32 @@ impl<const FMA: bool> Vectors for Portable<FMA> {
             old.0[i] = if mask & 1 << i == 0 { old.0[i] } else { new.0[i] };
         }
     }
+
+    #[inline(always)]
+    fn parts_of(shares: &[f64; LANES], number: f64) -> Lanes {
+        let mut parts = Lanes::default();
+        for (part, &share) in parts.0.iter_mut().zip(shares) {
+            let share = if share < 1.0 { share } else { 1.0 };
+            let share = if share > 0.0 { share } else { 0.0 };
+            *part = truncated(share * number);
+        }
+        parts
+    }
+
+    #[inline(always)]
+    fn within(numbers: &[f64; LANES], low: f64, high: f64) -> Mask {
+        bits(|i| numbers[i] >= low && numbers[i] <= high)
+    }
+}
+
+/// The integer part of a number from 0 to 2^31, without a cast's checks for other numbers.
+#[inline(always)]
+fn truncated(number: f64) -> u32 {
+    /// From 2^52 on the lowest bit of a double counts 1.
+    const INTEGERS: f64 = (1u64 << 52) as f64;
+    let nearest = number + INTEGERS;
+    let above = nearest - INTEGERS > number;
+    (nearest.to_bits() as u32).wrapping_sub(u32::from(above))
 }
 
 #[inline(always)]
@@ -193,4 +223,62 @@ fn product_fused(a: &Lanes, b: &Lanes) -> Lanes {
 #[cold]
 pub(crate) fn special_product(a: &Lanes, b: &Lanes) -> Lanes {
     a.zip(*b, float::fmul)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use crate::simd::{SimdDispatch, SimdLevel, SimdTask};
+    use std::array::from_fn;
+
+    struct Depths<'a>(&'a [f64; LANES], (f64, f64));
+
+    impl SimdTask for Depths<'_> {
+        type Output = (Lanes, Mask);
+
+        #[inline(always)]
+        fn run<V: Vectors>(self) -> Self::Output {
+            let Self(depths, (low, high)) = self;
+            (V::parts_of(depths, 16_777_215.0), V::within(depths, low, high))
+        }
+    }
+
+    /// At each level, of numbers in the range and beyond, and of NaN.
+    #[test]
+    fn parts_and_limits_are_those_of_each_element() {
+        crate::simd::report_missing_levels();
+        const SPECIAL: [f64; 12] = [
+            0.0,
+            -0.0,
+            1.0,
+            0.5,
+            f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            1.0 - f64::EPSILON,
+            1.0 + f64::EPSILON,
+            f64::MIN_POSITIVE,
+            -f64::MIN_POSITIVE,
+            3.0 / 16_777_215.0,
+        ];
+        let mut random = Random::new(0, 44);
+        for round in 0..2000 {
+            let depths: [f64; LANES] = from_fn(|_| match random.one_in(3) {
+                true => random.pick(&SPECIAL),
+                false => f64::from(random.next_u64() as u32) / 4e9,
+            });
+            let limits = if random.one_in(2) { (0.0, 1.0) } else { (0.25, 0.5) };
+            let parts = depths.map(|depth| match depth {
+                _ if depth.is_nan() => 16_777_215,
+                _ => (depth.clamp(0.0, 1.0) * 16_777_215.0) as u32,
+            });
+            let within = (0..LANES).filter(|&i| (limits.0..=limits.1).contains(&depths[i]));
+            let expected = (Lanes(parts), within.fold(0, |mask, i| mask | 1 << i));
+            for level in [SimdLevel::Baseline, SimdLevel::Avx2, SimdLevel::Avx512] {
+                let found = SimdDispatch::limited_to(level).run(Depths(&depths, limits));
+                assert_eq!(found, expected, "round {round}, {level:?}, of {depths:?}");
+            }
+        }
+    }
 }

@@ -9,6 +9,22 @@ use v3d_hw::qpu::LANES;
 /// Maximum number of quads in a batch.
 pub(super) const BATCH_QUADS: usize = 4;
 
+/// Column and row in its block of each quad's first pixel.
+const QUAD_IN_BLOCK: [(i32, i32); BATCH_QUADS] =
+    [pixel_in_block(0), pixel_in_block(4), pixel_in_block(8), pixel_in_block(12)];
+
+/// The same in 1/16 pixel.
+const QUAD_DISTANCE: [(f64, f64); BATCH_QUADS] = {
+    let mut distances = [(0.0, 0.0); BATCH_QUADS];
+    let mut quad = 0;
+    while quad < BATCH_QUADS {
+        let (column, row) = QUAD_IN_BLOCK[quad];
+        distances[quad] = ((column * STEPS) as f64, (row * STEPS) as f64);
+        quad += 1;
+    }
+    distances
+};
+
 /// One quad of a batch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Quad {
@@ -54,6 +70,8 @@ pub struct NewQuad<'b> {
     pub lane: usize,
     /// Multisample masks of the block's pixels.
     pub masks: &'b Lanes,
+    /// W of the block's pixels.
+    pub w: &'b Lanes,
     /// Number of the quad's first pixel in the tile buffer.
     pub pixel: usize,
     /// Its primitive is reverse facing.
@@ -103,9 +121,10 @@ impl Batch {
         (self.flags, self.z, self.w) = Default::default();
     }
 
-    /// Fills an empty batch with all quads of a block. `pixel` is the number of the block's first pixel in the tile buffer; the rest is that of [`NewQuad`].
+    /// Fills an empty batch with all quads of a block, each of which is as [`NewQuad`] has it; `new` is the first of them.
     #[inline(always)]
-    pub fn fill(&mut self, block: &CoveredBlock, masks: &Lanes, pixel: usize, reverse: bool, coefficients: usize) {
+    pub fn fill(&mut self, new: &NewQuad<'_>) {
+        let NewQuad { block, pixel, coefficients, .. } = *new;
         let (dx, dy) = block.distance;
         for (i, quad) in self.quads.iter_mut().enumerate() {
             let (column, row) = pixel_in_block(4 * i);
@@ -114,30 +133,30 @@ impl Batch {
             self.distance[0][i] = dx + f64::from(column * STEPS);
             self.distance[1][i] = dy + f64::from(row * STEPS);
         }
-        (self.flags, self.z, self.w) = (*masks, block.z, block.w);
-        self.reverse = if reverse { ALL } else { 0 };
+        (self.flags, self.z, self.w) = (*new.masks, block.z, *new.w);
+        self.reverse = if new.reverse { ALL } else { 0 };
         self.count = BATCH_QUADS;
     }
 
     /// Adds a quad; a full batch ignores it.
     #[inline(always)]
     pub fn push(&mut self, new: &NewQuad<'_>) {
-        let Some(quad) = self.quads.get_mut(self.count) else { return };
-        let NewQuad { block, lane, .. } = *new;
-        let (column, row) = pixel_in_block(lane);
+        let (number, block) = (self.count, new.block);
+        if number >= BATCH_QUADS {
+            return;
+        }
+        let of_block = new.lane / 4 % BATCH_QUADS;
+        let (column, row) = QUAD_IN_BLOCK[of_block];
         let screen = [(block.x + column) as u32, (block.y + row) as u32];
-        *quad = Quad { pixel: new.pixel, coefficients: new.coefficients, screen };
-        let (to, from) = (self.count * 4..self.count * 4 + 4, lane..lane + 4);
-        for (all, of_block) in [(&mut self.flags, new.masks), (&mut self.z, &block.z), (&mut self.w, &block.w)] {
-            all.0[to.clone()].copy_from_slice(&of_block.0[from.clone()]);
+        self.quads[number] = Quad { pixel: new.pixel, coefficients: new.coefficients, screen };
+        for (all, of_pixels) in [(&mut self.flags, new.masks), (&mut self.z, &block.z), (&mut self.w, new.w)] {
+            all.0[4 * number..4 * number + 4].copy_from_slice(&of_pixels.0[4 * of_block..4 * of_block + 4]);
         }
-        let (dx, dy) = block.distance;
-        let distance = [dx + f64::from(column * STEPS), dy + f64::from(row * STEPS)];
-        for (all, of_quad) in self.distance.iter_mut().zip(distance) {
-            all[self.count] = of_quad;
-        }
-        self.reverse |= if new.reverse { 0xf << to.start } else { 0 };
-        self.count += 1;
+        let (right, up) = QUAD_DISTANCE[of_block];
+        self.distance[0][number] = block.distance.0 + right;
+        self.distance[1][number] = block.distance.1 + up;
+        self.reverse |= if new.reverse { 0xf << (4 * number) } else { 0 };
+        self.count = number + 1;
     }
 
     /// The elements with a covered pixel.
