@@ -111,6 +111,18 @@ impl Counters {
         self.programs.entry(code.0).or_default().merge(&events);
     }
 
+    /// Counts a run of the program at an address: invocations, instructions, and quads of lookups.
+    #[inline]
+    pub fn add_run(&mut self, code: BusAddr, starts: u64, instructions: u64, tmu_quads: u64) {
+        let events = match self.programs.get_mut(&code.0) {
+            Some(events) => events,
+            None => self.programs.entry(code.0).or_default(),
+        };
+        events.starts = events.starts.wrapping_add(starts);
+        events.instructions = events.instructions.wrapping_add(instructions);
+        events.tmu_quads = events.tmu_quads.wrapping_add(tmu_quads);
+    }
+
     /// Programs that were started, by the address of their code.
     pub fn programs(&self) -> impl Iterator<Item = (BusAddr, &ProgramEvents)> {
         self.programs.iter().map(|(&code, events)| (BusAddr(code), events))

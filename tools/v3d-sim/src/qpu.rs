@@ -179,8 +179,8 @@ pub struct Qpu {
     program: u32,
     no_swap_at: Option<u64>,
     scoreboard: bool,
-    /// The blocks in use, and the generation of the cache that they are from.
-    recent_blocks: (Option<u64>, RecentBlocks),
+    /// The blocks in use; none while it runs.
+    recent_blocks: Option<Box<RecentBlocks>>,
     faults: FaultLog,
     /// The events of the running program, if they are recorded.
     trace: Option<Box<Trace>>,
@@ -226,7 +226,7 @@ impl Qpu {
             program: 0,
             no_swap_at: None,
             scoreboard: false,
-            recent_blocks: (None, RecentBlocks::default()),
+            recent_blocks: None,
             faults: FaultLog::default(),
             trace: None,
             counters: Counters::default(),
@@ -273,6 +273,7 @@ impl Qpu {
     }
 
     /// Passes the trace to the counters.
+    #[inline]
     fn submit_trace(&mut self) {
         if let Some(trace) = self.trace.take() {
             self.counters.add_trace(*trace);

@@ -25,7 +25,6 @@ use super::io::{Io, IoError, Wait};
 use super::isa::instruction::{DecodedInstruction, Kind};
 use super::isa::registers;
 use super::{CodeCache, Exit, INSTRUCTION_CYCLES, Qpu, Threading};
-use crate::counters::ProgramEvents;
 use crate::fault::qpu::{QpuError, QpuFault};
 use crate::fault::rule::Rule;
 use crate::memory::Memory;
@@ -47,13 +46,20 @@ enum Step {
 }
 
 /// The blocks that a QPU has executed recently.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(in crate::qpu) struct RecentBlocks {
+    /// The generation of the cache that they are from.
+    generation: u64,
     blocks: [Option<Arc<Block>>; 4],
     current: usize,
 }
 
 impl RecentBlocks {
+    /// No blocks yet of a generation.
+    const fn new(generation: u64) -> Self {
+        Self { generation, blocks: [const { None }; 4], current: 0 }
+    }
+
     /// The block that contains an address, and its index there.
     fn find(&mut self, address: u32) -> Option<(&Block, usize)> {
         let slots = self.blocks.len();
@@ -92,8 +98,7 @@ impl Qpu {
         self.counters.add(CounterSource::TmuQuads, tmu_quads);
         let instructions = self.executed - before;
         let starts = u64::from(std::mem::take(&mut self.is_new));
-        let events = ProgramEvents { starts, instructions, tmu_quads, ..Default::default() };
-        self.counters.add_program(BusAddr(self.program), events);
+        self.counters.add_run(BusAddr(self.program), starts, instructions, tmu_quads);
         if exit == Exit::Ended {
             self.submit_trace();
         }
@@ -112,9 +117,9 @@ impl Qpu {
             return Exit::Ended;
         }
         let generation = code.generation();
-        let mut recent_blocks = match std::mem::take(&mut self.recent_blocks) {
-            (from, recent_blocks) if from == Some(generation) => recent_blocks,
-            _ => RecentBlocks::default(),
+        let mut recent_blocks = match self.recent_blocks.take() {
+            Some(recent_blocks) if recent_blocks.generation == generation => recent_blocks,
+            _ => Box::new(RecentBlocks::new(generation)),
         };
         let exit = loop {
             let Some((current, index)) = recent_blocks.find(self.pc) else {
@@ -149,7 +154,7 @@ impl Qpu {
                 }
             }
         };
-        self.recent_blocks = (Some(generation), recent_blocks);
+        self.recent_blocks = Some(recent_blocks);
         exit
     }
 
