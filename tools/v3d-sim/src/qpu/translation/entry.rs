@@ -21,7 +21,7 @@
 
 use super::code::Code;
 use super::constants::VECTORS;
-use super::frame::{CONSTANTS, Calls, Frame, MIDDLE, NO_INSTRUCTION, QPU_ROUNDING};
+use super::frame::{CONSTANTS, Calls, Frame, MIDDLE, NO_INSTRUCTION, QPU_ROUNDING, SWITCHED_LAST};
 use super::numbers::NUMBERS;
 use crate::memory::Memory;
 use crate::qpu::block::Block;
@@ -116,6 +116,18 @@ impl Qpu {
     }
 }
 
+impl Qpu {
+    /// Notes the thread switches of translated code.
+    fn take_switches(&mut self, frame: &mut Frame) {
+        let switched = std::mem::take(&mut frame.switched);
+        if switched != 0 {
+            self.switched = true;
+            self.last_switch |= switched & SWITCHED_LAST != 0;
+            self.undefine_accumulators();
+        }
+    }
+}
+
 /// Executes, starting with a segment; returns the index of the next instruction. If the budget is unchanged, nothing was executed.
 #[inline(always)]
 pub(super) fn run(
@@ -153,6 +165,8 @@ pub(super) fn run(
         vectors: VECTORS.as_ptr(),
         undefined: u32::from(qpu.undefined),
         threaded: u32::from(qpu.threading == Threading::Threaded),
+        may_switch: u32::from(qpu.threading == Threading::Threaded && !qpu.last_switch),
+        switched: 0,
         scoreboard: u32::from(qpu.scoreboard && qpu.may_use_scoreboard(0)),
         scoreboard_alone: 0,
         scoreboard_from: 0,
@@ -191,6 +205,7 @@ pub(super) fn run(
         qpu.ending = Some(0);
     }
     qpu.scoreboard |= frame.scoreboard != 0;
+    qpu.take_switches(&mut frame);
     qpu.undefined = frame.undefined as u8;
     qpu.run_length = frame.run_length;
     let touches = |index: u16| block.instructions.get(usize::from(index)).map(|placed| placed.instruction.touches);
@@ -324,11 +339,13 @@ unsafe fn begin_group(frame: *mut Frame, at: u32) -> u32 {
     let block = call.context.block;
     let mut begun = false;
     if let Some(group) = block.runs.get(at).and_then(|run| run.group) {
+        call.qpu.take_switches(call.frame);
         call.qpu.undefined = call.frame.undefined as u8;
         call.qpu.scoreboard |= call.frame.scoreboard != 0;
         let executed = call.context.budget - call.frame.budget;
         begun = call.qpu.begin_group(block, at, group, executed, call.io);
         call.frame.undefined = u32::from(call.qpu.undefined);
+        call.frame.may_switch = u32::from(call.qpu.threading == Threading::Threaded && !call.qpu.last_switch);
         call.frame.scoreboard = u32::from(call.qpu.scoreboard && call.qpu.may_use_scoreboard(executed));
     }
     call.end();

@@ -155,6 +155,10 @@ pub(in crate::qpu) struct Frame {
     pub(super) undefined: u32,
     /// Not 0 if the program is two-threaded.
     pub(super) threaded: u32,
+    /// Not 0 if the program is two-threaded and has not switched threads for the last time.
+    pub(super) may_switch: u32,
+    /// What code has switched since the last synchronisation with the QPU: [`SWITCHED`] and [`SWITCHED_LAST`].
+    pub(super) switched: u32,
     /// Not 0 if the program holds the scoreboard, and may by now.
     pub(super) scoreboard: u32,
     /// Not 0 if no other program competes for the scoreboard, so that this one can take it. It may once the budget is at most `scoreboard_from`.
@@ -170,6 +174,11 @@ pub(in crate::qpu) struct Frame {
     pub(super) rounding: u32,
     pub(super) rounding_outside: u32,
 }
+
+/// The program has switched threads.
+pub(super) const SWITCHED: u32 = 1;
+/// It has done so for the last time.
+pub(super) const SWITCHED_LAST: u32 = 2;
 
 /// Stands for no instruction in [`Frame::last`].
 pub(super) const NO_INSTRUCTION: u16 = u16::MAX;
@@ -267,6 +276,8 @@ pub(super) mod at {
         STALE_R4 = stale_r4;
         UNDEFINED = undefined;
         THREADED = threaded;
+        MAY_SWITCH = may_switch;
+        SWITCHED = switched;
         SCOREBOARD = scoreboard;
         SCOREBOARD_ALONE = scoreboard_alone;
         SCOREBOARD_FROM = scoreboard_from;

@@ -136,6 +136,10 @@ pub(super) trait Control {
     fn take_scoreboard(&mut self, count: usize, otherwise: Label);
     /// Jumps if other programs compete for the scoreboard.
     fn check_scoreboard_alone(&mut self, otherwise: Label);
+    /// Leaves if the program must not switch threads.
+    fn check_may_switch(&mut self, outside: Label);
+    /// Switches threads, which leaves accumulators and flags undefined; `last`: for the last time.
+    fn switch_threads(&mut self, last: bool);
     /// The program ends with this group.
     fn end_program(&mut self);
     /// Leaves if the program is two-threaded.

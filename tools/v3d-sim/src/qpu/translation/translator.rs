@@ -355,10 +355,11 @@ impl<H: Host> Translator<'_, H> {
             return self.continue_outside(at);
         };
         let begun = self.control().label();
-        if !needs.waits && matches!(group, Group::Tile | Group::End) {
-            self.begin_group(at, group, needs, begun);
-        } else {
-            self.call_to_begin(at, count, begun);
+        match group {
+            Group::Tile => self.begin_group(at, group, needs, begun),
+            Group::End if !needs.waits => self.begin_group(at, group, needs, begun),
+            Group::Switch if !needs.scoreboard && !needs.upper_registers => self.switch(at, count, needs),
+            Group::Switch | Group::End | Group::Branch(_) => self.call_to_begin(at, count, begun),
         }
         let control = self.control();
         control.place(begun);
@@ -391,22 +392,41 @@ impl<H: Host> Translator<'_, H> {
         if needs.upper_registers {
             control.check_single_threaded(outside);
         }
-        if needs.scoreboard {
+        if needs.scoreboard && !needs.waits {
             control.check_scoreboard(without_scoreboard);
         }
-        self.check(at, group.instructions());
-        if group == Group::End {
-            self.control().end_program();
+        if !needs.waits {
+            self.check(at, group.instructions());
+            if group == Group::End {
+                self.control().end_program();
+            }
         }
         if needs.scoreboard {
-            self.control().jump(begun);
+            if !needs.waits {
+                self.control().jump(begun);
+            }
             self.control().place(without_scoreboard);
             let first = self.block.instructions.get(at);
-            if first.is_some_and(|placed| placed.instruction.touches.tlb_samples) {
+            if needs.waits || first.is_some_and(|placed| placed.instruction.touches.tlb_samples) {
                 self.take_scoreboard(at, group, begun);
             }
             self.call_to_begin(at, group.instructions(), begun);
         }
+    }
+
+    /// Switches threads with a group that needs nothing else. Where that breaks a rule, the code leaves.
+    fn switch(&mut self, at: usize, count: usize, needs: GroupNeeds) {
+        let outside = self.exit(at);
+        self.lowering.set_micro_op(BEHIND_ALL);
+        self.lowering.write_back();
+        self.lowering.clear_cache();
+        if needs.accumulators != 0 {
+            self.control().check_defined(needs.accumulators, outside);
+        }
+        self.control().check_may_switch(outside);
+        self.check(at, count);
+        let signal = self.block.instructions.get(at).map(|placed| placed.instruction.signal);
+        self.control().switch_threads(signal == Some(Signal::LastThreadSwitch));
     }
 
     /// Takes the scoreboard for a group whose first instruction waits for it, if nobody else has it; the code behind this is for the other case.

@@ -3,11 +3,12 @@
 use super::{CallBack, Control, Encoded, Label};
 use crate::qpu::io::SECOND_WORD_BYTES;
 use crate::qpu::isa::registers::RegisterIndex;
-use crate::qpu::translation::frame::{CONSTANTS, MIDDLE, RECEIVED_LOG2, VARYING_BYTES, at};
+use crate::qpu::translation::frame::{CONSTANTS, MIDDLE, RECEIVED_LOG2, SWITCHED, SWITCHED_LAST, VARYING_BYTES, at};
 use crate::tmu::KEPT_RESULTS;
 use iced_x86::code_asm::*;
 use iced_x86::{BlockEncoderOptions, IcedError};
 use v3d_hw::BusAddr;
+use v3d_hw::qpu::accesses::accumulators;
 
 /// Address of the frame, while translated code runs.
 pub(super) const FRAME: AsmRegister64 = rbp;
@@ -253,6 +254,22 @@ impl Control for X86 {
     fn check_scoreboard_alone(&mut self, otherwise: Label) {
         self.emit(|asm| asm.cmp(dword_ptr(FRAME + at::SCOREBOARD_ALONE), 0));
         self.jump_if(|asm, label| asm.je(label), otherwise);
+    }
+
+    fn check_may_switch(&mut self, outside: Label) {
+        self.emit(|asm| asm.cmp(dword_ptr(FRAME + at::MAY_SWITCH), 0));
+        self.jump_if(|asm, label| asm.je(label), outside);
+    }
+
+    fn switch_threads(&mut self, last: bool) {
+        self.emit(|asm| {
+            asm.mov(dword_ptr(FRAME + at::UNDEFINED), i32::from(accumulators::ALL))?;
+            if last {
+                asm.mov(dword_ptr(FRAME + at::MAY_SWITCH), 0)?;
+            }
+            let switched = if last { SWITCHED | SWITCHED_LAST } else { SWITCHED };
+            asm.or(dword_ptr(FRAME + at::SWITCHED), switched as i32)
+        });
     }
 
     fn end_program(&mut self) {
