@@ -32,10 +32,10 @@ use crate::qpu::io::{SMALL_VARYING, TileAccess};
 use crate::qpu::lanes::{ALL, Lanes, Mask};
 use crate::qpu::{Io, IoError, Varying, Wait};
 use crate::simd::vectors::{SIGN, Vectors};
+use crate::simd::words::Words;
 use crate::simd::{SimdDispatch, SimdTask};
 use batch::BATCH_QUADS;
 use v3d_hw::Layout;
-use v3d_hw::qpu::LANES;
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::tile_buffer::{StencilConfiguration, StencilSelect, StencilWriteMasks};
 
@@ -303,51 +303,49 @@ impl SimdTask for Interpolation<'_> {
     fn run<V: Vectors>(self) {
         let Self { batch, coefficients, varyings } = self;
         batch.varyings.resize(varyings, Varying::default());
-        let used = |quad: usize| quad < batch.count;
-        let distance = |axis: usize, lane: usize| if used(lane / 4) { batch.distance[axis][lane / 4] } else { 0.0 };
-        let (mut dx, mut dy) = ([0.0; LANES], [0.0; LANES]);
-        for lane in 0..LANES {
-            (dx[lane], dy[lane]) = (distance(0, lane), distance(1, lane));
+        let Batch { count, quads, distance: [columns, rows], varyings, .. } = &mut *batch;
+        let count = *count;
+        // Quads that are not there have no distance and, below, no slope, so that their varyings are 0.
+        let mut distances = [[0.0; BATCH_QUADS]; 2];
+        for quad in 0..BATCH_QUADS {
+            let is_used = quad < count;
+            distances[0][quad] = if is_used { columns[quad] } else { 0.0 };
+            distances[1][quad] = if is_used { rows[quad] } else { 0.0 };
         }
-        let first = batch.quads[0].coefficients;
-        let same = (0..BATCH_QUADS).all(|quad| used(quad) && batch.quads[quad].coefficients == first);
-        let mut largest = [0; LANES];
-        for (number, varying) in batch.varyings.iter_mut().enumerate() {
-            let of = |first: usize| coefficients.get(first + number).copied().unwrap_or_default();
-            let (mut a, mut b) = ([0.0; LANES], [0.0; LANES]);
+        let first = quads[0].coefficients;
+        let same = count == BATCH_QUADS && quads.iter().all(|quad| quad.coefficients == first);
+        let magnitude = V::Words::splat(!SIGN);
+        let mut largest = V::Words::splat(0);
+        for (number, varying) in varyings.iter_mut().enumerate() {
             if same {
-                let of_all = of(first);
-                (a, b) = ([of_all.a; LANES], [of_all.b; LANES]);
+                let of_all = coefficients.get(first + number).copied().unwrap_or_default();
+                let PixelSteps { right, up } = PixelSteps::new(of_all.a, of_all.b);
+                varying.value = V::plane([of_all.a, of_all.b], [right, up], &distances);
                 varying.coefficients = Lanes::splat(of_all.c);
             } else {
-                varying.coefficients = Lanes::default();
-                for (number, quad) in batch.quads.iter().enumerate().take(batch.count) {
-                    let of_quad = of(quad.coefficients);
-                    for lane in 4 * number..4 * number + 4 {
-                        (a[lane], b[lane]) = (of_quad.a, of_quad.b);
-                        varying.coefficients.0[lane] = of_quad.c;
+                for (number_of_quad, quad) in quads.iter().enumerate() {
+                    let of_quad = if number_of_quad < count {
+                        coefficients.get(quad.coefficients + number).copied().unwrap_or_default()
+                    } else {
+                        Coefficients::default()
+                    };
+                    let PixelSteps { right, up } = PixelSteps::new(of_quad.a, of_quad.b);
+                    let (right, up) = ([-0.0, right, -0.0, right], [-0.0, -0.0, up, up]);
+                    let first = of_quad.a * distances[0][number_of_quad] + of_quad.b * distances[1][number_of_quad];
+                    for element in 0..4 {
+                        let value = (first + right[element] + up[element]) as f32;
+                        varying.value.0[4 * number_of_quad + element] = value.to_bits();
+                        varying.coefficients.0[4 * number_of_quad + element] = of_quad.c;
                     }
                 }
             }
-            // Loops of few operations, without branches, which the compiler turns into vectors.
-            let mut values = [0.0; LANES];
-            for (lane, value) in values.iter_mut().enumerate() {
-                let first = a[lane] * dx[lane] + b[lane] * dy[lane];
-                *value = PixelSteps::new(a[lane], b[lane]).from_first(first, lane);
-            }
-            for (bits, value) in varying.value.0.iter_mut().zip(values) {
-                *bits = (value as f32).to_bits();
-            }
-            for (largest, (value, coefficients)) in
-                largest.iter_mut().zip(varying.value.0.iter().zip(varying.coefficients.0))
-            {
-                *largest = (value & !SIGN).max(coefficients & !SIGN).max(*largest);
-            }
+            largest = V::Words::max_signed(largest, V::Words::and(V::Words::load(&varying.value), magnitude));
+            largest = V::Words::max_signed(largest, V::Words::and(V::Words::load(&varying.coefficients), magnitude));
         }
         batch.interpolated = true;
-        let largest = Lanes(largest);
         // The highest bit is set from the limit on.
-        batch.small_varyings = V::negative(&largest.map(|largest| largest + (SIGN - SMALL_VARYING))) == 0;
+        let beyond = V::Words::store(V::Words::add(largest, V::Words::splat(SIGN - SMALL_VARYING)));
+        batch.small_varyings = V::negative(&beyond) == 0;
     }
 }
 
@@ -739,7 +737,7 @@ mod tests {
     use crate::qpu::{CodeCache, EngineKind, Exit, Launch, Qpu};
     use crate::random::Random;
     use v3d_hw::control_list::CompareFunction;
-    use v3d_hw::qpu::{AddOp, Alu, Condition, Mux, Signal};
+    use v3d_hw::qpu::{AddOp, Alu, Condition, LANES, Mux, Signal};
 
     /// A generator of numbers below a limit.
     fn numbers(seed: u64) -> impl FnMut(u32) -> u32 {

@@ -87,8 +87,10 @@ const QUAD_ROW: [f64; LANES] = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, TWO, TWO
 /// Differences of a linear function from one pixel of a quad to the next.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PixelSteps {
-    right: f64,
-    up: f64,
+    /// Along x.
+    pub right: f64,
+    /// Along y.
+    pub up: f64,
 }
 
 impl PixelSteps {

@@ -106,6 +106,33 @@ fn within(numbers: &[f64; LANES], low: f64, high: f64) -> Mask {
     a | b << 4 | c << 8 | d << 12
 }
 
+/// A number in each quad.
+#[inline(always)]
+fn of_quads(numbers: [f64; LANES / 4]) -> __m256d {
+    // SAFETY: both are four doubles, and any bits are a value of either.
+    unsafe { transmute::<[f64; LANES / 4], __m256d>(numbers) }
+}
+
+#[target_feature(enable = "avx2")]
+fn plane([a, b]: [f64; 2], [right, up]: [f64; 2], [dx, dy]: &[[f64; LANES / 4]; 2]) -> Lanes {
+    // Adding -0 changes nothing, not even a zero's sign.
+    let nothing = _mm256_set1_pd(-0.0);
+    let right = _mm256_blend_pd::<0b1010>(nothing, _mm256_set1_pd(right));
+    let up = _mm256_blend_pd::<0b1100>(nothing, _mm256_set1_pd(up));
+    let across = _mm256_mul_pd(_mm256_set1_pd(a), of_quads(*dx));
+    let firsts = _mm256_add_pd(across, _mm256_mul_pd(_mm256_set1_pd(b), of_quads(*dy)));
+    let of_quad = |first| _mm256_cvtpd_ps(_mm256_add_pd(_mm256_add_pd(first, right), up));
+    let low = _mm256_set_m128(
+        of_quad(_mm256_permute4x64_pd::<0b01_01_01_01>(firsts)),
+        of_quad(_mm256_permute4x64_pd::<0>(firsts)),
+    );
+    let high = _mm256_set_m128(
+        of_quad(_mm256_permute4x64_pd::<0b11_11_11_11>(firsts)),
+        of_quad(_mm256_permute4x64_pd::<0b10_10_10_10>(firsts)),
+    );
+    lanes([_mm256_castps_si256(low), _mm256_castps_si256(high)])
+}
+
 /// Replaces indices by the words that have them; `false`, and no change, if one does not exist.
 #[target_feature(enable = "avx2")]
 fn gather_all<const N: usize>(words: &[AtomicU32], indices: &mut [Avx2Words; N]) -> bool {
@@ -284,6 +311,7 @@ impl Vectors for Avx2 {
         fn blend(old: &mut Lanes, new: &Lanes, mask: Mask);
         fn parts_of(shares: &[f64; LANES], number: f64) -> Lanes;
         fn within(numbers: &[f64; LANES], low: f64, high: f64) -> Mask;
+        fn plane(slopes: [f64; 2], steps: [f64; 2], distances: &[[f64; LANES / 4]; 2]) -> Lanes;
     }
 
     #[inline(always)]

@@ -359,6 +359,11 @@ impl Vectors for Avx512 {
     }
 
     #[inline(always)]
+    fn plane(slopes: [f64; 2], steps: [f64; 2], distances: &[[f64; LANES / 4]; 2]) -> Lanes {
+        Portable::<true>::plane(slopes, steps, distances)
+    }
+
+    #[inline(always)]
     fn within(numbers: &[f64; LANES], low: f64, high: f64) -> Mask {
         Portable::<true>::within(numbers, low, high)
     }
