@@ -37,7 +37,6 @@ mod translator;
 
 use crate::memory::Memory;
 use crate::qpu::block::Block;
-use crate::qpu::block::execution;
 use crate::qpu::datapath::vector::Vectorized;
 use crate::qpu::engine::Engine;
 use crate::qpu::io::Io;
@@ -96,7 +95,7 @@ impl Engine for Translated {
                 None => (MAX_UNCHECKED_INSTRUCTIONS.min(*budget), false),
             };
             let mut left = limit;
-            at = execution::run::<Portable<true>>(qpu, block, at, io, memory, &mut left);
+            at = entry::interpret(qpu, block, at, io, memory, &mut left);
             let executed = limit - left;
             *budget -= executed;
             if code.is_none() {

@@ -25,6 +25,7 @@ use super::frame::{CONSTANTS, Calls, Frame, MIDDLE, NO_INSTRUCTION, QPU_ROUNDING
 use super::numbers::NUMBERS;
 use crate::memory::Memory;
 use crate::qpu::block::Block;
+use crate::qpu::block::execution;
 use crate::qpu::block::micro_op::MicroOp;
 use crate::qpu::io::{Io, TileAccess, Varying};
 use crate::qpu::isa::sfu::{self, Function};
@@ -218,6 +219,33 @@ pub(super) fn run(
     qpu.executed += executed;
     qpu.translated += executed;
     next as usize
+}
+
+/// Interprets, from an index of a block on, as [`execution::run`] does. Not inlined: the interpreter is large, and its caller has few registers left around it.
+#[inline(always)]
+pub(super) fn interpret(
+    qpu: &mut Qpu,
+    block: &Block,
+    at: usize,
+    io: &mut dyn Io,
+    memory: Memory<'_>,
+    budget: &mut u64,
+) -> usize {
+    // SAFETY: a code cache has an engine that translates for AVX2 or more only if the host has AVX2 and FMA, which is all that the call requires.
+    unsafe { interpret_avx2(qpu, block, at, io, memory, budget) }
+}
+
+#[target_feature(enable = "avx2,fma")]
+#[inline(never)]
+fn interpret_avx2(
+    qpu: &mut Qpu,
+    block: &Block,
+    at: usize,
+    io: &mut dyn Io,
+    memory: Memory<'_>,
+    budget: &mut u64,
+) -> usize {
+    execution::run::<Portable<true>>(qpu, block, at, io, memory, budget)
 }
 
 /// A call back in progress.
