@@ -215,9 +215,9 @@ pub trait Io {
         Err(IoError::NotAccessible("the tile buffer"))
     }
 
-    /// How code may access samples of the tile buffer without the methods of this trait.
-    fn tile_access(&mut self) -> TileAccess {
-        TileAccess::NONE
+    /// Says how code may access samples of the tile buffer without the methods of this trait. `access` is [`TileAccess::NONE`], or the last one.
+    fn tile_access(&mut self, access: &mut TileAccess) {
+        *access = TileAccess::NONE;
     }
 
     /// Notes what code has done with that access.

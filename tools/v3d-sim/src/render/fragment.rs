@@ -660,10 +660,11 @@ impl Io for FragmentIo<'_> {
         Ok(value)
     }
 
-    fn tile_access(&mut self) -> TileAccess {
+    fn tile_access(&mut self, access: &mut TileAccess) {
         let shape = self.tlb.shape();
         if self.batch.count < BATCH_QUADS || self.batch.moved || self.fate.is_some() {
-            return TileAccess::NONE;
+            *access = TileAccess::NONE;
+            return;
         }
         let ZTest { update, early_update, .. } = self.state.z_test;
         // Depths that early Z has of its own are written by the unit.
@@ -672,7 +673,7 @@ impl Io for FragmentIo<'_> {
         let (colors, zs) = (self.tlb.color.as_mut_ptr(), self.tlb.zs.as_mut_ptr());
         // The number of pixels is a power of two: four words from there on are within the plane of a sample, whatever a batch says.
         let places = self.batch.quads.map(|quad| quad.pixel & (shape.pixels() - 4));
-        TileAccess {
+        *access = TileAccess {
             colors: places.map(|place| colors.wrapping_add(place)),
             zs: places.map(|place| zs.wrapping_add(place)),
             flags: &raw mut self.batch.flags,
@@ -687,8 +688,10 @@ impl Io for FragmentIo<'_> {
             tests_depth: tests_depth.into(),
             passing: self.state.passing.words(),
             updates: if update { !0 } else { 0 },
-            ..TileAccess::NONE
-        }
+            quads_written: 0,
+            quads_passed: 0,
+            quads_failed: 0,
+        };
     }
 
     fn note_tile_access(&mut self, access: &TileAccess) {

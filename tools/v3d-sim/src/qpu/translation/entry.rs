@@ -16,6 +16,8 @@
 //! - While the code runs, nothing else accesses the [`Qpu`]: [`run`] borrows it and passes it on as a pointer. A call back makes references from the frame's
 //!   pointers, drops them before it returns, and gives the code new pointers, since the references have invalidated the old ones. One for a TMU makes none to
 //!   the other units, so that the varyings stay where they are; once none is left, the code reads none, and their addresses no longer matter.
+//!   One that reads the pixels' coordinates reads the places of a batch's quads and writes nothing of the unit: the varyings, samples and masks that the frame
+//!   points to are other memory, and its pointers stay.
 
 #![allow(unsafe_code)]
 
@@ -36,6 +38,7 @@ use std::ptr;
 use std::sync::atomic::AtomicU32;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::Hazard;
+use v3d_hw::qpu::address_map::ReadSource;
 
 /// The entry of translated code: takes the frame and a segment's address, returns the index of the next instruction.
 type Entry = unsafe extern "sysv64" fn(*mut Frame, *const u8) -> u32;
@@ -68,7 +71,7 @@ impl Frame {
     /// Points at samples of the tile buffer again.
     fn take_tile(&mut self, io: &mut dyn Io) {
         if self.tile.color_words != 0 {
-            self.tile = io.tile_access();
+            io.tile_access(&mut self.tile);
         }
     }
 
@@ -189,7 +192,7 @@ pub(super) fn run(
     let (qpu_now, io_now) = unsafe { (&mut *qpu, &mut *io) };
     frame.point_at(qpu_now, io_now, memory);
     // Last, since pointing at varyings interpolates them in the memory that has the masks.
-    frame.tile = io_now.tile_access();
+    io_now.tile_access(&mut frame.tile);
     let entry = code.memory.as_ptr();
     // SAFETY: the memory holds code that `translate` has made, with its entry at the start and a segment at this offset. The frame fulfils the conditions in
     // the module documentation. `translation` has found the host's vectors before any code was made.
@@ -337,16 +340,21 @@ unsafe extern "sysv64" fn access_unit(frame: *mut Frame, micro_op: u32) {
     let frame = unsafe { &mut *frame };
     // SAFETY: `run` has stored a context there, which exists as long as the frame.
     let context = unsafe { &mut *frame.context.cast::<CallContext<'_>>() };
+    let Some(micro_op) = context.block.micro_op(micro_op as usize) else { return };
     // SAFETY: `run` borrows both, and does not use them while the code runs.
     let (qpu, io) = unsafe { (&mut *context.qpu, &mut *context.io) };
+    if let MicroOp::Read { source: ReadSource::XPixelCoord | ReadSource::YPixelCoord, .. } = micro_op {
+        // Varyings, samples and masks stay where they are.
+        qpu.access_unit(micro_op, context.block, io, context.memory);
+        frame.point_at_registers(qpu);
+        return;
+    }
     let before = frame.varyings_left();
     if before != 0 {
         frame.take_varyings(io);
     }
     frame.give_tile_back(io);
-    if let Some(micro_op) = context.block.micro_op(micro_op as usize) {
-        qpu.access_unit(micro_op, context.block, io, context.memory);
-    }
+    qpu.access_unit(micro_op, context.block, io, context.memory);
     frame.point_at_registers(qpu);
     // Without varyings the code reads none, wherever they are.
     if before != 0 {
