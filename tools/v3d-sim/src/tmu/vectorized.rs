@@ -174,6 +174,29 @@ fn whole<W: Words>(position: W) -> W {
     W::shift_right_signed(position, 8)
 }
 
+/// The columns from a position and from the next one, and the rows. `block_log2`: texels of a unit of the layout in each direction, as a power of two.
+#[inline(always)]
+fn around<W: Words>(level: &Level, x: W, y: W, face: W, block_log2: u32) -> ([Column<W>; 2], [Row<W>; 2]) {
+    let one = W::splat(1);
+    let columns = [column(level, x, block_log2), column(level, W::add(x, one), block_log2)];
+    (columns, [row(level, y, face, block_log2), row(level, W::add(y, one), face, block_log2)])
+}
+
+#[inline(always)]
+fn column<W: Words>(level: &Level, position: W, block_log2: u32) -> Column<W> {
+    let texels = level.x.texels(position);
+    let part = address::columns(&level.layout, W::shift_right(texels.number, block_log2));
+    Column { texels, part }
+}
+
+#[inline(always)]
+fn row<W: Words>(level: &Level, position: W, face: W, block_log2: u32) -> Row<W> {
+    let texels = level.y.texels(position);
+    let base = W::add(W::splat(level.base), face);
+    let place = Rows::new(&level.layout, base, W::shift_right(texels.number, block_log2));
+    Row { texels, place }
+}
+
 /// What works on vectors of the host is in functions that are inlined: a closure would be compiled without them.
 impl Lookup<'_> {
     #[inline(always)]
@@ -294,8 +317,17 @@ impl Lookup<'_> {
     /// The texels at positions.
     #[inline(always)]
     fn nearest<W: Words>(&self, level: &Level, points: &Points<W>) -> (Column<W>, Row<W>) {
-        let (x, y) = (level.x.positions(points.s), level.y.positions(points.t));
-        (self.column(level, whole(x)), self.row(level, whole(y), points.face))
+        let (x, y) = (whole(level.x.positions(points.s)), whole(level.y.positions(points.t)));
+        match level.layout.known() {
+            Some(layout) => {
+                let level = Level { layout, ..*level };
+                (column(&level, x, 0), row(&level, y, points.face, 0))
+            }
+            None => {
+                let block_log2 = self.block_log2();
+                (column(level, x, block_log2), row(level, y, points.face, block_log2))
+            }
+        }
     }
 
     /// The texels whose centres are around positions.
@@ -305,28 +337,13 @@ impl Lookup<'_> {
         let half_texel = W::splat(128);
         let x = W::subtract(level.x.positions(points.s), half_texel);
         let y = W::subtract(level.y.positions(points.t), half_texel);
-        let (one, fraction) = (W::splat(1), W::splat(255));
-        let left = self.column(level, whole(x));
-        let right = self.column(level, W::add(whole(x), one));
-        let upper = self.row(level, whole(y), points.face);
-        let lower = self.row(level, W::add(whole(y), one), points.face);
+        let fraction = W::splat(255);
         let shares = [W::and(x, fraction), W::and(y, fraction)];
-        Neighbourhood { columns: [left, right], rows: [upper, lower], shares }
-    }
-
-    #[inline(always)]
-    fn column<W: Words>(&self, level: &Level, position: W) -> Column<W> {
-        let texels = level.x.texels(position);
-        let part = address::columns(&level.layout, W::shift_right(texels.number, self.block_log2()));
-        Column { texels, part }
-    }
-
-    #[inline(always)]
-    fn row<W: Words>(&self, level: &Level, position: W, face: W) -> Row<W> {
-        let texels = level.y.texels(position);
-        let base = W::add(W::splat(level.base), face);
-        let place = Rows::new(&level.layout, base, W::shift_right(texels.number, self.block_log2()));
-        Row { texels, place }
+        let (columns, rows) = match level.layout.known() {
+            Some(layout) => around(&Level { layout, ..*level }, whole(x), whole(y), points.face, 0),
+            None => around(level, whole(x), whole(y), points.face, self.block_log2()),
+        };
+        Neighbourhood { columns, rows, shares }
     }
 
     /// Texels of a unit of the layout in each direction, as a power of two.

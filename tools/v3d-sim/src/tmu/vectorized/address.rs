@@ -8,7 +8,7 @@ use crate::simd::words::Words;
 use v3d_hw::tiling::{self, MICRO_TILE_BYTES, SUB_TILE_BYTES, TILE_BYTES, Tiling};
 
 /// Arrangement of a level.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     tiling: Tiling,
     /// Bits of a unit, as a power of two.
@@ -30,6 +30,24 @@ impl Layout {
             Tiling::TFormat => width.div_ceil(8 << micro_width_log2) * TILE_BYTES,
         };
         Self { tiling, bits_log2: bits.max(1).ilog2(), micro_width_log2, micro_height_log2, row_bytes }
+    }
+
+    /// The same arrangement, with constants that the compiler knows if it is that of most textures: T-format with 32 bits.
+    #[inline(always)]
+    pub(super) fn known(&self) -> Option<Self> {
+        const BITS_LOG2: u32 = 5;
+        const MICRO_TILE: (u32, u32) = match tiling::micro_tile_log2_px(1 << BITS_LOG2) {
+            Some(size) => size,
+            None => (0, 0),
+        };
+        let known = Self {
+            tiling: Tiling::TFormat,
+            bits_log2: BITS_LOG2,
+            micro_width_log2: MICRO_TILE.0,
+            micro_height_log2: MICRO_TILE.1,
+            row_bytes: self.row_bytes,
+        };
+        (self.tiling == Tiling::TFormat && self.bits_log2 == BITS_LOG2).then_some(known)
     }
 
     /// Bytes before units of a row.
@@ -148,6 +166,7 @@ mod tests {
             let (tile_width, tile_height) = tiling::tile_px(bits).unwrap();
             for width in [3 * tile_width, 2 * tile_width - 3, 1] {
                 let layout = Layout::new(tiling, width, bits);
+                assert_eq!(layout.known(), Some(layout).filter(|_| (tiling, bits) == (Tiling::TFormat, 32)));
                 for (x, y) in (0..2 * tile_height).flat_map(|y| (0..width + 8).step_by(LANES).map(move |x| (x, y))) {
                     let column = words(|i| x + i);
                     let row = Rows::new(&layout, words(|_| 0x1000), words(|_| y));

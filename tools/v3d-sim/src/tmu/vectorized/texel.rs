@@ -27,6 +27,9 @@ pub(super) fn read<W: Words, const N: usize>(
     needed: Mask,
 ) -> Option<[W; N]> {
     let mut texels = fetch(memory, places, 0, needed)?;
+    if matches!(texture.texture_type, TextureType::Rgba8888 | TextureType::Rgba32R) {
+        return Some(texels);
+    }
     let lower = if texture.texture_type == TextureType::Etc1 { fetch(memory, places, 1, needed)? } else { texels };
     for ((texels, places), lower) in texels.iter_mut().zip(places).zip(lower) {
         *texels = in_colours(texture, layout, places, *texels, lower)?;
