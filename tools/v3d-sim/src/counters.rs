@@ -114,6 +114,7 @@ impl Counters {
     /// Counts a run of the program at an address: invocations, instructions, and quads of lookups.
     #[inline]
     pub fn add_run(&mut self, code: BusAddr, starts: u64, instructions: u64, tmu_quads: u64) {
+        // An entry would reserve room for one more program first.
         let events = match self.programs.get_mut(&code.0) {
             Some(events) => events,
             None => self.programs.entry(code.0).or_default(),

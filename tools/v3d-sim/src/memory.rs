@@ -305,7 +305,7 @@ fn copy_in(from: &[[u8; 4]], to: &[AtomicU32]) {
     }
 }
 
-/// Copies as many words from memory.
+/// Copies words from memory to as many elements.
 fn copy_out(from: &[AtomicU32], to: &mut [[u8; 4]]) {
     let (cells, rest) = from.as_chunks::<WORDS_AT_ONCE>();
     let (groups, rest_to) = to.as_chunks_mut::<WORDS_AT_ONCE>();

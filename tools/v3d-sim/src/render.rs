@@ -132,6 +132,7 @@ pub struct Renderer {
     collected: Collected,
     vertices: Vertices,
     code: CodeCache,
+    /// Boxed, since a worker has the samples of a tile and is taken and returned for each row of tiles.
     workers: Mutex<Vec<Box<Worker>>>,
     frames: u32,
     /// The frame's two-threaded programs.

@@ -1,7 +1,7 @@
 //! SIMD dispatch: work compiled for several SIMD levels; the best that the host supports is chosen at run time.
 //!
 //! Code for any processor of an architecture may only use the vectors that all of them have. A [`SimdTask`] is compiled again for x86-64 with AVX2
-//! and FMA, and with AVX-512. On AArch64 the baseline has everything that can be used.
+//! and what comes with it ([`SimdLevel::Avx2`]), and with AVX-512. On AArch64 the baseline has everything that can be used.
 
 #![allow(unsafe_code)]
 
@@ -32,7 +32,7 @@ pub(crate) trait SimdTask {
 pub(crate) enum SimdLevel {
     /// What every processor of the architecture has.
     Baseline,
-    /// AVX2 and FMA.
+    /// AVX2, FMA, BMI1 and POPCNT.
     Avx2,
     /// AVX-512.
     Avx512,

@@ -257,7 +257,7 @@ fn test_row<V: Vectors>(edges: &[BlockEdge], window: PixelRect, x: i32, y: i32) 
     }
 }
 
-/// The covered samples of the pixels of a block, by its number in a row whose edges have these values, tested one by one.
+/// The covered samples of the pixels of a block, each of which is tested. The block is that with this number in a row of blocks whose edges have these values.
 #[inline(always)]
 fn test_samples<V: Vectors, const CENTRE_ALONE: bool>(
     edges: &[BlockEdge],

@@ -129,10 +129,11 @@ fn image(
             if load_words(tlb, (x_in_tile, y_in_tile), (pixels, rows), address, memory).is_some() {
                 return;
             }
+            // A rectangle that cuts blocks of pixels, or a word outside of the memory, which this finds.
             for (row, i) in (0..rows).flat_map(|row| (0..pixels).map(move |i| (row, i))) {
                 match memory.word(address + 4 * (row * pixels + i)) {
                     Ok(word) => {
-                        tlb.color[shape.pixel(x - rect.x0 as u32 + i, y - rect.y0 as u32 + row) % SAMPLES] = word;
+                        tlb.color[shape.pixel(x_in_tile + i, y_in_tile + row) % SAMPLES] = word;
                     }
                     Err(error) => {
                         result = Err(error.into());

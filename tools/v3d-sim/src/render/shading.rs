@@ -126,6 +126,7 @@ impl Shading<'_, '_> {
         }
         let w = Lanes::from_f32(primitive.w_over_block(block.distance.0, block.distance.1));
         let (reverse, coefficients) = (primitive.reverse, self.first);
+        // Its lane and its masks, which are those before early Z, are replaced in each use.
         let of_lane = NewQuad { block, lane: 0, masks: &masks, w: &w, pixel: first, reverse, coefficients };
         if is_settled && self.batch.is_empty() && quads_in(visible.1) == quads_in(ALL) {
             // All of a block is a batch.

@@ -73,20 +73,21 @@ impl Surface {
         while unit_y < y1 {
             let end_y = next(unit_y, log2_height).min(y1);
             let mut unit_x = x0;
-            let mut micro_tile = None;
+            let mut before = None;
             while unit_x < x1 {
                 let end_x = next(unit_x, log2_width).min(x1);
                 let (width, rows) = (end_x - unit_x, end_y - unit_y);
                 let start_x = unit_x & !(micro_width - 1);
-                // In both formats four micro-tiles of a row stand one behind the other, from every fourth on.
-                let start = match micro_tile {
+                // Each group of four micro-tiles that begins at a multiple of four is contiguous: in T-format it is a row of a sub-tile, in LT-format a part of a
+                // row.
+                let start = match before {
                     Some(before) if unit_x >> log2_width & 3 != 0 => before + tiling::MICRO_TILE_BYTES,
                     _ => match self.address_of(start_x, unit_y) {
                         Some(start) => start,
                         None => return,
                     },
                 };
-                micro_tile = Some(start);
+                before = Some(start);
                 let address = start + (unit_x - start_x) * (self.bits / 8);
                 let run = Run { x: unit_x, y: unit_y, pixels: width, rows, address };
                 if width == micro_width {

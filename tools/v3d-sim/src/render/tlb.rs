@@ -301,7 +301,7 @@ impl Passing {
     #[inline(always)]
     pub fn of<V: Vectors>(self, z: &Lanes, zs: &Lanes) -> Mask {
         let (z, stored) = (V::Words::load(z), V::Words::shift_right(V::Words::load(zs), 8));
-        // All bits where the depths differ in this direction, and the difference from what equal depths give.
+        // The answer for equal depths, flipped where the depth is less or greater and the answer for that is different.
         let [less, equal, greater] = self.words();
         let less_held = V::Words::greater(stored, z);
         let greater_held = V::Words::greater(z, stored);

@@ -16,7 +16,7 @@ pub(super) fn work<W: SimdTask>(work: W) -> W::Output {
     work.run::<Avx2>()
 }
 
-/// AVX2 and FMA. Nothing but [`work`] can name it.
+/// What [`SimdLevel::Avx2`](super::SimdLevel::Avx2) lists. Nothing but [`work`] can name it.
 struct Avx2;
 
 /// Elements 0 to 7, and 8 to 15.

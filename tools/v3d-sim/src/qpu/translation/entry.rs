@@ -210,6 +210,7 @@ pub(super) fn run(
     }
     qpu.scoreboard |= frame.scoreboard != 0;
     qpu.take_switches(&mut frame);
+    // After the switches, which make all accumulators undefined: code may have written some since.
     qpu.undefined = frame.undefined as u8;
     qpu.run_length = frame.run_length;
     let touches = |index: u16| block.instructions.get(usize::from(index)).map(|placed| placed.instruction.touches);
@@ -376,6 +377,7 @@ unsafe fn begin_group(frame: *mut Frame, at: u32) -> u32 {
     let mut begun = false;
     if let Some(group) = block.runs.get(at).and_then(|run| run.group) {
         call.qpu.take_switches(call.frame);
+        // After the switches, which make all accumulators undefined: code may have written some since.
         call.qpu.undefined = call.frame.undefined as u8;
         call.qpu.scoreboard |= call.frame.scoreboard != 0;
         let executed = call.context.budget - call.frame.budget;

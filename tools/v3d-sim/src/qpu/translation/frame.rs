@@ -157,7 +157,7 @@ pub(in crate::qpu) struct Frame {
     pub(super) threaded: u32,
     /// Not 0 if the program is two-threaded and has not switched threads for the last time.
     pub(super) may_switch: u32,
-    /// What code has switched since the last synchronisation with the QPU: [`SWITCHED`] and [`SWITCHED_LAST`].
+    /// Whether code has switched threads since the last synchronisation with the QPU: [`SWITCHED`], with [`SWITCHED_LAST`] if for the last time.
     pub(super) switched: u32,
     /// Not 0 if the program holds the scoreboard, and may by now.
     pub(super) scoreboard: u32,
