@@ -66,7 +66,8 @@ pub(super) fn interrupts(session: &mut Session, wanted: Option<bool>) -> Command
     Ok(())
 }
 
-/// Shows the time limits of jobs and user programs, or sets them to a multiple of the usual ones: a slow host that models a V3D and counts its cycles needs more than a chip.
+/// Shows the time limits of jobs and user programs, or sets them to a multiple of the usual ones: a slow host that models a V3D and counts its cycles needs
+/// more time than a chip.
 pub(super) fn limits(session: &mut Session, times: Option<u32>) -> CommandResult {
     let mut gpu = session.gpu()?;
     if let Some(times) = times {

@@ -78,8 +78,8 @@ impl Surface {
                 let end_x = next(unit_x, log2_width).min(x1);
                 let (width, rows) = (end_x - unit_x, end_y - unit_y);
                 let start_x = unit_x & !(micro_width - 1);
-                // Each group of four micro-tiles that begins at a multiple of four is contiguous: in T-format it is a row of a sub-tile, in LT-format a part of a
-                // row.
+                // Each group of four micro-tiles that begins at a multiple of four is contiguous: in T-format it is a row of a sub-tile, in LT-format a part
+                // of a row.
                 let start = match before {
                     Some(before) if unit_x >> log2_width & 3 != 0 => before + tiling::MICRO_TILE_BYTES,
                     _ => match self.address_of(start_x, unit_y) {
