@@ -11,7 +11,8 @@ pub enum CounterSet {
     /// Counts of work: primitives, quads, instructions, texture lookups.
     #[default]
     Work,
-    /// Time: clock cycles, stalls, cache accesses, and instructions, which alone tell the time of user programs. On silicon this costs nothing; the model has to estimate it and is several times slower.
+    /// Time: clock cycles, stalls, cache accesses, and instructions, which alone tell the time of user programs. On silicon this costs nothing; the model has
+    /// to estimate it and is several times slower.
     Cycles,
 }
 
