@@ -4,7 +4,8 @@
  *     cc -O2 frames.c -o frames -lEGL -lGLESv2 -lm
  *     GALLIUM_DRIVER=softpipe LIBGL_ALWAYS_SOFTWARE=1 ./frames gears_640 5
  *
- * prints frames a second. Each frame is the one in the job folder of that name, cleared, drawn and waited for.
+ * prints frames a second. Each frame is the one in the job folder of that name, cleared, drawn and waited for. With a further argument FILE.pam, the last
+ * frame is written to that file, with its alpha.
  */
 #define GL_GLEXT_PROTOTYPES
 #include <EGL/egl.h>
@@ -314,13 +315,118 @@ static void draw_lit_textured(void)
     glDrawElements(GL_TRIANGLES, index_count, GL_UNSIGNED_SHORT, 0);
 }
 
+/* Quads parallel to the screen, that cover all of it or nearly: each a little smaller, turned and nearer than the one before. */
+static void layers(int count, float shrink, float degrees)
+{
+    static const float corners[4][2] = { { -1, -1 }, { 1, -1 }, { 1, 1 }, { -1, 1 } };
+    static const int order[6] = { 0, 1, 2, 0, 2, 3 };
+    for (int layer = 0; layer < count; layer++) {
+        float turn = layer * degrees * TURN / 360, c = cosf(turn), s = sinf(turn), size = 1.4f - shrink * layer;
+        for (int i = 0; i < 6; i++) {
+            const float *corner = corners[order[i]];
+            vertices[vertex_count++] = (struct vertex) {
+                .position = { size * (c * corner[0] - s * corner[1]), size * (s * corner[0] + c * corner[1]), 0.9f - 1.8f * layer / count },
+                .normal = { 0.5f + 0.5f * corner[0], 0.5f + 0.5f * corner[1], (float)layer / count },
+                .uv = { 2 * corner[0], 2 * corner[1] },
+            };
+        }
+    }
+}
+
+static const char LAYER_VERTEX[] =
+    "attribute vec3 a_pos; attribute vec3 a_nrm; attribute vec2 a_uv; varying vec3 v_color; varying vec2 v_uv;"
+    "void main() {"
+    "  v_color = a_nrm;"
+    "  v_uv = a_uv;"
+    "  gl_Position = vec4(a_pos, 1.0);"
+    "}";
+
+static void draw_all(void)
+{
+    glDrawArrays(GL_TRIANGLES, 0, vertex_count);
+}
+
+/* Overdraw: 32 translucent layers with a texture, blended one after the other. */
+static void prepare_overdraw(void)
+{
+    static const char fragment[] =
+        "precision mediump float; uniform sampler2D tex; varying vec3 v_color; varying vec2 v_uv;"
+        "void main() { gl_FragColor = vec4(v_color, 0.15) * texture2D(tex, v_uv); }";
+    use_program(LAYER_VERTEX, fragment);
+    layers(32, 0.015f, 7);
+    upload();
+    texture();
+    glDisable(GL_DEPTH_TEST);
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+}
+
+/* Big triangles: 64 opaque layers from back to front, each with a depth test that it passes, and nothing but a colour to interpolate. */
+static void prepare_big_triangles(void)
+{
+    static const char fragment[] =
+        "precision mediump float; varying vec3 v_color; varying vec2 v_uv;"
+        "void main() { gl_FragColor = vec4(v_color, 1.0); }";
+    use_program(LAYER_VERTEX, fragment);
+    layers(64, 0.008f, 5);
+    upload();
+}
+
+/* A heavy fragment program: five octaves of value noise, and a highlight, in one quad. */
+static void prepare_heavy_fragments(void)
+{
+    static const char fragment[] =
+        "precision highp float; varying vec3 v_color; varying vec2 v_uv;"
+        "float hash(vec2 p) { return fract(p.x * p.y * (p.x + 0.37 * p.y)); }"
+        "float corner(vec2 p) { return hash(fract(p * vec2(0.3183, 0.3679)) * 5.0); }"
+        "float noise(vec2 p) {"
+        "  vec2 i = floor(p), f = fract(p), u = f * f * (3.0 - 2.0 * f);"
+        "  float lower = mix(corner(i), corner(i + vec2(1.0, 0.0)), u.x);"
+        "  float upper = mix(corner(i + vec2(0.0, 1.0)), corner(i + vec2(1.0, 1.0)), u.x);"
+        "  return mix(lower, upper, u.y);"
+        "}"
+        "void main() {"
+        "  vec2 p = 3.0 * v_uv + 9.0;"
+        "  float sum = 0.0, share = 0.5;"
+        "  for (int i = 0; i < 5; i++) {"
+        "    sum += share * noise(p);"
+        "    p = vec2(1.6 * p.x + 1.2 * p.y, 1.6 * p.y - 1.2 * p.x) + 5.0;"
+        "    share *= 0.5;"
+        "  }"
+        "  vec3 n = normalize(vec3(sum - 0.5, v_uv * 0.2));"
+        "  float glow = pow(max(dot(n, normalize(vec3(1.0, v_color.xy))), 0.0), 8.0);"
+        "  gl_FragColor = vec4(0.5 + 0.5 * sin(6.0 * sum + vec3(0.0, 2.0, 4.0)) * (0.4 + glow), 1.0);"
+        "}";
+    use_program(LAYER_VERTEX, fragment);
+    layers(1, 0, 0);
+    upload();
+}
+
 static const struct scene {
     const char *name;
     void (*prepare)(void), (*draw)(void);
 } SCENES[] = {
     { "gears_640", prepare_gears, draw_gears },
     { "lit_textured_640", prepare_lit_textured, draw_lit_textured },
+    { "overdraw_640", prepare_overdraw, draw_all },
+    { "big_triangles_640", prepare_big_triangles, draw_all },
+    { "heavy_fragments_640", prepare_heavy_fragments, draw_all },
 };
+
+/* Writes the frame, its top row first. */
+static void save(const char *file)
+{
+    static uint8_t pixels[HEIGHT][WIDTH][4];
+    glReadPixels(0, 0, WIDTH, HEIGHT, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+    FILE *to = fopen(file, "wb");
+    if (!to)
+        fail("the picture cannot be written");
+    fprintf(to, "P7\nWIDTH %d\nHEIGHT %d\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n", WIDTH, HEIGHT);
+    for (int y = HEIGHT - 1; y >= 0; y--)
+        fwrite(pixels[y], 4, WIDTH, to);
+    if (fclose(to))
+        fail("the picture cannot be written");
+}
 
 /* A context without a window, and a frame buffer with depth. */
 static void start(void)
@@ -364,11 +470,12 @@ static double seconds(void)
 int main(int argc, char **argv)
 {
     const struct scene *scene = NULL;
-    for (size_t i = 0; argc == 3 && i < sizeof SCENES / sizeof *SCENES; i++)
+    for (size_t i = 0; (argc == 3 || argc == 4) && i < sizeof SCENES / sizeof *SCENES; i++)
         if (!strcmp(SCENES[i].name, argv[1]))
             scene = &SCENES[i];
     if (!scene)
-        fail("arguments: gears_640 or lit_textured_640, and for how many seconds to draw");
+        fail("arguments: gears_640, lit_textured_640, overdraw_640, big_triangles_640 or heavy_fragments_640, for how many seconds to draw,"
+             " and a file for the picture if one is wanted");
     start();
     scene->prepare();
     double begin = 0, end = 0;
@@ -382,6 +489,8 @@ int main(int argc, char **argv)
         if (frames == 0)
             begin = end;
     } while (frames < 1 || end - begin < atof(argv[2]));
+    if (argc == 4)
+        save(argv[3]);
     printf("%.2f\n", frames / (end - begin));
     return 0;
 }

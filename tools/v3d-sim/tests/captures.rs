@@ -12,8 +12,13 @@ use v3d_sim::vcm::UndefinedElements;
 /// The number of captures, so that a lost one is noticed.
 const CAPTURES: usize = 40;
 
+/// Those of `tests/captures`.
 fn folders() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
+    folders_of("captures")
+}
+
+fn folders_of(group: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(group);
     let entries = std::fs::read_dir(&root).expect("the captures are beside this test");
     let mut folders: Vec<_> =
         entries.map(|entry| entry.expect("readable").path()).filter(|path| path.join("job.json").exists()).collect();
@@ -66,6 +71,19 @@ fn check(path: &Path) -> (String, bool) {
 fn every_capture_looks_like_its_reference() {
     let folders = folders();
     assert_eq!(folders.len(), CAPTURES, "captures were found");
+    check_all(&folders);
+}
+
+/// The others have the shaders of captures, at another size.
+#[test]
+fn jobs_to_measure_with_shaders_of_their_own_look_like_their_references() {
+    let has_reference = |path: &PathBuf| path.join("ref.png").exists() || path.join("ref_llvmpipe.png").exists();
+    let folders: Vec<_> = folders_of("bench").into_iter().filter(has_reference).collect();
+    assert_eq!(folders.len(), 3, "jobs with a reference were found");
+    check_all(&folders);
+}
+
+fn check_all(folders: &[PathBuf]) {
     println!("{:28} {:>8} {:>8} {:>8} {:>8}", "scene: % of pixels that differ", "> 2", "> 8", "> 32", "limit 8");
     let results: Vec<_> = folders.iter().map(|path| check(path)).collect();
     for (line, _) in &results {

@@ -46,7 +46,13 @@ To start:
 ";
 
 /// The scenes of `peer/frames`, by short names.
-const SCENES: [(&str, &str); 2] = [("gears", "gears_640"), ("lit_textured", "lit_textured_640")];
+const SCENES: [(&str, &str); 5] = [
+    ("gears", "gears_640"),
+    ("lit_textured", "lit_textured_640"),
+    ("overdraw", "overdraw_640"),
+    ("big_triangles", "big_triangles_640"),
+    ("heavy_fragments", "heavy_fragments_640"),
+];
 
 /// The program that is built from this repository, without its extension.
 const FRAMES: &str = "tools/v3d-sim/peer/frames";

@@ -41,11 +41,15 @@ const SCENES: &[&Files] = embedded!(
     "captures/lit_textured",
     "captures/loop_mandelbrot",
     "bench/gears_640",
-    "bench/lit_textured_640"
+    "bench/lit_textured_640",
+    "bench/overdraw_640",
+    "bench/big_triangles_640",
+    "bench/heavy_fragments_640"
 );
 
 /// Scenes that a peer can draw.
-const PEER_SCENES: [&str; 2] = ["gears_640", "lit_textured_640"];
+const PEER_SCENES: [&str; 5] =
+    ["gears_640", "lit_textured_640", "overdraw_640", "big_triangles_640", "heavy_fragments_640"];
 
 /// Mesa's software renderers, by the values of GALLIUM_DRIVER.
 const PEER_RENDERERS: [&str; 2] = ["softpipe", "llvmpipe"];
