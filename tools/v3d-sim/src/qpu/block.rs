@@ -5,9 +5,10 @@
 //! blocks may overlap.
 //!
 //! For each instruction a block knows which rules it breaks together with its predecessors in memory, and how many instructions from there on run
-//! without the sequencer ([`Run`], [`Group`]). [`micro_op`] decomposes instructions, `execution` executes the micro-ops, `cache` keeps blocks by
-//! address.
+//! without the sequencer ([`Run`], [`Group`]). [`micro_op`] decomposes instructions, `execution` executes the micro-ops, `accumulators` says what a run
+//! needs, `cache` keeps blocks by address.
 
+pub(in crate::qpu) mod accumulators;
 mod cache;
 pub(in crate::qpu) mod execution;
 pub mod micro_op;
@@ -19,6 +20,7 @@ use crate::memory::{Memory, OutOfMemory, Path};
 use crate::qpu::EngineKind;
 use crate::qpu::isa::instruction::{DecodedInstruction, Destination, Kind};
 use crate::qpu::isa::touches::Touches;
+use accumulators::Uses;
 use micro_op::MicroOp;
 use std::ops::Range;
 use v3d_hw::BusAddr;
@@ -268,15 +270,15 @@ fn find_runs(instructions: &[BlockInstruction]) -> (Vec<Run>, Vec<MicroOp>) {
         micro_op::append(&mut micro_ops, &placed.instruction, at as u16);
     }
     runs[instructions.len()].first_micro_op = micro_ops.len() as u32;
+    let mut uses = Uses::default();
     for (at, placed) in instructions.iter().enumerate().rev() {
+        uses = if placed.plain { uses.after(placed) } else { Uses::default() };
         if placed.plain {
             let next = runs[at + 1];
             let touches = &placed.instruction.touches;
-            // A partial write leaves the rest of a register as it was, and so depends on it.
-            let reads = touches.reads_accumulators | touches.writes_accumulators & !touches.replaces_accumulators;
             runs[at].count = next.count + 1;
-            runs[at].needs = reads | next.needs & !touches.replaces_accumulators;
-            runs[at].replaces = touches.replaces_accumulators | next.replaces;
+            runs[at].needs = uses.needs();
+            runs[at].replaces = uses.replaces();
             runs[at].upper_registers = (touches.reads | touches.writes) & UPPER_REGISTERS != 0 || next.upper_registers;
         }
     }

@@ -12,6 +12,7 @@ use super::bounds::{Bounds, FloatUniforms};
 use super::frame::VARYING_BYTES;
 use super::host::{BranchTest, CallBack, Control, Flag, Host, Label};
 use super::lowering::{self, DeadStores, Lowering};
+use crate::qpu::block::accumulators::Uses;
 use crate::qpu::block::execution::GroupNeeds;
 use crate::qpu::block::micro_op::MicroOp;
 use crate::qpu::block::{Block, Group, PlainBranch};
@@ -287,7 +288,7 @@ impl<H: Host> Translator<'_, H> {
             self.micro_ops(start, count);
             self.end_stretch();
             self.move_on();
-            let replaces = self.replaced(start, count);
+            let replaces = self.uses(start, count).replaces();
             let control = self.control();
             if replaces != 0 {
                 control.define(replaces);
@@ -306,10 +307,9 @@ impl<H: Host> Translator<'_, H> {
         }
     }
 
-    /// Accumulators and flags that some instructions overwrite.
-    fn replaced(&self, first: usize, count: usize) -> u8 {
-        let instructions = self.block.instructions.get(first..first + count).unwrap_or_default();
-        instructions.iter().fold(0, |replaces, placed| replaces | placed.instruction.touches.replaces_accumulators)
+    /// The use that some instructions make of accumulators and flags.
+    fn uses(&self, first: usize, count: usize) -> Uses {
+        Uses::of(self.block.instructions.get(first..first + count).unwrap_or_default())
     }
 
     /// A run followed by a branch with its delay slots.
@@ -470,12 +470,14 @@ impl<H: Host> Translator<'_, H> {
             return self.control().jump(outside);
         };
         let run = self.block.runs.get(first).copied().unwrap_or_default();
-        let (mut needs, mut upper_registers) = (run.needs, run.upper_registers);
         let length = usize::from(run.count);
+        // A segment can be shorter than its run, and a branch longer.
+        let uses = self.uses(first, length.min(count));
+        let (mut needs, mut upper_registers) = (uses.needs(), run.upper_registers);
         if length < count
             && let Some(Group::Branch(_)) = self.block.runs.get(first + length).and_then(|run| run.group)
         {
-            needs |= accumulators::ALL & !self.replaced(first, length);
+            needs |= accumulators::ALL & !uses.replaces();
             upper_registers |= self.block.runs.get(first + length + 1).is_some_and(|slots| slots.upper_registers);
         }
         let control = self.control();
