@@ -21,7 +21,7 @@ use suite::Suite;
 
 const HELP: &str = "\
 cargo xtask conformance --deqp BUILD [OPTIONS]
-cargo xtask conformance --piglit BUILD [OPTIONS]
+cargo xtask conformance --piglit [BUILD] [OPTIONS]
 cargo xtask conformance --merge [-o DIR]
 
 Runs the cases of dEQP-GLES2, Khronos' tests of OpenGL ES 2, or piglit's tests of OpenGL 2.1 and OpenGL ES 2, on Mesa's vc4 driver with
@@ -30,7 +30,8 @@ tools/simpenrose/conformance. Fails if one is different. Needs `cargo xtask mesa
 
   --deqp BUILD     the program deqp-gles2, or a folder of a build with modules/gles2/deqp-gles2. It must be built for the target
                    `surfaceless`
-  --piglit BUILD   the program piglit, or the folder of a build with it. Debian's package piglit has it as /usr/bin/piglit
+  --piglit BUILD   the program piglit of an installed piglit, or the folder of a build (default: /usr/bin/piglit, Debian's package
+                   piglit). Its lists quick_gl and quick_shader tell which tests there are
   --cases FILE     the cases to run, one in each line (default: all that the program has)
   --only WORD      only those of them whose names contain WORD; may be given several times
   --config NAME    the frame buffer, as dEQP names it (default rgba8888d24s8ms0; rgba8888d24s8ms4 is 4x multisampled)
@@ -82,7 +83,11 @@ impl Options {
             match argument {
                 Long("help") | Short('h') => return Ok(None),
                 Long("deqp") => options.deqp = Some(arguments.value()?.into()),
-                Long("piglit") => options.piglit = Some(arguments.value()?.into()),
+                Long("piglit") => {
+                    let value = arguments.optional_value();
+                    options.piglit = Some(value.map_or_else(|| PathBuf::from(piglit::INSTALLED), PathBuf::from));
+                }
+                Value(build) if options.piglit.is_some() => options.piglit = Some(build.into()),
                 Long("cases") => options.cases = Some(arguments.value()?.into()),
                 Long("only") => options.only.push(arguments.value()?.string()?),
                 Long("config") => options.config = arguments.value()?.string()?,
@@ -103,7 +108,7 @@ impl Options {
         if options.deqp.is_none() && options.piglit.is_none() && !options.merge {
             bail!(
                 "a suite is missing. --deqp BUILD: a build of the program deqp-gles2 for the target `surfaceless`, from Khronos' repository VK-GL-CTS, \
-                 whose README describes it. --piglit BUILD: a build of piglit, or the program of Debian's package piglit. See `cargo xtask conformance \
+                 whose README describes it. --piglit [BUILD]: Debian's package piglit, or another build. See `cargo xtask conformance \
                  --help`"
             );
         }
@@ -213,6 +218,11 @@ mod tests {
         assert_eq!(options.shard, Shard::parse("2/8").unwrap());
         assert_eq!(options.only, ["clipping"]);
         assert!(parse(&["--merge"]).unwrap().unwrap().merge);
+        for (words, build) in
+            [(&["--piglit"][..], piglit::INSTALLED), (&["--piglit", "x", "--resume"], "x"), (&["--piglit=x"], "x")]
+        {
+            assert_eq!(parse(words).unwrap().unwrap().piglit, Some(build.into()), "{words:?}");
+        }
         for (arguments, part) in [
             (&[][..], "VK-GL-CTS"),
             (&["--deqp", "x", "--piglit", "y"], "one after the other"),
