@@ -139,18 +139,17 @@ impl TextureLayout {
         Ok(parameters)
     }
 
-    /// The word that a program writes to r for a border colour, given as red, green, blue and alpha, in the texel format of the type.
+    /// The word that a program writes to r for a border colour, given as red, green, blue and alpha: a byte for each, red in the lowest, for
+    /// all types. Mesa's driver writes the bytes in the order in which it finds them in the results of lookups [mesa vc4_uniforms.c, vc4_formats.c].
     ///
     /// # Errors
     /// When the border colour's format of the type is not known.
-    pub fn border_word(&self, [red, green, blue, alpha]: [u8; 4]) -> Result<u32, TextureError> {
+    pub fn border_word(&self, color: [u8; 4]) -> Result<u32, TextureError> {
         let texture_type = self.texture_type();
-        Ok(u32::from_le_bytes(match texture_type {
-            TextureType::Rgba4444 | TextureType::Rgba5551 => [alpha, blue, green, red],
-            TextureType::Rgb565 => [blue, green, red, alpha],
-            _ if !sampler::has_border(texture_type) => return Err(TextureError::Border(texture_type)),
-            _ => [red, green, blue, alpha],
-        }))
+        if !sampler::has_border(texture_type) {
+            return Err(TextureError::Border(texture_type));
+        }
+        Ok(u32::from_le_bytes(color))
     }
 }
 
