@@ -83,7 +83,8 @@ impl Target {
         TileGrid::new(width_px, height_px, TileBuffer::Single)
             .map_err(|_| refuse("each side must be 1 to 2048 pixels"))?;
         let (unit_width, unit_height) = match tiling {
-            Tiling::Raster => (1, 1),
+            // The hardware's rows are whole micro-tiles, whatever the surface's width is [mesa vc4_resource.c].
+            Tiling::Raster => (micro_tile_px(format.bits()).map_or(1, |(width, _)| width), 1),
             Tiling::TFormat => tile_px(format.bits()).unwrap_or((1, 1)),
             Tiling::LtFormat => micro_tile_px(format.bits()).unwrap_or((1, 1)),
         };
@@ -109,7 +110,7 @@ impl Target {
     /// A page of a display: memory outside of the device's pool, with rows of 32-bit pixels at a distance of `pitch_bytes`.
     ///
     /// # Errors
-    /// When the pitch is not a whole number of pixels, or width or height is out of range.
+    /// When the pitch is not a whole number of micro-tiles, which have rows of 16 bytes, or width or height is out of range.
     pub fn page(
         label: &'static str,
         address: BusAddr,
@@ -120,9 +121,9 @@ impl Target {
         let refuse = |why| Error::TargetSize { label, width_px, height_px, why };
         TileGrid::new(width_px, height_px, TileBuffer::Single)
             .map_err(|_| refuse("each side must be 1 to 2048 pixels"))?;
-        // The hardware has no separate pitch: it is the surface's width in pixels.
-        if !pitch_bytes.is_multiple_of(4) || pitch_bytes / 4 < width_px || pitch_bytes / 4 > u32::from(u16::MAX) {
-            return Err(refuse("its pitch is not a whole number of pixels, or less than its width"));
+        // The hardware has no separate pitch: it is the surface's width in pixels, rounded up to whole micro-tiles [mesa vc4_resource.c, linux vc4_validate.c].
+        if !pitch_bytes.is_multiple_of(16) || pitch_bytes / 4 < width_px || pitch_bytes / 4 > u32::from(u16::MAX) {
+            return Err(refuse("its pitch is not a multiple of 16 bytes, or less than its width"));
         }
         let surface = Surface::display(address, pitch_bytes / 4, height_px);
         Ok(Self { label, surface, width_px, memory: None })
@@ -187,7 +188,7 @@ impl Target {
         self.memory.as_ref()
     }
 
-    /// Copies the image from memory, in the layout of its tiling. The GPU must be done with it.
+    /// Copies the image from memory, in the layout of its tiling; raster rows without what is between them. The GPU must be done with it.
     ///
     /// # Errors
     /// When the memory is not of the device's pool, or `bytes` is longer than the image.
@@ -195,6 +196,18 @@ impl Target {
         let label = self.label;
         let memory = self.memory.as_ref().ok_or(Error::ForeignDevice { label })?;
         device.expect_own(label, memory)?;
-        Ok(memory.region().load(device.driver_ref()?.platform(), 0, bytes)?)
+        let (region, driver) = (memory.region(), device.driver_ref()?);
+        let platform = driver.platform();
+        let bits = self.format().bits();
+        let (micro_tile_width, _) = micro_tile_px(bits).unwrap_or((1, 1));
+        let row_bytes = self.width_px * bits / 8;
+        let pitch_bytes = self.width_px.next_multiple_of(micro_tile_width) * bits / 8;
+        if self.tiling() != Tiling::Raster || pitch_bytes == row_bytes {
+            return Ok(region.load(platform, 0, bytes)?);
+        }
+        for (row, bytes) in (0..).zip(bytes.chunks_mut(row_bytes as usize)) {
+            region.load(platform, row * pitch_bytes, bytes)?;
+        }
+        Ok(())
     }
 }

@@ -387,8 +387,8 @@ fn bits(mode: &TileRenderingMode, buffer: TileBufferSelect, format: PixelFormat)
     }
 }
 
-/// Size of a picture of the frame, rounded up to whole tiles: tiled pictures are stored by whole micro-tiles. Rows of other pictures are counted as whole
-/// micro-tiles, too, as Linux counts them: whether a store writes behind a shorter row is not known [linux vc4_validate.c].
+/// Size of a picture of the frame, rounded up to whole tiles: tiled pictures are stored by whole micro-tiles. Rows of other pictures are whole
+/// micro-tiles, too [linux vc4_validate.c].
 fn picture_bytes(mode: &TileRenderingMode, format: MemoryFormat, bits: u32) -> Result<u64, Reason> {
     let tiling = match format {
         MemoryFormat::Raster => Tiling::Raster,

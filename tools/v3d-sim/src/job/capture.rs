@@ -159,7 +159,7 @@ pub fn color_buffer(mode: &TileRenderingMode) -> Option<ColorBuffer> {
         _ => return None,
     };
     let (tiling, unit) = match mode.memory_format {
-        MemoryFormat::Raster => (BufferTiling::Raster, 1),
+        MemoryFormat::Raster => (BufferTiling::Raster, micro_tile_px(bits)?.0),
         MemoryFormat::TFormat => (BufferTiling::TFormat, tile_px(bits)?.0),
         MemoryFormat::LtFormat => (BufferTiling::LtFormat, micro_tile_px(bits)?.0),
         _ => return None,

@@ -2,6 +2,10 @@
 //!
 //! A tile is a rectangle of the image. It is moved in runs of pixels that are adjacent in memory: whole rows of the tile in a raster image,
 //! micro-tiles in T- and LT-format. Pixels beyond the image's width or height are left out.
+//!
+//! From row to row of a raster image it is a whole number of micro-tiles, so that rows of 858 pixels of 32 bits are 860 pixels apart. The lists have no
+//! word for it. Mesa's driver lays its raster images out so, for windows of any width on kernels that know no tiled ones, and Linux measures them so [mesa
+//! vc4_resource.c, linux vc4_validate.c].
 
 use super::pse::PixelRect;
 use v3d_hw::BusAddr;
@@ -104,17 +108,25 @@ impl Surface {
         }
     }
 
+    /// Pixels from row to row in memory, without the padding that a tiling adds by itself.
+    const fn pitch(&self) -> u32 {
+        match (self.tiling, tiling::micro_tile_px(self.bits)) {
+            (Tiling::Raster, Some((micro_tile, _))) => self.width.next_multiple_of(micro_tile),
+            _ => self.width,
+        }
+    }
+
     /// Address of a pixel; `None` for pixel widths that have no tiling.
     #[inline]
     fn address_of(&self, x: u32, y: u32) -> Option<BusAddr> {
-        let offset = tiling::pixel_offset_bits(self.tiling, self.width, self.bits, x, y)?;
+        let offset = tiling::pixel_offset_bits(self.tiling, self.pitch(), self.bits, x, y)?;
         Some(self.address + (offset / 8) as u32)
     }
 
     /// First byte and byte after the last, as offsets in memory.
     pub fn extent(&self) -> (u64, u64) {
         let start = u64::from(self.address.offset());
-        let bytes = tiling::image_bytes(self.tiling, self.width, self.height, self.bits).unwrap_or(0);
+        let bytes = tiling::image_bytes(self.tiling, self.pitch(), self.height, self.bits).unwrap_or(0);
         (start, start + bytes)
     }
 }
@@ -122,6 +134,18 @@ impl Surface {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A window of piglit's tests, in a buffer as Mesa's driver allocates it.
+    #[test]
+    fn rows_of_a_raster_image_are_whole_micro_tiles() {
+        let mut surface = Surface { address: BusAddr(0), tiling: Tiling::Raster, width: 858, height: 2, bits: 32 };
+        assert_eq!(surface.extent(), (0, 2 * 860 * 4));
+        let mut rows = Vec::new();
+        surface.runs(PixelRect { x0: 856, y0: 0, x1: 900, y1: 9 }, |run| rows.push((run.address, run.pixels)));
+        assert_eq!(rows, [(BusAddr(856 * 4), 2), (BusAddr((860 + 856) * 4), 2)]);
+        surface.bits = 16;
+        assert_eq!(surface.extent(), (0, 2 * 864 * 2));
+    }
 
     /// Runs visit each pixel of the rectangle once, at its address by the tiling.
     #[test]
@@ -145,7 +169,9 @@ mod tests {
             });
             assert_eq!(seen.len(), (75 - 13) * (69 - 7), "{tiling:?}");
             for ((x, y), address) in seen {
-                let offset = tiling::pixel_offset_bits(tiling, 75, bits, x, y).unwrap() / 8;
+                // Rows of 75 pixels of a raster image are 19 micro-tiles of 4 pixels.
+                let pitch = if tiling == Tiling::Raster { 76 } else { 75 };
+                let offset = tiling::pixel_offset_bits(tiling, pitch, bits, x, y).unwrap() / 8;
                 assert_eq!(address, BusAddr(0x1000 + offset as u32), "{tiling:?} ({x}, {y})");
             }
         }
