@@ -523,12 +523,13 @@ mod tests {
         let mut stored = Stored::default();
         stored.collect(&Store::Resolved { end_of_frame: false }, &mode(70, 67), (1, 1), &tlb).unwrap();
         stored.apply(owned.view()).unwrap();
-        for (x, y) in (0..70).flat_map(|x| (0..67).map(move |y| (x, y))) {
-            let at = BusAddr(0x1000 + (y * 70 + x) * 4);
-            let expected = if x >= 64 && y >= 64 { (y - 64) << 16 | (x - 64) << 8 } else { 0xdead_beef };
+        // Rows of 70 pixels are 18 micro-tiles of 4 pixels; what is left of the last one stays.
+        for (x, y) in (0..72).flat_map(|x| (0..67).map(move |y| (x, y))) {
+            let at = BusAddr(0x1000 + (y * 72 + x) * 4);
+            let expected = if (64..70).contains(&x) && y >= 64 { (y - 64) << 16 | (x - 64) << 8 } else { 0xdead_beef };
             assert_eq!(owned.view().word(at), Ok(expected), "({x}, {y})");
         }
-        assert_eq!(owned.view().word(BusAddr(0x1000 + 70 * 67 * 4)), Ok(0xdead_beef));
+        assert_eq!(owned.view().word(BusAddr(0x1000 + 72 * 67 * 4)), Ok(0xdead_beef));
     }
 
     #[test]
