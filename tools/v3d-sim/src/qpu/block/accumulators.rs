@@ -28,6 +28,7 @@ pub(in crate::qpu) struct Uses {
 
 impl Uses {
     /// Those of some instructions.
+    #[cfg(any(test, target_arch = "x86_64"))]
     pub(in crate::qpu) fn of(instructions: &[BlockInstruction]) -> Self {
         instructions.iter().rev().fold(Self::default(), |uses, placed| uses.after(placed))
     }
