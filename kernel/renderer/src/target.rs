@@ -62,6 +62,11 @@ pub struct TargetDescriptor {
     pub tiling: Tiling,
 }
 
+/// The width in pixels of which rows of a raster image are whole multiples: the hardware rounds a surface's width up to micro-tiles [mesa vc4_resource.c].
+fn raster_unit_px(format: Format) -> u32 {
+    micro_tile_px(format.bits()).map_or(1, |(width, _)| width)
+}
+
 /// An image in memory that passes render to. Its first row in memory is the top one.
 #[derive(Clone, Debug)]
 pub struct Target {
@@ -83,8 +88,7 @@ impl Target {
         TileGrid::new(width_px, height_px, TileBuffer::Single)
             .map_err(|_| refuse("each side must be 1 to 2048 pixels"))?;
         let (unit_width, unit_height) = match tiling {
-            // The hardware's rows are whole micro-tiles, whatever the surface's width is [mesa vc4_resource.c].
-            Tiling::Raster => (micro_tile_px(format.bits()).map_or(1, |(width, _)| width), 1),
+            Tiling::Raster => (raster_unit_px(format), 1),
             Tiling::TFormat => tile_px(format.bits()).unwrap_or((1, 1)),
             Tiling::LtFormat => micro_tile_px(format.bits()).unwrap_or((1, 1)),
         };
@@ -188,7 +192,7 @@ impl Target {
         self.memory.as_ref()
     }
 
-    /// Copies the image from memory, in the layout of its tiling; raster rows without what is between them. The GPU must be done with it.
+    /// Copies the image from memory, in the layout of its tiling; rows of a raster image without the padding between them. The GPU must be done with it.
     ///
     /// # Errors
     /// When the memory is not of the device's pool, or `bytes` is longer than the image.
@@ -199,9 +203,8 @@ impl Target {
         let (region, driver) = (memory.region(), device.driver_ref()?);
         let platform = driver.platform();
         let bits = self.format().bits();
-        let (micro_tile_width, _) = micro_tile_px(bits).unwrap_or((1, 1));
         let row_bytes = self.width_px * bits / 8;
-        let pitch_bytes = self.width_px.next_multiple_of(micro_tile_width) * bits / 8;
+        let pitch_bytes = self.width_px.next_multiple_of(raster_unit_px(self.format())) * bits / 8;
         if self.tiling() != Tiling::Raster || pitch_bytes == row_bytes {
             return Ok(region.load(platform, 0, bytes)?);
         }
