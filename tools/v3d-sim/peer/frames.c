@@ -24,6 +24,9 @@ enum { WIDTH = 640, HEIGHT = 480, MOST_VERTICES = 8192, MOST_INDICES = 8192 };
 
 static const float TURN = 6.2831853f;
 
+/* The corners of a quad's two triangles. */
+static const int QUAD_CORNERS[6] = { 0, 1, 2, 0, 2, 3 };
+
 struct vertex {
     float position[3], normal[3], uv[2];
 };
@@ -146,11 +149,10 @@ static void upload(void)
 /* Two triangles with one normal at the first two corners and another at the last two. */
 static void quad(float corners[4][3], float ax, float ay, float az, float bx, float by)
 {
-    static const int order[6] = { 0, 1, 2, 0, 2, 3 };
     for (int i = 0; i < 6; i++) {
-        int first = order[i] < 2;
+        int first = QUAD_CORNERS[i] < 2;
         struct vertex v = { .normal = { first ? ax : bx, first ? ay : by, az } };
-        memcpy(v.position, corners[order[i]], sizeof v.position);
+        memcpy(v.position, corners[QUAD_CORNERS[i]], sizeof v.position);
         vertices[vertex_count++] = v;
     }
 }
@@ -319,11 +321,10 @@ static void draw_lit_textured(void)
 static void layers(int count, float shrink, float degrees)
 {
     static const float corners[4][2] = { { -1, -1 }, { 1, -1 }, { 1, 1 }, { -1, 1 } };
-    static const int order[6] = { 0, 1, 2, 0, 2, 3 };
     for (int layer = 0; layer < count; layer++) {
         float turn = layer * degrees * TURN / 360, c = cosf(turn), s = sinf(turn), size = 1.4f - shrink * layer;
         for (int i = 0; i < 6; i++) {
-            const float *corner = corners[order[i]];
+            const float *corner = corners[QUAD_CORNERS[i]];
             vertices[vertex_count++] = (struct vertex) {
                 .position = { size * (c * corner[0] - s * corner[1]), size * (s * corner[0] + c * corner[1]), 0.9f - 1.8f * layer / count },
                 .normal = { 0.5f + 0.5f * corner[0], 0.5f + 0.5f * corner[1], (float)layer / count },
@@ -467,6 +468,15 @@ static double seconds(void)
     return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
+static void usage(void)
+{
+    fprintf(stderr, "frames: arguments: a scene, for how many seconds to draw it, and a file for the picture if one is wanted. Scenes:");
+    for (size_t i = 0; i < sizeof SCENES / sizeof *SCENES; i++)
+        fprintf(stderr, " %s", SCENES[i].name);
+    fputc('\n', stderr);
+    exit(1);
+}
+
 int main(int argc, char **argv)
 {
     const struct scene *scene = NULL;
@@ -474,8 +484,7 @@ int main(int argc, char **argv)
         if (!strcmp(SCENES[i].name, argv[1]))
             scene = &SCENES[i];
     if (!scene)
-        fail("arguments: gears_640, lit_textured_640, overdraw_640, big_triangles_640 or heavy_fragments_640, for how many seconds to draw,"
-             " and a file for the picture if one is wanted");
+        usage();
     start();
     scene->prepare();
     double begin = 0, end = 0;

@@ -45,14 +45,8 @@ To start:
   cargo xtask mesa run tools/v3d-sim/peer/frames gears_640 5
 ";
 
-/// The scenes of `peer/frames`, by short names.
-const SCENES: [(&str, &str); 5] = [
-    ("gears", "gears_640"),
-    ("lit_textured", "lit_textured_640"),
-    ("overdraw", "overdraw_640"),
-    ("big_triangles", "big_triangles_640"),
-    ("heavy_fragments", "heavy_fragments_640"),
-];
+/// The scenes of `peer/frames`, whose names there end in `_640`.
+const SCENES: [&str; 5] = ["gears", "lit_textured", "overdraw", "big_triangles", "heavy_fragments"];
 
 /// The program that is built from this repository, without its extension.
 const FRAMES: &str = "tools/v3d-sim/peer/frames";
@@ -186,8 +180,8 @@ fn program(workspace: &Workspace, words: &[OsString]) -> Result<Vec<OsString>> {
     let built = workspace.target.join("mesa/frames");
     install::compile_c(&source, &built, &["-lEGL", "-lGLESv2", "-lm"])?;
     let full_name = |word: &OsString| {
-        let scene = SCENES.iter().find(|(short, _)| word == short);
-        scene.map_or_else(|| word.clone(), |(_, name)| OsString::from(name))
+        let scene = SCENES.iter().find(|scene| word == *scene);
+        scene.map_or_else(|| word.clone(), |scene| OsString::from(format!("{scene}_640")))
     };
     Ok(std::iter::once(built.into_os_string()).chain(arguments.iter().map(full_name)).collect())
 }
