@@ -272,15 +272,17 @@ fn find_runs(instructions: &[BlockInstruction]) -> (Vec<Run>, Vec<MicroOp>) {
     runs[instructions.len()].first_micro_op = micro_ops.len() as u32;
     let mut uses = Uses::default();
     for (at, placed) in instructions.iter().enumerate().rev() {
-        uses = if placed.plain { uses.after(placed) } else { Uses::default() };
-        if placed.plain {
-            let next = runs[at + 1];
-            let touches = &placed.instruction.touches;
-            runs[at].count = next.count + 1;
-            runs[at].needs = uses.needs();
-            runs[at].replaces = uses.replaces();
-            runs[at].upper_registers = (touches.reads | touches.writes) & UPPER_REGISTERS != 0 || next.upper_registers;
+        if !placed.plain {
+            uses = Uses::default();
+            continue;
         }
+        uses = uses.preceded_by(placed);
+        let next = runs[at + 1];
+        let touches = &placed.instruction.touches;
+        runs[at].count = next.count + 1;
+        runs[at].needs = uses.needs();
+        runs[at].replaces = uses.replaces();
+        runs[at].upper_registers = (touches.reads | touches.writes) & UPPER_REGISTERS != 0 || next.upper_registers;
     }
     for at in 0..instructions.len() {
         runs[at].group = group(instructions, &runs, at);

@@ -329,11 +329,10 @@ impl SimdTask for Interpolation<'_> {
                     } else {
                         Coefficients::default()
                     };
-                    let PixelSteps { right, up } = PixelSteps::new(of_quad.a, of_quad.b);
-                    let (right, up) = ([-0.0, right, -0.0, right], [-0.0, -0.0, up, up]);
+                    let steps = PixelSteps::new(of_quad.a, of_quad.b);
                     let first = of_quad.a * distances[0][number_of_quad] + of_quad.b * distances[1][number_of_quad];
                     for element in 0..4 {
-                        let value = (first + right[element] + up[element]) as f32;
+                        let value = steps.from_first(first, element) as f32;
                         varying.value.0[4 * number_of_quad + element] = value.to_bits();
                         varying.coefficients.0[4 * number_of_quad + element] = of_quad.c;
                     }

@@ -129,7 +129,7 @@ fn image(
             if load_words(tlb, (x_in_tile, y_in_tile), (pixels, rows), address, memory).is_some() {
                 return;
             }
-            // A rectangle that cuts blocks of pixels, or a word outside of the memory, which this finds.
+            // Pixel by pixel where the run cuts a block, or where a word is outside of memory: the loop says which.
             for (row, i) in (0..rows).flat_map(|row| (0..pixels).map(move |i| (row, i))) {
                 match memory.word(address + 4 * (row * pixels + i)) {
                     Ok(word) => {

@@ -34,7 +34,8 @@ mod tests {
     #[test]
     fn mesas_words_come_out_as_its_driver_reads_results() {
         // Red 0x11, green 0x22, blue 0x33, alpha 0x44, in the words that Mesa's driver makes for its formats, and where it looks for red, green, blue
-        // and alpha in results, as bytes. It makes each by two of its tables: the format's order of channels, and the order of bytes for the type.
+        // and alpha in results, as bytes. Its driver derives both from two tables: the order of a format's channels, and the order of a result's bytes
+        // for a type.
         for (texture_type, word, bytes) in [
             (TextureType::Rgba8888, 0x4433_2211, [0, 1, 2, 3]), // R8G8B8A8
             (TextureType::Rgba8888, 0x4411_2233, [2, 1, 0, 3]), // B8G8R8A8

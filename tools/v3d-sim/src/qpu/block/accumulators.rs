@@ -30,11 +30,11 @@ impl Uses {
     /// Those of some instructions.
     #[cfg(any(test, target_arch = "x86_64"))]
     pub(in crate::qpu) fn of(instructions: &[BlockInstruction]) -> Self {
-        instructions.iter().rev().fold(Self::default(), |uses, placed| uses.after(placed))
+        instructions.iter().rev().fold(Self::default(), |uses, placed| uses.preceded_by(placed))
     }
 
-    /// Those of an instruction and the ones behind it.
-    pub(in crate::qpu) fn after(mut self, placed: &BlockInstruction) -> Self {
+    /// Those of an instruction followed by the ones that these are of.
+    pub(in crate::qpu) fn preceded_by(mut self, placed: &BlockInstruction) -> Self {
         let touches = &placed.instruction.touches;
         let (read, written) = (touches.reads_accumulators, touches.writes_accumulators);
         let replaced = touches.replaces_accumulators;

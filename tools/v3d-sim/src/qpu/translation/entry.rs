@@ -118,17 +118,18 @@ impl Qpu {
         self.uniforms = frame.synced_address.wrapping_add(taken.wrapping_mul(4));
         self.uniforms_left = self.uniforms_left.filter(|_| frame.limited != 0).map(|left| left.saturating_sub(taken));
     }
-}
 
-impl Qpu {
-    /// Notes the thread switches of translated code.
-    fn take_switches(&mut self, frame: &mut Frame) {
+    /// Takes over from translated code whether it has switched threads, which accumulators are undefined, and the scoreboard.
+    fn take_state(&mut self, frame: &mut Frame) {
         let switched = std::mem::take(&mut frame.switched);
         if switched != 0 {
             self.switched = true;
             self.last_switch |= switched & SWITCHED_LAST != 0;
             self.undefine_accumulators();
         }
+        // After the switches, which make all accumulators undefined: code may have written some since.
+        self.undefined = frame.undefined as u8;
+        self.scoreboard |= frame.scoreboard != 0;
     }
 }
 
@@ -208,10 +209,7 @@ pub(super) fn run(
     if frame.ended != 0 {
         qpu.ending = Some(0);
     }
-    qpu.scoreboard |= frame.scoreboard != 0;
-    qpu.take_switches(&mut frame);
-    // After the switches, which make all accumulators undefined: code may have written some since.
-    qpu.undefined = frame.undefined as u8;
+    qpu.take_state(&mut frame);
     qpu.run_length = frame.run_length;
     let touches = |index: u16| block.instructions.get(usize::from(index)).map(|placed| placed.instruction.touches);
     let (last, before) = (frame.last as u16, (frame.last >> 16) as u16);
@@ -376,10 +374,7 @@ unsafe fn begin_group(frame: *mut Frame, at: u32) -> u32 {
     let block = call.context.block;
     let mut begun = false;
     if let Some(group) = block.runs.get(at).and_then(|run| run.group) {
-        call.qpu.take_switches(call.frame);
-        // After the switches, which make all accumulators undefined: code may have written some since.
-        call.qpu.undefined = call.frame.undefined as u8;
-        call.qpu.scoreboard |= call.frame.scoreboard != 0;
+        call.qpu.take_state(call.frame);
         let executed = call.context.budget - call.frame.budget;
         begun = call.qpu.begin_group(block, at, group, executed, call.io);
         call.frame.undefined = u32::from(call.qpu.undefined);
