@@ -3,10 +3,11 @@
 //! What a register write starts is executed by the [worker](crate::worker). The write waits for it, but only for a moment: a job that takes longer goes on
 //! beside the guest, whose loads then show how far it is. So the interrupt line can change at a register access, and when a job has ended.
 //!
-//! A load waits as well, shorter: a guest that polls would otherwise take the host's cores away from what it waits for.
+//! Loads of a guest that [polls](crate::polling) wait as well, shorter.
 
 use crate::capture::Capture;
 use crate::options::{Options, Pause};
+use crate::polling::{self, Polling};
 use crate::worker::Worker;
 use std::fmt::Display;
 use std::fs::File;
@@ -18,9 +19,6 @@ use v3d_sim::device::beside::Work;
 use v3d_sim::memory::Memory;
 use v3d_sim::{Config, Fault, Register, V3d};
 
-/// How long a load waits for a job, if the write that started it waited not longer than that.
-const LOAD_PAUSE: Duration = Duration::from_millis(2);
-
 /// BMACTIVE and RMACTIVE of PCS: a list has begun, and has not ended [AG p.89].
 const BINNING_ACTIVE: u32 = 1 << 0;
 const RENDERING_ACTIVE: u32 = 1 << 2;
@@ -30,6 +28,7 @@ pub(crate) struct Device {
     v3d: V3d,
     worker: Arc<Worker>,
     pause: Pause,
+    polling: Polling,
     capture: Option<Capture>,
     /// Faults that are not written to their file yet.
     found: Vec<Fault>,
@@ -48,6 +47,7 @@ impl Device {
             v3d: V3d::new(config),
             worker: Arc::new(Worker::default()),
             pause: options.pause,
+            polling: Polling::default(),
             capture: options.capture.clone().map(|folder| Capture::new(folder, options.faulty_alone)),
             found: Vec::new(),
             start: Instant::now(),
@@ -64,7 +64,9 @@ impl Device {
 
     /// A guest load of the register at byte `offset` of the block, when vCPU 0 has executed `instructions`.
     pub(crate) fn read(&mut self, memory: &Memory<'_>, instructions: u64, offset: u32) -> u32 {
-        self.wait(memory, self.pause.limit().min(LOAD_PAUSE));
+        let polls = self.polling.load(instructions);
+        // Without a limit for writes everything has ended before a load.
+        self.wait(memory, if polls { self.pause.limit().min(polling::PAUSE) } else { Duration::ZERO });
         let value = self.v3d.read(memory, offset);
         self.record(instructions, offset, "->", value);
         value
@@ -79,6 +81,7 @@ impl Device {
         let starts = work.is_some();
         if let Some(work) = work {
             self.submit(work);
+            self.polling.job_begins();
         }
         if starts || resets_thread {
             self.wait(memory, self.pause.limit());

@@ -45,9 +45,9 @@
 //! * `budget=N`: how many instructions the shaders of a list, or a user program, may execute before it counts as hung; the default is 5 billion for a list and
 //!   1 billion for a program.
 //! * `pause=MS`: how many milliseconds the guest waits at most for what a register write has started, the default is 10. What takes longer is executed by a
-//!   thread of its own while the guest goes on: registers show how far it is, and the interrupt comes at its end. A load of a register waits for 2 ms at most,
-//!   so that a guest that polls leaves the host's cores to what it waits for. With `pause=forever` and with `coherence=check` everything has ended when a write
-//!   returns.
+//!   thread of its own while the guest goes on: registers show how far it is, and the interrupt comes at its end. If the guest polls, which is taken from more
+//!   than 64 loads in close succession, each load waits for 2 ms at most, so that the host's cores are left to what the guest waits for. With
+//!   `pause=forever` and with `coherence=check` everything has ended when a write returns.
 //! * `capture=DIR`: writes each job that the guest starts to a folder `DIR/job-000001` and so on, for `v3d replay`, `dump`, `debug` and `stats`; with
 //!   `captured=faulty` only those in which the model finds faults, and those during which the V3D is reset. Programs that are started without a list are no
 //!   jobs. The V3D is several times slower meanwhile, and a folder takes seconds to write if the job's memory lies far apart, as Linux' does.
@@ -73,6 +73,7 @@ mod ffi;
 mod firmware;
 mod machine;
 mod options;
+mod polling;
 mod power;
 mod version;
 mod worker;
