@@ -387,8 +387,7 @@ pub(crate) fn every_scene<T>(
 ) -> Result<(Vec<T>, String)> {
     let scenes = list_scenes(console, Instant::now() + patience)?;
     let warm_up = |SceneLine { name, .. }: &SceneLine| {
-        run_scene(console, name, 0..WARM_UP_FRAMES, Instant::now() + patience)
-            .with_context(|| format!("scene {name}"))
+        run_scene(console, name, 0..WARM_UP_FRAMES, Instant::now() + patience).with_context(|| format!("scene {name}"))
     };
     // The driver's tables grow with the first frames and keep their size.
     for scene in &scenes {
