@@ -114,8 +114,9 @@ impl Shading<'_, '_> {
             masks = masks.map(|mask| if mask == 0 { 0 } else { 0xf });
         }
         let mut visible = self.visible::<V>(first, block, &masks);
+        let mut wrongly_hidden = self.wrongly_hidden::<V>(first, block, &masks, &visible.0);
         let mut quads = quads_in(block.pixels);
-        let nobody_asks = self.job.watched.is_none() && !(self.early_z && self.tlb.early.words().is_some());
+        let nobody_asks = self.job.watched.is_none() && wrongly_hidden == 0;
         // What is visible does not change before all of the block is in batches, unless a program moves its quads here meanwhile: these do not count.
         let is_settled = nobody_asks && !self.batch.has_quad_of(first);
         if is_settled && visible.1 == 0 {
@@ -164,17 +165,16 @@ impl Shading<'_, '_> {
             if self.batch.contains(pixel) {
                 self.shade();
                 visible = self.visible::<V>(first, block, &masks);
+                wrongly_hidden = self.wrongly_hidden::<V>(first, block, &masks, &visible.0);
             }
-            let wrongly = if self.early_z && self.tlb.early.words().is_some() {
-                self.report_wrongly_hidden(first, block, &masks, &visible.0, lane)
-            } else {
-                0
-            };
+            if wrongly_hidden >> lane & 0xf != 0 {
+                self.result.faults.report(RenderFault { at: self.at, error: RenderError::EarlyZOutOfDate });
+            }
             if let Some(watched) = watched
                 && masks.0[watched] != 0
                 && visible.0.0[watched] == 0
             {
-                self.record(if wrongly >> watched & 1 == 1 { Event::WronglyHidden } else { Event::Hidden });
+                self.record(if wrongly_hidden >> watched & 1 == 1 { Event::WronglyHidden } else { Event::Hidden });
             }
             let pixels = visible.1 >> lane & 0xf;
             if pixels == 0 {
@@ -187,6 +187,7 @@ impl Shading<'_, '_> {
                 self.shade();
                 if quads != 0 {
                     visible = self.visible::<V>(first, block, &masks);
+                    wrongly_hidden = self.wrongly_hidden::<V>(first, block, &masks, &visible.0);
                 }
             }
         }
@@ -203,22 +204,14 @@ impl Shading<'_, '_> {
         }
     }
 
-    /// Reports a quad, given by its first element, if early Z rejects some of it that the Z test would not; returns those elements.
-    #[cold]
-    pub(super) fn report_wrongly_hidden(
-        &mut self,
-        pixel: usize,
-        block: &CoveredBlock,
-        masks: &Lanes,
-        visible: &Lanes,
-        lane: usize,
-    ) -> Mask {
-        let wrongly = early_z::wrongly_hidden(self.tlb, self.state.z_test, pixel, &block.z, masks, visible);
-        let wrongly = wrongly & 0xf << lane;
-        if wrongly != 0 {
-            self.result.faults.report(RenderFault { at: self.at, error: RenderError::EarlyZOutOfDate });
+    /// The pixels of a block of which early Z rejects samples that the Z test would not. `visible`: what is left of the masks after early Z.
+    #[inline(always)]
+    fn wrongly_hidden<V: Vectors>(&self, pixel: usize, block: &CoveredBlock, masks: &Lanes, visible: &Lanes) -> Mask {
+        if self.early_z && self.tlb.early.words().is_some() {
+            early_z::wrongly_hidden::<V>(self.tlb, self.state.passing, pixel, &block.z, masks, visible)
+        } else {
+            0
         }
-        wrongly
     }
 
     /// Records that a primitive covers the watched pixel, an element of a block.
