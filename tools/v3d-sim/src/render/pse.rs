@@ -255,6 +255,11 @@ pub struct SetupState {
     pub rht_boundary: i32,
 }
 
+/// Whether a varying is flat, by the flags of record 97.
+pub fn is_flat(flags: u32, varying: usize) -> bool {
+    varying < 32 && flags >> varying & 1 == 1
+}
+
 /// Differences along the two sides of a triangle from vertex 0, and the reciprocal of twice its area.
 struct Gradient {
     d1: (f64, f64),
@@ -320,7 +325,7 @@ impl SetupState {
         primitive.reciprocal_w = plane(vertices.map(|v| v.reciprocal_w));
         let (w1, w2) = (f64::from(v1.reciprocal_w), f64::from(v2.reciprocal_w));
         for (i, ((&c0, &c1), &c2)) in v0.varyings.iter().zip(v1.varyings).zip(v2.varyings).enumerate() {
-            coefficients.push(if self.is_flat(i) {
+            coefficients.push(if is_flat(self.flat, i) {
                 Coefficients { a: 0.0, b: 0.0, c: c2.to_bits() }
             } else {
                 let c = f64::from(c0);
@@ -372,7 +377,7 @@ impl SetupState {
         });
         let w1 = f64::from(v1.reciprocal_w);
         for (i, (&c0, &c1)) in v0.varyings.iter().zip(v1.varyings).enumerate() {
-            coefficients.push(if self.is_flat(i) {
+            coefficients.push(if is_flat(self.flat, i) {
                 Coefficients { a: 0.0, b: 0.0, c: c1.to_bits() }
             } else {
                 let (a, b) = along((f64::from(c1) - f64::from(c0)) * w1);
@@ -436,10 +441,6 @@ impl SetupState {
         primitive.z.c = f64::from(v0.z);
         primitive.reciprocal_w.c = f64::from(v0.reciprocal_w);
         Ok(primitive)
-    }
-
-    fn is_flat(&self, varying: usize) -> bool {
-        varying < 32 && self.flat >> varying & 1 == 1
     }
 
     /// The depth offset of a primitive with this depth.

@@ -5,11 +5,12 @@
 //! Z = 0.5 [AG p.72].
 //!
 //! A clipped primitive replaces some of its vertices by new ones. Their positions are in memory; their varyings are combinations of those of the
-//! original vertices [AG p.78].
+//! original vertices [AG p.78]. A flat varying is that of the original primitive's last vertex, though a new one may have taken its place: boards draw
+//! piglit's clipped triangles so (interpolation-none-gl_frontcolor-flat-fixed and its like are not among what they fail) [mesa broadcom-rpi3-fails.txt].
 
 pub use crate::fault::rendering::VertexError;
 
-use super::pse::Vertex;
+use super::pse::{self, Vertex};
 use super::{Config, Context, RenderError};
 use crate::binning::primitive_list::{Primitive, vertices_of};
 use crate::binning::vcm::reuse::{self, VertexBatch};
@@ -315,6 +316,9 @@ impl Vertices {
             let start = scratch.len();
             scratch.extend((0..each).map(|varying| {
                 let of = |i: usize| original[i].varyings.get(varying).copied().unwrap_or(0.0);
+                if pse::is_flat(state.flat_shade, varying) {
+                    return of(used - 1);
+                }
                 (0..used).map(|i| f64::from(factors[i]) * f64::from(of(i))).sum::<f64>() as f32
             }));
             *replaced = Some((position, start));
@@ -327,5 +331,50 @@ impl Vertices {
             }
         }
         Ok(setup(vertices, point_size))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::OwnedMemory;
+    use crate::state::GlShader;
+    use std::sync::Arc;
+    use v3d_hw::BusAddr;
+    use v3d_hw::shader_record::{GlFragment, GlVertex};
+
+    /// The varyings of a primitive's last corner, which a new vertex has replaced: a mix of the original ones, in which each has its factor.
+    fn clipped(primitive: ListPrimitive, factors: [f32; 3], flat_shade: u32) -> [f32; 2] {
+        let last = vertices_of(primitive) - 1;
+        let shader = GlShader {
+            address: BusAddr(0),
+            fragment: GlFragment { varyings: 2, ..Default::default() },
+            vertex: GlVertex::default(),
+            coordinate: GlVertex::default(),
+            attributes: Vec::new(),
+        };
+        let state = PipelineState { shader: Some(Shader::Gl(Arc::new(shader))), flat_shade, ..Default::default() };
+        let format = PrimitiveListFormat { data_type: ListDataType::Index16, primitive };
+        let clipped = ClippedPrimitive { address: BusAddr(8).into(), vertices: 1 << last };
+        let memory = OwnedMemory::new(64);
+        for (place, factor) in factors.into_iter().enumerate() {
+            memory.view().write(BusAddr(8 + 12) + 4 * place as u32, &factor.to_le_bytes()).unwrap();
+        }
+        let mut vertices = Vertices::default();
+        let list = vertices.draw(format, &[Primitive { vertices: [0, 1, 2], clipped: Some(clipped) }], &state).unwrap();
+        vertices.sets[0].positions.resize(3, Position::default());
+        vertices.sets[0].varyings = vec![1.0, 1.0, 2.0, 2.0, 8.0, 8.0];
+        let varyings = |corners: [Vertex<'_>; 3], _: f32| <[f32; 2]>::try_from(corners[last].varyings).unwrap();
+        vertices.with_primitive(&list, 0, &state, memory.view(), &mut Vec::new(), varyings).unwrap()
+    }
+
+    /// The coefficients mix the original's varyings [AG p.78]. OpenGL clips colours only after flat shading has given all vertices that of the last one
+    /// [OpenGL 2.1, sections 2.14.7 and 2.14.8].
+    #[test]
+    fn flat_varyings_of_a_clipped_primitive_are_the_original_ones() {
+        for (flat, expected) in [(0b00, [1.5, 1.5]), (0b10, [1.5, 8.0]), (0b01, [8.0, 1.5])] {
+            assert_eq!(clipped(ListPrimitive::Triangles, [0.5, 0.5, 0.0], flat), expected);
+        }
+        assert_eq!(clipped(ListPrimitive::Lines, [0.75, 0.25, 0.0], 0b10), [1.25, 2.0]);
     }
 }
