@@ -203,9 +203,12 @@ impl<V, U, F> Pipeline<V, U, F> {
             Shading::PreShaded => None,
         };
         let programs = Programs { vertex, fragment: FragmentCode::of(fragment), vertex_bytes, varyings };
-        Self::of_built_programs(device, label, programs, &descriptor.state())
+        Ok(Pipeline::of_built_programs(device, label, programs, &descriptor.state())?.feeding())
     }
+}
 
+/// What is the same for all types of vertices and uniforms, and so is compiled once.
+impl Pipeline<(), (), ()> {
     /// The same for programs of a build script.
     #[cfg(not(feature = "wgsl"))]
     fn of_built_programs<P: Platform>(
@@ -328,6 +331,27 @@ impl<V, U, F> Pipeline<V, U, F> {
         })
     }
 
+    /// The same pipeline, with the types that its programs take.
+    pub(crate) fn feeding<V, U, F>(self) -> Pipeline<V, U, F> {
+        Pipeline {
+            label: self.label,
+            memory: self.memory,
+            record: self.record,
+            is_vertex_shaded: self.is_vertex_shaded,
+            fragment: self.fragment,
+            primitive: self.primitive,
+            samples: self.samples,
+            is_64_bit: self.is_64_bit,
+            tail_uniforms: self.tail_uniforms,
+            #[cfg(feature = "wgsl")]
+            order: self.order,
+            state: self.state,
+            feeds: PhantomData,
+        }
+    }
+}
+
+impl<V, U, F> Pipeline<V, U, F> {
     /// The label that it was created with.
     pub const fn label(&self) -> &'static str {
         self.label

@@ -240,7 +240,7 @@ impl Shader {
             vertex_bytes: vertices::stride(self.attributes()),
             varyings: of_fragment.varyings as usize,
         };
-        let pipeline = Pipeline::of_programs(device, label, &programs, state)?;
+        let pipeline = Pipeline::of_programs(device, label, &programs, state)?.feeding();
         Ok(ShaderPipeline { pipeline, stages: Rc::clone(&self.0) })
     }
 
