@@ -35,8 +35,9 @@ pub use crate::fault::tmu::TmuFault;
 
 use crate::memory::Memory;
 use crate::qpu::lanes::Lanes;
-use crate::simd::SimdDispatch;
-use crate::simd::words::{PortableWords, Words};
+use crate::simd::vectors::Vectors;
+use crate::simd::words::Words;
+use crate::simd::{SimdDispatch, SimdTask};
 use texture::Texture;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::TmuCoordinate;
@@ -103,6 +104,23 @@ struct KnownTexture {
     texture: Texture,
     /// `None`: its lookups cannot be computed in vectors.
     prepared: Option<Prepared>,
+}
+
+/// Loads the words at each element's address, whose two lowest bits are ignored.
+struct Gather<'a> {
+    addresses: &'a Lanes,
+    memory: Memory<'a>,
+}
+
+impl SimdTask for Gather<'_> {
+    type Output = Option<Lanes>;
+
+    #[inline(always)]
+    fn run<V: Vectors>(self) -> Self::Output {
+        let numbers = self.addresses.map(|address| BusAddr(address).offset() / 4);
+        let [words] = V::Words::gather(self.memory.words(), [V::Words::load(&numbers)])?;
+        Some(V::Words::store(words))
+    }
 }
 
 /// One QPU's side of a TMU.
@@ -272,10 +290,9 @@ impl Tmu {
 
     /// The same if all of the words are in memory.
     fn gather(&mut self, memory: Memory<'_>) -> Option<Sampled> {
-        let numbers = self.fifos.coordinates[0].map(|address| BusAddr(address).offset() / 4);
-        let [result] = PortableWords::gather(memory.words(), [PortableWords::load(&numbers)])?;
+        let result = self.simd.run(Gather { addresses: &self.fifos.coordinates[0], memory })?;
         self.quads += WORD_QUADS;
-        Some(Sampled { result: PortableWords::store(result), second: None })
+        Some(Sampled { result, second: None })
     }
 
     /// Looks up a texture in vectors, if possible.
