@@ -117,6 +117,15 @@ impl<'p, P: Platform> Device<'p, P> {
         driver.take().ok_or(Error::DeviceClosed)
     }
 
+    /// Drops the control lists that are kept for frames like the last ones: when other frames follow, or none. They are made again when they are needed.
+    ///
+    /// # Errors
+    /// While a frame is being recorded or submitted.
+    pub fn drop_kept_lists(&self) -> Result<(), Error> {
+        self.frames()?.rendering_lists = RenderingLists::default();
+        Ok(())
+    }
+
     /// The pool from which all memory of the device is allocated.
     pub fn pool(&self) -> &Pool {
         &self.0.pool

@@ -193,6 +193,7 @@ fn show(session: &mut Session, entry: &'static SceneEntry, mode: Mode, first: u6
             let answer =
                 draw(session, entry.name, scene.as_mut(), &mut context, Finished::none(&canvas, mode, vsync), first);
             driver(device)?.wait_until_idle();
+            device.drop_kept_lists().map_err(|error| error.to_string())?;
             session.last_times = answer.as_ref().ok().map(|drawn| (drawn.times, counted));
             answer
         }

@@ -64,8 +64,8 @@ use v3d_hw::Layout;
 use v3d_hw::registers::vpm::Vpmbase;
 use v3d_hw::registers::{Register, Thread};
 
-/// Usual number of jobs in flight, for which memory is allocated from the start: one that is binned, one that is rendered, and their successors.
-const JOBS_EXPECTED: usize = 4;
+/// Usual number of jobs in flight at most, for which memory is allocated from the start: two frames of eight passes.
+const JOBS_EXPECTED: usize = 16;
 /// Number of jobs that [`Driver::recent_job`] knows.
 pub const RECENT_JOBS: usize = 16;
 

@@ -386,21 +386,15 @@ pub(crate) fn every_scene<T>(
     draw: impl Fn(&str) -> Result<T>,
 ) -> Result<(Vec<T>, String)> {
     let scenes = list_scenes(console, Instant::now() + patience)?;
-    let warm_up = |SceneLine { name, .. }: &SceneLine| {
-        run_scene(console, name, 0..WARM_UP_FRAMES, Instant::now() + patience).with_context(|| format!("scene {name}"))
-    };
     // The driver's tables grow with the first frames and keep their size.
-    for scene in &scenes {
-        warm_up(scene)?;
+    for SceneLine { name, .. } in &scenes {
+        run_scene(console, name, 0..WARM_UP_FRAMES, Instant::now() + patience)
+            .with_context(|| format!("scene {name}"))?;
     }
     let before = memory_in_use(console, Instant::now() + patience)?;
     let mut drawn = Vec::new();
     for SceneLine { name, .. } in &scenes {
         drawn.push(draw(name).with_context(|| format!("scene {name}"))?);
-    }
-    // Buffers that the device keeps depend on the last scene and on how many of its frames were under way at once, which fewer frames do not reach.
-    if let Some(last) = scenes.last() {
-        warm_up(last)?;
     }
     let after = memory_in_use(console, Instant::now() + patience)?;
     // Less is no loss: buffers that the driver keeps are as large as the last frames needed them.
