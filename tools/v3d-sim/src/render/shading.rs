@@ -74,6 +74,16 @@ impl FrontCount {
     }
 }
 
+/// What early Z leaves of a block.
+struct Visible {
+    /// The masks without the samples that it rejects.
+    masks: Lanes,
+    /// The pixels that have any left.
+    pixels: Mask,
+    /// The pixels of which it rejects samples that the Z test would not.
+    wrongly_hidden: Mask,
+}
+
 /// A primitive that is being rasterised into batches.
 pub(super) struct Drawing<'d, 'a, 'j> {
     pub(super) rasterising: Rasterising<'d>,
@@ -113,13 +123,12 @@ impl Shading<'_, '_> {
         if self.whole_pixels {
             masks = masks.map(|mask| if mask == 0 { 0 } else { 0xf });
         }
-        let mut visible = self.visible::<V>(first, block, &masks);
-        let mut wrongly_hidden = self.wrongly_hidden::<V>(first, block, &masks, &visible.0);
+        let mut visible = self.early_test::<V>(first, block, &masks);
         let mut quads = quads_in(block.pixels);
-        let nobody_asks = self.job.watched.is_none() && wrongly_hidden == 0;
+        let nobody_asks = self.job.watched.is_none() && visible.wrongly_hidden == 0;
         // What is visible does not change before all of the block is in batches, unless a program moves its quads here meanwhile: these do not count.
         let is_settled = nobody_asks && !self.batch.has_quad_of(first);
-        if is_settled && visible.1 == 0 {
+        if is_settled && visible.pixels == 0 {
             let hidden = u64::from(quads.count_ones());
             self.result.counters.add(CounterSource::FepQuads, hidden);
             self.result.counters.add(CounterSource::FepQuadsClipped, hidden);
@@ -129,24 +138,24 @@ impl Shading<'_, '_> {
         let (reverse, coefficients) = (primitive.reverse, self.first);
         // Its lane and its masks, which are those before early Z, are replaced in each use.
         let of_lane = NewQuad { block, lane: 0, masks: &masks, w: &w, pixel: first, reverse, coefficients };
-        if is_settled && self.batch.is_empty() && quads_in(visible.1) == quads_in(ALL) {
+        if is_settled && self.batch.is_empty() && quads_in(visible.pixels) == quads_in(ALL) {
             // All of a block is a batch.
             self.result.counters.add(CounterSource::FepQuads, 4);
-            self.result.pixels += u64::from(visible.1.count_ones());
-            self.batch.fill(&NewQuad { masks: &visible.0, ..of_lane });
+            self.result.pixels += u64::from(visible.pixels.count_ones());
+            self.batch.fill(&NewQuad { masks: &visible.masks, ..of_lane });
             self.shade();
             return;
         }
         if is_settled {
-            let seen = quads_in(visible.1);
+            let seen = quads_in(visible.pixels);
             self.result.counters.add(CounterSource::FepQuads, u64::from(quads.count_ones()));
             self.result.counters.add(CounterSource::FepQuadsClipped, u64::from((quads & !seen).count_ones()));
-            self.result.pixels += u64::from(visible.1.count_ones());
+            self.result.pixels += u64::from(visible.pixels.count_ones());
             let mut left = seen;
             while left != 0 {
                 let lane = left.trailing_zeros() as usize;
                 left &= left - 1;
-                self.batch.push(&NewQuad { lane, masks: &visible.0, pixel: first + lane, ..of_lane });
+                self.batch.push(&NewQuad { lane, masks: &visible.masks, pixel: first + lane, ..of_lane });
                 if self.batch.is_full() {
                     self.shade();
                 }
@@ -164,54 +173,52 @@ impl Shading<'_, '_> {
             let pixel = first + lane;
             if self.batch.contains(pixel) {
                 self.shade();
-                visible = self.visible::<V>(first, block, &masks);
-                wrongly_hidden = self.wrongly_hidden::<V>(first, block, &masks, &visible.0);
+                visible = self.early_test::<V>(first, block, &masks);
             }
-            if wrongly_hidden >> lane & 0xf != 0 {
+            if visible.wrongly_hidden >> lane & 0xf != 0 {
                 self.result.faults.report(RenderFault { at: self.at, error: RenderError::EarlyZOutOfDate });
             }
             if let Some(watched) = watched
                 && masks.0[watched] != 0
-                && visible.0.0[watched] == 0
+                && visible.masks.0[watched] == 0
             {
-                self.record(if wrongly_hidden >> watched & 1 == 1 { Event::WronglyHidden } else { Event::Hidden });
+                self.record(if visible.wrongly_hidden >> watched & 1 == 1 {
+                    Event::WronglyHidden
+                } else {
+                    Event::Hidden
+                });
             }
-            let pixels = visible.1 >> lane & 0xf;
+            let pixels = visible.pixels >> lane & 0xf;
             if pixels == 0 {
                 self.result.counters.add(CounterSource::FepQuadsClipped, 1);
                 continue;
             }
             self.result.pixels += u64::from(pixels.count_ones());
-            self.batch.push(&NewQuad { lane, masks: &visible.0, pixel, ..of_lane });
+            self.batch.push(&NewQuad { lane, masks: &visible.masks, pixel, ..of_lane });
             if self.batch.is_full() {
                 self.shade();
                 if quads != 0 {
-                    visible = self.visible::<V>(first, block, &masks);
-                    wrongly_hidden = self.wrongly_hidden::<V>(first, block, &masks, &visible.0);
+                    visible = self.early_test::<V>(first, block, &masks);
                 }
             }
         }
     }
 
-    /// The masks of a block without samples that early Z rejects, and the pixels that have any left.
+    /// The early Z test of a block, if the draw has one.
     #[inline(always)]
-    pub(super) fn visible<V: Vectors>(&self, pixel: usize, block: &CoveredBlock, masks: &Lanes) -> (Lanes, Mask) {
+    fn early_test<V: Vectors>(&self, pixel: usize, block: &CoveredBlock, masks: &Lanes) -> Visible {
         let covered = block.pixels & block.within_limits;
-        if self.early_z {
-            early_z::visible::<V>(self.tlb, self.state.passing, pixel, &block.z, masks, covered)
-        } else {
-            (*masks, covered)
+        if !self.early_z {
+            return Visible { masks: *masks, pixels: covered, wrongly_hidden: 0 };
         }
-    }
-
-    /// The pixels of a block of which early Z rejects samples that the Z test would not. `visible`: what is left of the masks after early Z.
-    #[inline(always)]
-    fn wrongly_hidden<V: Vectors>(&self, pixel: usize, block: &CoveredBlock, masks: &Lanes, visible: &Lanes) -> Mask {
-        if self.early_z && self.tlb.early.words().is_some() {
-            early_z::wrongly_hidden::<V>(self.tlb, self.state.passing, pixel, &block.z, masks, visible)
-        } else {
-            0
-        }
+        let (tlb, test, z) = (&*self.tlb, self.state.passing, &block.z);
+        let (visible, pixels) = early_z::visible::<V>(tlb, test, pixel, z, masks, covered);
+        // Without early depths of its own a tile is tested against the Z buffer itself.
+        let wrongly_hidden = match tlb.early.words() {
+            Some(_) => early_z::wrongly_hidden::<V>(tlb, test, pixel, z, masks, &visible),
+            None => 0,
+        };
+        Visible { masks: visible, pixels, wrongly_hidden }
     }
 
     /// Records that a primitive covers the watched pixel, an element of a block.
