@@ -123,7 +123,7 @@ impl<C> DrawList<C> {
         // The size of targets is limited to this.
         let (width_px, height_px) = (width_px.min(2048), height_px.min(2048));
         let mut flat = Pipeline::new(device, &PipelineDescriptor::new(label, Shading::PreShaded, &flat::FRAGMENT))?;
-        flat.state = flat.state.with_flat_varyings(1)?;
+        flat.built.state = flat.built.state.with_flat_varyings(1)?;
         Ok(Self {
             label,
             size: Size::new(width_px, height_px),

@@ -399,7 +399,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         if vertices.is_empty() {
             return Ok(());
         }
-        let layout = layout(pipeline.label, primitive, (bytes_of(vertices).into(), V::BYTES), None)?;
+        let layout = layout(pipeline.built.label, primitive, (bytes_of(vertices).into(), V::BYTES), None)?;
         let start = self.memory.place(&mut *self.device.driver()?, &layout.vertices)?;
         let parts = layout.parts.place(start)?;
         let label = "vertices of the frame";
@@ -419,7 +419,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         uniforms: &F,
     ) -> Result<(), Error> {
         if let Some(indices) = indices {
-            self.device.expect_own(pipeline.label, indices)?;
+            self.device.expect_own(pipeline.built.label, indices)?;
         }
         let region = self.place_each(things, words)?;
         let count = (4 * N * things.len()) as u32 / V::BYTES as u32;
@@ -428,7 +428,7 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
             None => PlacedPart::points(region.address(), count)?,
         };
         let label = "things of the frame";
-        let source = DrawVertices { label, memory: indices, primitive: pipeline.primitive, parts: &[part] };
+        let source = DrawVertices { label, memory: indices, primitive: pipeline.built.primitive, parts: &[part] };
         self.recording.draw(self.device, self.memory, pipeline, &source, (&[NoUniforms], uniforms))
     }
 
@@ -466,9 +466,13 @@ impl<'f, 'p, P: Platform> Pass<'f, 'p, P> {
         vertex_uniforms: &U,
         fragment_uniforms: &F,
     ) -> Result<(), Error> {
-        self.device.expect_own(pipeline.label, memory)?;
-        let source =
-            DrawVertices { label: pipeline.label, memory: Some(memory), primitive: pipeline.primitive, parts: &[part] };
+        self.device.expect_own(pipeline.built.label, memory)?;
+        let source = DrawVertices {
+            label: pipeline.built.label,
+            memory: Some(memory),
+            primitive: pipeline.built.primitive,
+            parts: &[part],
+        };
         let uniforms = (core::slice::from_ref(vertex_uniforms), fragment_uniforms);
         self.recording.draw(self.device, self.memory, pipeline, &source, uniforms)
     }

@@ -155,6 +155,13 @@ impl<V, U, F, const N: usize> PipelineDescriptor<'_, V, U, F, N> {
 /// uniforms, `F` of the fragment shader's.
 #[derive(Clone, Debug)]
 pub struct Pipeline<V, U, F> {
+    pub(crate) built: BuiltPipeline,
+    feeds: PhantomData<fn(V, U, F)>,
+}
+
+/// A pipeline without the types of what it is fed with. Code for it is compiled once, and not for each combination of types.
+#[derive(Clone, Debug)]
+pub(crate) struct BuiltPipeline {
     pub(crate) label: &'static str,
     pub(crate) memory: Buffer,
     /// The shader record without the addresses of uniforms and vertices.
@@ -173,7 +180,6 @@ pub struct Pipeline<V, U, F> {
     order: Option<crate::wgsl::replacement::Order>,
     /// The state that is the same in every pass.
     pub(crate) state: FixedState,
-    feeds: PhantomData<fn(V, U, F)>,
 }
 
 impl<V: VertexData, U, F> Pipeline<V, U, F> {
@@ -203,13 +209,12 @@ impl<V, U, F> Pipeline<V, U, F> {
             Shading::PreShaded => None,
         };
         let programs = Programs { vertex, fragment: FragmentCode::of(fragment), vertex_bytes, varyings };
-        Ok(Pipeline::of_built_programs(device, label, programs, &descriptor.state())?.feeding())
+        Ok(Self::of(BuiltPipeline::of_built_programs(device, label, programs, &descriptor.state())?))
     }
 }
 
-/// What is the same for all types of vertices and uniforms, and so is compiled once.
-impl Pipeline<(), (), ()> {
-    /// The same for programs of a build script.
+impl BuiltPipeline {
+    /// Builds it from programs of a build script.
     #[cfg(not(feature = "wgsl"))]
     fn of_built_programs<P: Platform>(
         device: &Device<'_, P>,
@@ -220,7 +225,7 @@ impl Pipeline<(), (), ()> {
         Self::of_programs(device, label, &programs, state)
     }
 
-    /// The same for programs of a build script, or for what replaces them.
+    /// Builds it from programs of a build script, or from what replaces them.
     #[cfg(feature = "wgsl")]
     fn of_built_programs<P: Platform>(
         device: &Device<'_, P>,
@@ -327,57 +332,42 @@ impl Pipeline<(), (), ()> {
             #[cfg(feature = "wgsl")]
             order: None,
             state: state::draw_state(state, fragment).fixed()?,
-            feeds: PhantomData,
         })
-    }
-
-    /// The same pipeline, with the types that its programs take.
-    pub(crate) fn feeding<V, U, F>(self) -> Pipeline<V, U, F> {
-        Pipeline {
-            label: self.label,
-            memory: self.memory,
-            record: self.record,
-            is_vertex_shaded: self.is_vertex_shaded,
-            fragment: self.fragment,
-            primitive: self.primitive,
-            samples: self.samples,
-            is_64_bit: self.is_64_bit,
-            tail_uniforms: self.tail_uniforms,
-            #[cfg(feature = "wgsl")]
-            order: self.order,
-            state: self.state,
-            feeds: PhantomData,
-        }
     }
 }
 
 impl<V, U, F> Pipeline<V, U, F> {
+    /// A built pipeline, whose programs take these types.
+    pub(crate) const fn of(built: BuiltPipeline) -> Self {
+        Self { built, feeds: PhantomData }
+    }
+
     /// The label that it was created with.
     pub const fn label(&self) -> &'static str {
-        self.label
+        self.built.label
     }
 
     /// Address of the fragment shader's first instruction.
     pub const fn fragment_code(&self) -> BusAddr {
-        self.fragment
+        self.built.fragment
     }
 }
 
 impl<V, U, F: UniformData> Pipeline<V, U, F> {
     /// Appends the fragment shader's uniforms, and those of the code behind it.
     pub(crate) fn push_fragment_uniforms(&self, uniforms: &F, stream: &mut UniformStream<'_>) {
-        let push = |stream: &mut UniformStream<'_>| match self.is_64_bit {
+        let push = |stream: &mut UniformStream<'_>| match self.built.is_64_bit {
             Some(true) => uniforms.push_half(stream),
             _ => uniforms.push(stream),
         };
         #[cfg(feature = "wgsl")]
-        match &self.order {
+        match &self.built.order {
             Some(order) => order.push(push, stream),
             None => push(stream),
         }
         #[cfg(not(feature = "wgsl"))]
         push(stream);
-        self.tail_uniforms.iter().for_each(|&word| stream.word(word));
+        self.built.tail_uniforms.iter().for_each(|&word| stream.word(word));
     }
 }
 

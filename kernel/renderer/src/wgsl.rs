@@ -35,9 +35,9 @@ use v3d::Platform;
 use crate::device::Device;
 use crate::mesh::{Indices, Mesh, Primitive};
 use crate::pass::Pass;
-use crate::pipeline::Pipeline;
 use crate::pipeline::programs::{FragmentCode, Programs, VertexCode};
 use crate::pipeline::state::State;
+use crate::pipeline::{BuiltPipeline, Pipeline};
 use crate::untyped::UntypedVertex;
 
 mod error;
@@ -240,7 +240,7 @@ impl Shader {
             vertex_bytes: vertices::stride(self.attributes()),
             varyings: of_fragment.varyings as usize,
         };
-        let pipeline = Pipeline::of_programs(device, label, &programs, state)?.feeding();
+        let pipeline = Pipeline::of(BuiltPipeline::of_programs(device, label, &programs, state)?);
         Ok(ShaderPipeline { pipeline, stages: Rc::clone(&self.0) })
     }
 

@@ -52,7 +52,7 @@ pub(super) struct Labels {
 
 impl Labels {
     const fn of<V, U, F>(pipeline: &Pipeline<V, U, F>, vertices: &'static str) -> Self {
-        Self { pipeline: pipeline.label, vertices, is_vertex_shaded: pipeline.is_vertex_shaded }
+        Self { pipeline: pipeline.built.label, vertices, is_vertex_shaded: pipeline.built.is_vertex_shaded }
     }
 }
 
@@ -108,12 +108,12 @@ impl LastDraw {
     /// Replaces the words by a pipeline's shader record, without uniforms.
     #[inline]
     fn begin<V, U, F>(&mut self, pipeline: &Pipeline<V, U, F>, vertices: BusAddr) {
-        let record = Some((pipeline.memory.address(), vertices));
+        let record = Some((pipeline.built.memory.address(), vertices));
         if self.record == record {
             self.words.truncate(self.record_words);
         } else {
             self.words.clear();
-            pipeline.record.write(vertices, &mut self.words);
+            pipeline.built.record.write(vertices, &mut self.words);
             (self.record, self.record_words) = (record, self.words.len());
         }
     }
@@ -183,7 +183,7 @@ impl Recording {
     ) -> Result<bool, Error> {
         let Some(part) = mesh.only_part() else { return Ok(false) };
         let drawn =
-            Drawn { pipeline: pipeline.memory.address(), mesh: mesh.memory().address(), vertices: part.vertices };
+            Drawn { pipeline: pipeline.built.memory.address(), mesh: mesh.memory().address(), vertices: part.vertices };
         // Fragment uniforms could differ as well.
         if F::WORDS != 0 || self.last.drawn != Some(drawn) || self.list.reserve(1).is_err() {
             return Ok(false);
@@ -198,7 +198,7 @@ impl Recording {
             return Ok(false);
         }
         placed?;
-        self.list.draw_encoded(pipeline.record.state(), region.address(), part.primitives);
+        self.list.draw_encoded(pipeline.built.record.state(), region.address(), part.primitives);
         Ok(true)
     }
 
@@ -212,7 +212,7 @@ impl Recording {
         (instances, fragment_uniforms): (&[U], &F),
     ) -> Result<(), Error> {
         (self.last.drawn, self.last.prepared) = (None, 0);
-        let (address, mesh) = (pipeline.memory.address(), source.address());
+        let (address, mesh) = (pipeline.built.memory.address(), source.address());
         let is_known = self.last.pipeline == Some(address) && self.last.mesh == mesh && mesh.is_some();
         if !is_known {
             self.check(device, pipeline, source)?;
@@ -230,7 +230,7 @@ impl Recording {
         };
         let result = match result {
             Ok(()) if self.owners.len() == start => Ok(()),
-            written => self.settle_owners(device, pipeline.label, start, written),
+            written => self.settle_owners(device, pipeline.built.label, start, written),
         };
         if let Err(error) = result {
             // The pass holds no reference to this pipeline, so another pipeline may later have the same address.
@@ -242,10 +242,10 @@ impl Recording {
         }
         if self.last.state != Some(address) {
             self.list.set_window(self.scissor);
-            self.list.set_fixed(&pipeline.state);
+            self.list.set_fixed(&pipeline.built.state);
             self.last.state = Some(address);
         }
-        let shader = pipeline.record.state();
+        let shader = pipeline.built.record.state();
         match (instances, source.parts) {
             ([_], [part]) => {
                 self.list.draw_encoded(shader, placed.first, part.primitives);
@@ -263,11 +263,11 @@ impl Recording {
         pipeline: &Pipeline<V, U, F>,
         source: &DrawVertices<'_>,
     ) -> Result<(), Error> {
-        let label = pipeline.label;
-        device.expect_own(label, &pipeline.memory)?;
-        self.expect_fit(label, pipeline.is_64_bit, pipeline.samples)?;
-        if source.primitive != pipeline.primitive {
-            return Err(Error::Primitives { label, pipeline: pipeline.primitive, mesh: source.primitive });
+        let label = pipeline.built.label;
+        device.expect_own(label, &pipeline.built.memory)?;
+        self.expect_fit(label, pipeline.built.is_64_bit, pipeline.built.samples)?;
+        if source.primitive != pipeline.built.primitive {
+            return Err(Error::Primitives { label, pipeline: pipeline.built.primitive, mesh: source.primitive });
         }
         Ok(())
     }
@@ -301,9 +301,9 @@ impl Recording {
         (instances, fragment_uniforms): (&[U], &F),
         placed: &mut Placed,
     ) -> Result<(), Error> {
-        let fragment = if F::WORDS == 0 && pipeline.tail_uniforms.is_empty() {
+        let fragment = if F::WORDS == 0 && pipeline.built.tail_uniforms.is_empty() {
             // The program reads no uniforms: any address that the pass keeps allocated is valid.
-            pipeline.memory.address()
+            pipeline.built.memory.address()
         } else {
             self.place_fragment_uniforms(driver, memory, pipeline, fragment_uniforms)?
         };
@@ -333,7 +333,7 @@ impl Recording {
         fragment.next.clear();
         let mut stream = UniformStream::new(&mut fragment.next, &mut self.owners, self.viewport_uniforms);
         pipeline.push_fragment_uniforms(uniforms, &mut stream);
-        expect_valid(&stream, pipeline.label, Stage::Fragment)?;
+        expect_valid(&stream, pipeline.built.label, Stage::Fragment)?;
         fragment.own_addresses = stream.take_own_addresses();
         fragment.place(driver, memory)
     }
@@ -429,7 +429,7 @@ impl Recording {
                     vertices = part.vertices;
                     self.last.begin(pipeline, vertices);
                     set(&mut self.last.words, RecordTemplate::FRAGMENT_UNIFORMS, fragment);
-                    if pipeline.is_vertex_shaded {
+                    if pipeline.built.is_vertex_shaded {
                         uniforms.fill_in(&mut self.last.words);
                     }
                     let region = next(placed.to_next)?;
@@ -494,8 +494,8 @@ impl Recording {
     /// Adds references to the pipeline and the mesh to the pass's owners.
     fn keep<V, U, F>(&mut self, pipeline: &Pipeline<V, U, F>, source: &DrawVertices<'_>) {
         let last = &mut self.last;
-        (last.pipeline, last.mesh) = (Some(pipeline.memory.address()), source.address());
-        for memory in [Some(&pipeline.memory), source.memory].into_iter().flatten() {
+        (last.pipeline, last.mesh) = (Some(pipeline.built.memory.address()), source.address());
+        for memory in [Some(&pipeline.built.memory), source.memory].into_iter().flatten() {
             if let Some(owner) = memory.owner_for(self.number) {
                 self.owners.push(owner);
             }

@@ -109,36 +109,40 @@ impl<U> PreparedDraw<U> {
         fragment_uniforms: &F,
         mut owners: Vec<Owner>,
     ) -> Result<Self, Error> {
-        let label = pipeline.label;
-        device.expect_own(label, &pipeline.memory)?;
+        let label = pipeline.built.label;
+        device.expect_own(label, &pipeline.built.memory)?;
         device.expect_own(mesh.label(), mesh.memory())?;
-        if mesh.primitive() != pipeline.primitive {
-            return Err(Error::Primitives { label, pipeline: pipeline.primitive, mesh: mesh.primitive() });
+        if mesh.primitive() != pipeline.built.primitive {
+            return Err(Error::Primitives { label, pipeline: pipeline.built.primitive, mesh: mesh.primitive() });
         }
-        owners.extend([pipeline.memory.owner(), mesh.memory().owner()]);
+        owners.extend([pipeline.built.memory.owner(), mesh.memory().owner()]);
         let uniforms = place_fragment_uniforms(device, pipeline, fragment_uniforms, &mut owners)?;
         if !owners.iter().all(|owner| device.pool().may_have(owner)) {
             return Err(Error::ForeignDevice { label });
         }
-        let fragment = uniforms.as_ref().unwrap_or(&pipeline.memory).address();
+        let fragment = uniforms.as_ref().unwrap_or(&pipeline.built.memory).address();
         owners.extend(uniforms.as_ref().map(Buffer::owner));
         let mut parts = mesh.parts().iter().map(|part| {
             let mut record = Vec::new();
-            pipeline.record.write(part.vertices, &mut record);
+            pipeline.built.record.write(part.vertices, &mut record);
             set(&mut record, RecordTemplate::FRAGMENT_UNIFORMS, fragment);
-            let list = PreparedRecords::new(pipeline.record.state(), part.primitives)?;
+            let list = PreparedRecords::new(pipeline.built.record.state(), part.primitives)?;
             Ok::<_, Error>(PreparedPart { record, list })
         });
         let Some(first) = parts.next().transpose()? else {
             return Err(Error::MeshBytes { label: mesh.label(), what: "vertices", bytes: 0, unit: V::BYTES });
         };
         let prepared = Prepared {
-            labels: Labels { pipeline: label, vertices: mesh.label(), is_vertex_shaded: pipeline.is_vertex_shaded },
+            labels: Labels {
+                pipeline: label,
+                vertices: mesh.label(),
+                is_vertex_shaded: pipeline.built.is_vertex_shaded,
+            },
             pool: device.pool().clone(),
-            samples: pipeline.samples,
-            is_64_bit: pipeline.is_64_bit,
-            pipeline: pipeline.memory.address(),
-            state: pipeline.state,
+            samples: pipeline.built.samples,
+            is_64_bit: pipeline.built.is_64_bit,
+            pipeline: pipeline.built.memory.address(),
+            state: pipeline.built.state,
             first,
             others: parts.collect::<Result<_, _>>()?,
             owners,
@@ -155,7 +159,7 @@ fn place_fragment_uniforms<P: Platform, V, U, F: UniformData>(
     uniforms: &F,
     owners: &mut Vec<Owner>,
 ) -> Result<Option<Buffer>, Error> {
-    let label = pipeline.label;
+    let label = pipeline.built.label;
     let read = |viewport, owners: &mut Vec<Owner>| {
         let mut words = Vec::new();
         let mut stream = UniformStream::new(&mut words, owners, viewport);
