@@ -117,7 +117,8 @@ impl<'p, P: Platform> Device<'p, P> {
         driver.take().ok_or(Error::DeviceClosed)
     }
 
-    /// Drops the control lists that are kept for frames like the last ones: when other frames follow, or none. They are made again when they are needed.
+    /// Frees the control lists that the device keeps for the passes that it rendered last. Call it when other passes follow, or none. The lists are made again
+    /// when they are needed.
     ///
     /// # Errors
     /// While a frame is being recorded or submitted.

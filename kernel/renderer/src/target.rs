@@ -62,7 +62,8 @@ pub struct TargetDescriptor {
     pub tiling: Tiling,
 }
 
-/// The width in pixels of which rows of a raster image are whole multiples: the hardware rounds a surface's width up to micro-tiles [mesa vc4_resource.c].
+/// A row of a raster image takes a whole multiple of this many pixels in memory: the hardware rounds a surface's width up to micro-tiles
+/// [mesa vc4_resource.c].
 fn raster_unit_px(format: Format) -> u32 {
     micro_tile_px(format.bits()).map_or(1, |(width, _)| width)
 }

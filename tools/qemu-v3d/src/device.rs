@@ -3,7 +3,7 @@
 //! What a register write starts is executed by the [worker](crate::worker). The write waits for it, but only for a moment: a job that takes longer goes on
 //! beside the guest, whose loads then show how far it is. So the interrupt line can change at a register access, and when a job has ended.
 //!
-//! Loads of a guest that [polls](crate::polling) wait as well, shorter.
+//! If the guest [polls](crate::polling), its loads wait as well, for a shorter time.
 
 use crate::capture::Capture;
 use crate::options::{Options, Pause};
@@ -65,8 +65,9 @@ impl Device {
     /// A guest load of the register at byte `offset` of the block, when vCPU 0 has executed `instructions`.
     pub(crate) fn read(&mut self, memory: &Memory<'_>, instructions: u64, offset: u32) -> u32 {
         let polls = self.polling.load(instructions);
-        // Without a limit for writes everything has ended before a load.
-        self.wait(memory, if polls { self.pause.limit().min(polling::PAUSE) } else { Duration::ZERO });
+        // Never longer than a write waits: the option sets that limit.
+        let limit = if polls { self.pause.limit().min(polling::PAUSE) } else { Duration::ZERO };
+        self.wait(memory, limit);
         let value = self.v3d.read(memory, offset);
         self.record(instructions, offset, "->", value);
         value

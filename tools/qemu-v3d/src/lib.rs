@@ -45,8 +45,8 @@
 //! * `budget=N`: how many instructions the shaders of a list, or a user program, may execute before it counts as hung; the default is 5 billion for a list and
 //!   1 billion for a program.
 //! * `pause=MS`: how many milliseconds the guest waits at most for what a register write has started, the default is 10. What takes longer is executed by a
-//!   thread of its own while the guest goes on: registers show how far it is, and the interrupt comes at its end. If the guest polls, which is taken from more
-//!   than 64 loads in close succession, each load waits for 2 ms at most, so that the host's cores are left to what the guest waits for. With
+//!   thread of its own while the guest goes on: registers show how far it is, and the interrupt comes at its end. A guest that makes
+//!   more than 64 loads in close succession is taken to poll: each further load waits for 2 ms at most, so that the host's cores are left to the job. With
 //!   `pause=forever` and with `coherence=check` everything has ended when a write returns.
 //! * `capture=DIR`: writes each job that the guest starts to a folder `DIR/job-000001` and so on, for `v3d replay`, `dump`, `debug` and `stats`; with
 //!   `captured=faulty` only those in which the model finds faults, and those during which the V3D is reset. Programs that are started without a list are no

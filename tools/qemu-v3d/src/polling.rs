@@ -1,16 +1,16 @@
 //! Tells a guest that polls from one that looks at registers now and then.
 //!
-//! While a job runs beside the guest, loads in close succession are taken for polling, and each of them [waits](PAUSE): otherwise they would take the host's
-//! cores away from the job. A driver that serves an interrupt loads some registers too, and then has something else to do, such as to prepare the next
-//! frame: if its loads waited as well, little would be left of the time in which both can work.
+//! A guest that makes many loads in close succession is taken to poll. While a job runs beside it, each further load [waits](PAUSE): otherwise the guest would
+//! take the host's cores away from the job. A driver that serves an interrupt loads some registers too, and then has other work, such as preparing the next
+//! frame. If these loads waited, most of the job would be over before that work began.
 
 use std::time::Duration;
 
 /// How long a load of a guest that polls waits for a job.
 pub(crate) const PAUSE: Duration = Duration::from_millis(2);
 
-/// Loads in close succession that are not taken for polling yet: more than twice those with which the kernel of this repository serves an interrupt and
-/// submits the next job.
+/// Loads in close succession that are not polling yet: more than twice the number with which this repository's kernel serves an interrupt and submits the next
+/// job.
 const FREE_LOADS: u32 = 64;
 /// Instructions after which a load does not belong to the ones before: about a millisecond in QEMU.
 const GAP: u64 = 1_000_000;

@@ -5,8 +5,8 @@
 //! Z = 0.5 [AG p.72].
 //!
 //! A clipped primitive replaces some of its vertices by new ones. Their positions are in memory; their varyings are combinations of those of the
-//! original vertices [AG p.78]. A flat varying is that of the original primitive's last vertex, though a new one may have taken its place: boards draw
-//! piglit's clipped triangles so (interpolation-none-gl_frontcolor-flat-fixed and its like are not among what they fail) [mesa broadcom-rpi3-fails.txt].
+//! original vertices [AG p.78]. A flat varying keeps the value of the original primitive's last vertex, even if the clipper has replaced that vertex:
+//! piglit's interpolation-none-gl_frontcolor-flat-fixed and similar tests need this, and boards pass them [mesa broadcom-rpi3-fails.txt].
 
 pub use crate::fault::rendering::VertexError;
 
@@ -343,7 +343,7 @@ mod tests {
     use v3d_hw::BusAddr;
     use v3d_hw::shader_record::{GlFragment, GlVertex};
 
-    /// The varyings of a primitive's last corner, which a new vertex has replaced: a mix of the original ones, in which each has its factor.
+    /// The varyings of a primitive's last corner after clipping. The vertex that replaces it mixes the original corners' varyings by `factors`.
     fn clipped(primitive: ListPrimitive, factors: [f32; 3], flat_shade: u32) -> [f32; 2] {
         let last = vertices_of(primitive) - 1;
         let shader = GlShader {

@@ -33,7 +33,7 @@ impl Uses {
         instructions.iter().rev().fold(Self::default(), |uses, placed| uses.preceded_by(placed))
     }
 
-    /// Those of an instruction followed by the ones that these are of.
+    /// The uses of an instruction and of the instructions behind it, whose uses are `self`.
     pub(in crate::qpu) fn preceded_by(mut self, placed: &BlockInstruction) -> Self {
         let touches = &placed.instruction.touches;
         let (read, written) = (touches.reads_accumulators, touches.writes_accumulators);
