@@ -52,3 +52,7 @@ mod uploads;
 pub use run::run;
 #[cfg(target_os = "none")]
 pub use session::Session;
+
+/// Why a command that needs the shader compiler does nothing.
+#[cfg(all(target_os = "none", not(feature = "wgsl")))]
+const NO_COMPILER: &str = "this kernel was built without the shader compiler, its feature `wgsl`; `cargo xtask run --compiler` builds it with it";

@@ -3,26 +3,26 @@
 //! The benchmark counts instructions between two reads of IDENT0. There are two frames: one with a few draws, and one with additional draws, whose number is an
 //! argument; the difference is the cost of those draws.
 
+#[cfg(feature = "wgsl")]
+mod run_time;
+
 use alloc::{string::ToString, vec, vec::Vec};
 
 use qpu_shaders::{NoUniforms, smooth, transformed};
 use renderer::{
     Blend, Depth, Error, Format, Mesh, PassDescriptor, Pipeline, PipelineDescriptor, PreparedDraw, Primitive, Sprite,
-    SpriteAtlas, Sprites, Target, TargetDescriptor, Texture, TextureDescriptor,
-    glam::Mat4,
-    pipeline::state::State,
-    rows,
-    wgsl::{self, Shader},
+    SpriteAtlas, Sprites, Target, TargetDescriptor, Texture, TextureDescriptor, glam::Mat4, rows,
 };
 use v3d::{
     hw::{registers::Register, texture::TextureType, tiling::Tiling},
     platform::RegisterAccess,
 };
 
+#[cfg(not(feature = "wgsl"))]
+use super::NO_COMPILER;
 use super::session::{CommandResult, Session};
 use crate::{
     gpu::{GpuDevice, GpuPass},
-    live,
     shell::command::Draws,
 };
 
@@ -57,7 +57,10 @@ pub(super) fn draws(session: &Session, what: Draws, count: u32) -> CommandResult
     let done = match what {
         Draws::Upload => upload(device),
         Draws::Sprites => sprites(device, count),
-        Draws::PreparedAtRunTime => return at_run_time(device, count).map_err(|error| error.to_string()),
+        #[cfg(feature = "wgsl")]
+        Draws::PreparedAtRunTime => return run_time::frames(device, count).map_err(|error| error.to_string()),
+        #[cfg(not(feature = "wgsl"))]
+        Draws::PreparedAtRunTime => return Err(NO_COMPILER.to_string()),
         _ => frames(device, what, count),
     };
     done.map_err(|error| error.to_string())
@@ -97,35 +100,6 @@ fn sprites(device: &GpuDevice, count: u32) -> Result<(), Error> {
         device.wait(fence)?;
     }
     Ok(())
-}
-
-/// What `transformed` of the build script is, compiled now.
-const TRANSFORMED: &str = "
-struct Transform { matrix: mat4x4<f32> }
-@group(0) @binding(0) var<uniform> transform: Transform;
-struct Shaded { @builtin(position) position: vec4<f32>, @location(0) shade: vec3<f32> }
-@vertex fn vs_main(@location(0) position: vec3<f32>, @location(1) color: vec3<f32>) -> Shaded {
-    return Shaded(transform.matrix * vec4(position, 1.0), color);
-}
-@fragment fn fs_main(@location(0) shade: vec3<f32>) -> @location(0) vec4<f32> { return vec4(shade, 1.0); }";
-
-/// The frames of prepared draws with a shader that is compiled at run time.
-fn at_run_time(device: &GpuDevice, count: u32) -> Result<(), wgsl::Error> {
-    let target = target(device)?;
-    let shader = Shader::compile_with(&live::compiler(), "transformed.wgsl", TRANSFORMED)?;
-    let pipeline = shader.pipeline(device, "draws", &State::PLAIN)?;
-    let corners = CORNERS.map(|corner| corner.position);
-    let colors = CORNERS.map(|corner| corner.color);
-    let attributes = [("position", corners.as_flattened().into()), ("color", colors.as_flattened().into())];
-    let mesh = shader.mesh(device, "corners", Primitive::Triangles, &attributes, None)?;
-    let mut draw = pipeline.prepare(device, &mesh, &shader.uniforms())?;
-    let matrix = shader.uniform::<[f32; 16]>("matrix")?;
-    frames_of(device, &target, count, |pass, uniforms| {
-        uniforms.iter().try_for_each(|uniforms| {
-            draw.set(&matrix, &uniforms.matrix)?;
-            draw.draw(pass)
-        })
-    })
 }
 
 fn frames(device: &GpuDevice, what: Draws, count: u32) -> Result<(), Error> {

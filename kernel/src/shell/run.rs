@@ -19,12 +19,10 @@ use crate::{
     terminal::console::{self, Terminal},
 };
 
+#[cfg(not(feature = "wgsl"))]
+use super::NO_COMPILER;
 #[cfg(feature = "wgsl")]
 use super::shader;
-
-/// Why there is no scene `live`.
-#[cfg(not(feature = "wgsl"))]
-const NO_COMPILER: &str = "this kernel was built without its feature `wgsl`, the shader compiler";
 
 /// Timeout of the watchdog.
 const WATCHDOG_MS: u32 = 10_000;

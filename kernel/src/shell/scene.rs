@@ -511,6 +511,10 @@ fn draw(
 /// The scene with a name.
 pub(super) fn find(name: &str) -> Result<&'static SceneEntry, String> {
     SCENES.iter().find(|scene| scene.name == name).ok_or_else(|| {
+        #[cfg(not(feature = "wgsl"))]
+        if name == "live" {
+            return super::NO_COMPILER.into();
+        }
         let names: Vec<&str> = SCENES.iter().map(|scene| scene.name).collect();
         format!("no scene named \"{name}\"; there are: {}", names.join(", "))
     })

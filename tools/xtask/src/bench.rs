@@ -74,7 +74,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     interrupt::watch()?;
     setup::qemu()?.check_plugin()?;
     let workspace = Workspace::find()?;
-    let (kernel, plugin) = build::kernel_and_plugin(&workspace)?;
+    let (kernel, plugin) = build::kernel_and_plugin(&workspace, build::ShaderCompiler::Included)?;
     println!("kernel8.img: {} bytes", std::fs::metadata(&kernel.image)?.len());
     for scene in &scenes {
         eprintln!("==> {scene}");

@@ -28,7 +28,7 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
         return Ok(());
     }
     let workspace = Workspace::find()?;
-    let (kernel, plugin) = kernel_and_plugin(&workspace)?;
+    let (kernel, plugin) = kernel_and_plugin(&workspace, ShaderCompiler::Included)?;
     eprintln!("{}: {} bytes", kernel.image.display(), std::fs::metadata(&kernel.image)?.len());
     eprintln!("{}", plugin.display());
     Ok(())
@@ -45,33 +45,45 @@ pub(crate) struct Kernel {
     pub(crate) veneers: usize,
 }
 
+/// Whether the kernel can compile shaders. Its WGSL compiler is a third of what there is to build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ShaderCompiler {
+    /// It can: the kernel as boards boot it.
+    Included,
+    /// It has no scene `live`, and no command that takes a shader's source.
+    LeftOut,
+}
+
 /// Builds both.
-pub(crate) fn kernel_and_plugin(workspace: &Workspace) -> Result<(Kernel, PathBuf)> {
-    let (kernel, plugin) = kernel_beside_plugin(workspace);
+pub(crate) fn kernel_and_plugin(workspace: &Workspace, compiler: ShaderCompiler) -> Result<(Kernel, PathBuf)> {
+    let (kernel, plugin) = kernel_beside_plugin(workspace, compiler);
     Ok((kernel?, plugin?))
 }
 
 /// Builds both; one that fails leaves the other.
-pub(crate) fn kernel_beside_plugin(workspace: &Workspace) -> (Result<Kernel>, Result<PathBuf>) {
+pub(crate) fn kernel_beside_plugin(
+    workspace: &Workspace,
+    compiler: ShaderCompiler,
+) -> (Result<Kernel>, Result<PathBuf>) {
     std::thread::scope(|scope| {
         let plugin = scope.spawn(|| plugin(workspace));
-        let kernel = kernel(workspace);
+        let kernel = kernel(workspace, compiler);
         let plugin = plugin.join().map_err(|_| anyhow::anyhow!("the thread that builds the plugin panicked"));
         (kernel, plugin.flatten())
     })
 }
 
 /// Builds the kernel.
-pub(crate) fn kernel(workspace: &Workspace) -> Result<Kernel> {
+pub(crate) fn kernel(workspace: &Workspace, compiler: ShaderCompiler) -> Result<Kernel> {
     setup::kernel_target()?;
     let folder = workspace.target.join(KERNEL_TARGET).join("release");
     let (elf, image) = (folder.join("kernel"), folder.join("kernel8.img"));
     announce("the kernel", &elf);
-    compile(
-        workspace,
-        Progress::Shown,
-        &["--package", "kernel", "--bin", "kernel", "--release", "--target", KERNEL_TARGET],
-    )?;
+    let mut arguments = vec!["--package", "kernel", "--bin", "kernel", "--release", "--target", KERNEL_TARGET];
+    if compiler == ShaderCompiler::LeftOut {
+        arguments.push("--no-default-features");
+    }
+    compile(workspace, Progress::Shown, &arguments)?;
     let bytes = std::fs::read(&elf).with_context(|| format!("cannot read {}", elf.display()))?;
     let mut flat = kernel_image::from_elf(&bytes).with_context(|| format!("{} is not a kernel", elf.display()))?;
     let code = Code::of(&bytes)?;

@@ -36,7 +36,7 @@ impl FarEnd {
             return Ok(Self::Board(console));
         }
         setup::qemu()?.check_plugin()?;
-        let (kernel, plugin) = build::kernel_and_plugin(workspace)?;
+        let (kernel, plugin) = build::kernel_and_plugin(workspace, build::ShaderCompiler::Included)?;
         let options = qemu::Options::with_v3d(&kernel.image, &plugin);
         let machine = Qemu::start(options, workspace.scratch()?)?;
         machine.console.wait_ready(Instant::now() + BOOT_PATIENCE)?;

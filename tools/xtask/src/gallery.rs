@@ -100,7 +100,7 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
     let workspace = Workspace::find()?;
     let folder = options.folder.clone().unwrap_or_else(|| workspace.target.join("gallery"));
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let (kernel, plugin) = build::kernel_and_plugin(&workspace)?;
+    let (kernel, plugin) = build::kernel_and_plugin(&workspace, build::ShaderCompiler::Included)?;
     eprintln!("==> starting QEMU");
     let machine = Qemu::start(qemu::Options::with_v3d(&kernel.image, &plugin), workspace.scratch()?)?;
     machine.console.wait_ready(Instant::now() + PATIENCE)?;

@@ -138,7 +138,7 @@ fn is_archive(bytes: &[u8]) -> bool {
 /// Writes the archive to the output file.
 fn write_archive(request: &Request) -> Result<()> {
     let workspace = Workspace::find()?;
-    let kernel = build::kernel(&workspace)?;
+    let kernel = build::kernel(&workspace, build::ShaderCompiler::Included)?;
     let archive = archive::build(&archive_files(&workspace, &kernel.image)?)?;
     if let Some(path) = &request.output {
         whole_file::write(path, &archive)?;
@@ -161,7 +161,7 @@ fn write_image(request: &Request) -> Result<()> {
         (true, None) => bail!("--device-tree takes the device trees from a folder: name it with --firmware"),
     };
     let workspace = Workspace::find()?;
-    let kernel = build::kernel(&workspace)?;
+    let kernel = build::kernel(&workspace, build::ShaderCompiler::Included)?;
     let files = image_files(&workspace, &kernel.image, firmware.as_deref().unwrap_or_default(), &device_trees)?;
     let image = card::build(&files)?;
     if let Some(path) = &request.output {

@@ -103,7 +103,7 @@ pub(crate) fn task(mut arguments: lexopt::Parser) -> Result<()> {
     }
     setup::qemu()?.check_plugin()?;
     let workspace = Workspace::find()?;
-    let (kernel, plugin) = build::kernel_and_plugin(&workspace)?;
+    let (kernel, plugin) = build::kernel_and_plugin(&workspace, build::ShaderCompiler::Included)?;
     let window = !headless && setup::has_display() && setup::window().is_ok();
     eprintln!("==> starting QEMU");
     let options = qemu::Options { window, ..qemu::Options::with_v3d(&kernel.image, &plugin) };

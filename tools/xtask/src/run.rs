@@ -1,7 +1,7 @@
 //! `cargo xtask run`: boots the kernel and shows a scene.
 
 use crate::bench::frame_rate::{FrameRate, Table};
-use crate::build;
+use crate::build::{self, ShaderCompiler};
 use crate::far_end::board;
 use crate::far_end::card::Card;
 use crate::far_end::console::{Console, FrameLine};
@@ -35,6 +35,8 @@ draws a number of frames and the run ends.
   --headless          no window and, without --shell, no shell: for scripts
   --shell             use the kernel's shell on this terminal
   --frames N          draw N frames, then end (default 3)
+  --compiler          a kernel that can compile shaders, for its commands `shader` and `scene load`: its first build takes half
+                      as long again; the scene live and `all` have it without this option
   --screenshot FILE   save the screen as a PNG file, after the last frame or when Ctrl-T is pressed
   --timeout SECONDS   time limit for boot or a scene (default 300, plus 2 per frame)
   --serial FILE       also write the kernel's output to FILE
@@ -60,6 +62,8 @@ Exit status 0 if the kernel reports all frames as done; otherwise a message give
 const DEFAULT_SCENE: &str = "water";
 /// The argument that selects all scenes.
 const EVERY_SCENE: &str = "all";
+/// The scene that draws with shaders which the kernel compiles.
+const LIVE_SCENE: &str = "live";
 /// Default number of frames if there is neither a display nor a terminal.
 const DEFAULT_FRAMES: u64 = 3;
 /// Default time limit for boot or a scene, and the additional time per frame.
@@ -79,6 +83,7 @@ struct Options {
     headless: bool,
     shell: bool,
     frames: Option<u64>,
+    compiler: bool,
     screenshot: Option<PathBuf>,
     timeout: Option<Duration>,
     serial: Option<PathBuf>,
@@ -101,6 +106,7 @@ impl Options {
                 Long("headless") => options.headless = true,
                 Long("shell") => options.shell = true,
                 Long("frames") => options.frames = Some(arguments.value()?.parse()?),
+                Long("compiler") => options.compiler = true,
                 Long("screenshot") => options.screenshot = Some(arguments.value()?.into()),
                 Long("timeout") => {
                     options.timeout = Some(Duration::from_secs(arguments.value()?.parse::<u32>()?.into()))
@@ -127,6 +133,9 @@ impl Options {
         }
         if options.shell && (options.frames.is_some() || options.scene.as_deref() == Some(EVERY_SCENE)) {
             bail!("--frames does not apply to --shell: type `scene run NAME frames N` in the shell");
+        }
+        if options.board.is_some() && options.compiler {
+            bail!("--compiler chooses the kernel for QEMU; a board has the one on its card");
         }
         if options.board.is_some() && options.screenshot.is_some() {
             bail!("--screenshot needs QEMU; a board only prints the CRCs of its frames");
@@ -161,6 +170,15 @@ impl Options {
             Form::Watched
         } else {
             Form::Finite
+        }
+    }
+
+    /// Which kernel is built.
+    fn shader_compiler(&self) -> ShaderCompiler {
+        match self.scene.as_deref() {
+            Some(LIVE_SCENE | EVERY_SCENE) => ShaderCompiler::Included,
+            _ if self.compiler => ShaderCompiler::Included,
+            _ => ShaderCompiler::LeftOut,
         }
     }
 
@@ -250,9 +268,9 @@ fn in_qemu(options: &Options, terminal: bool) -> Result<()> {
     }
     let workspace = Workspace::find()?;
     let (kernel, plugin) = if options.no_v3d {
-        (build::kernel(&workspace)?, None)
+        (build::kernel(&workspace, options.shader_compiler())?, None)
     } else {
-        let (kernel, plugin) = build::kernel_and_plugin(&workspace)?;
+        let (kernel, plugin) = build::kernel_and_plugin(&workspace, options.shader_compiler())?;
         (kernel, Some(plugin))
     };
     let window = !options.headless && setup::has_display() && can_show_window();
@@ -580,9 +598,21 @@ mod tests {
             (vec!["--mailbox", "silent", "--no-v3d"], "plugin"),
             (vec!["--firmware", "board,trace=x"], "with + between"),
             (vec!["--firmware", "board", "--no-v3d"], "plugin"),
+            (vec!["--compiler", "--board", "/dev/ttyUSB0"], "card"),
         ] {
             let message = format!("{:#}", parse(&arguments).unwrap_err());
             assert!(message.contains(part), "{arguments:?}: {message}");
+        }
+    }
+
+    #[test]
+    fn only_what_compiles_shaders_builds_the_compiler() {
+        let kernel = |arguments: &[&str]| parse(arguments).unwrap().unwrap().shader_compiler();
+        for arguments in [vec!["live"], vec!["all"], vec!["water", "--compiler"]] {
+            assert_eq!(kernel(&arguments), ShaderCompiler::Included, "{arguments:?}");
+        }
+        for arguments in [vec![], vec!["water"], vec!["--shell"]] {
+            assert_eq!(kernel(&arguments), ShaderCompiler::LeftOut, "{arguments:?}");
         }
     }
 

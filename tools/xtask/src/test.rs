@@ -133,12 +133,18 @@ fn host_lints(workspace: &Workspace) -> Result<String> {
 
 fn target_lints(workspace: &Workspace) -> Result<String> {
     setup::kernel_target()?;
-    let mut arguments = vec!["clippy", "--quiet", "--target", KERNEL_TARGET, "--lib", "--bins"];
-    arguments.extend(UNOPTIMISED);
-    arguments.extend(KERNEL_CRATES.iter().flat_map(|name| ["--package", name]));
-    arguments.extend(SHARED_FEATURES);
-    arguments.extend(["--", "-D", "warnings"]);
-    run_cargo(workspace, &arguments)
+    let lint = |selection: &[&str]| {
+        let mut arguments = vec!["clippy", "--quiet", "--target", KERNEL_TARGET, "--lib", "--bins"];
+        arguments.extend(UNOPTIMISED);
+        arguments.extend(selection);
+        arguments.extend(SHARED_FEATURES);
+        arguments.extend(["--", "-D", "warnings"]);
+        run_cargo(workspace, &arguments)
+    };
+    let crates: Vec<&str> = KERNEL_CRATES.iter().flat_map(|name| ["--package", name]).collect();
+    lint(&crates)?;
+    // The kernel without the shader compiler, as `cargo xtask run` builds it.
+    lint(&["--package", "kernel", "--no-default-features"])
 }
 
 /// Runs the steps in QEMU.
@@ -151,7 +157,7 @@ fn in_qemu(steps: &mut Steps, workspace: &Workspace) {
     // All steps in QEMU need these, so they are never left out.
     let (mut code, mut plugin) = (None, None);
     steps.run_always(BUILDS[0], || {
-        let (kernel, beside) = build::kernel_beside_plugin(workspace);
+        let (kernel, beside) = build::kernel_beside_plugin(workspace, build::ShaderCompiler::Included);
         plugin = Some(beside);
         let kernel = kernel?;
         let bytes = std::fs::metadata(&kernel.image)?.len();
