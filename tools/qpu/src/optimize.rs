@@ -2,17 +2,18 @@
 //!
 //! Basic blocks are list-scheduled: operations of the add ALU are paired with operations of the mul ALU, latencies (register files, SFU, TMU) are filled with
 //! independent instructions, and unnecessary nops are removed. Nops in the delay slots of branches, program ends and thread switches are replaced by preceding
-//! instructions.
+//! instructions, those of branches then by instructions from behind the branch, on either path.
 //!
 //! # Correctness
 //! An instruction is moved over another only if neither writes what the other reads or writes, and accesses to one kind of peripheral keep their order. The
-//! result is checked: a block that would break a rule which the original block keeps is left unchanged.
+//! result is checked: a block that would break a rule which the original block keeps is left unchanged, also where a subroutine returns to.
 //!
 //! Programs that compute with addresses of labels, or have data between their instructions, are refused, because they depend on the layout of the code. Jump
 //! tables after a call, which an offset indexes, are left unchanged.
 //!
 //! | file | contents |
 //! |---|---|
+//! | `behind_branches` | filling delay slots from the branch's target and from the path past it |
 //! | `code_address` | which registers hold addresses of code, and which code must therefore not move |
 //! | `effects` | dependences between instructions |
 //! | `merge` | merging two instructions into one |
@@ -31,6 +32,7 @@ use crate::check::flow::Flow;
 use crate::check::{Finding, check};
 use crate::interface::Interface;
 
+mod behind_branches;
 mod code_address;
 mod effects;
 mod merge;
@@ -125,17 +127,26 @@ fn takes_left_over(word: u64) -> bool {
         || !alu.op_mul.acts() && alu.waddr_mul != NO_REGISTER
 }
 
+/// Where a branch goes.
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    /// Index of the branch in the original program.
+    branch: usize,
+    /// Index of the block's first word in the original program.
+    start: usize,
+    /// Number of the block's instructions that the branch skips, because they are in its delay slots.
+    skip: usize,
+}
+
 struct Program<'a> {
     interface: &'a Interface,
     length: usize,
     blocks: Vec<Block>,
-    /// Branches of the original program, each with its target.
-    targets: Vec<(usize, usize)>,
+    targets: Vec<Target>,
     /// Findings of the checker for the original program, which the result may have as well.
     findings: Vec<Finding>,
-    /// Number of rotations of an accumulator that the previous instruction wrote. The checker accepts them under some conditions, but the result must not
-    /// have more of them.
-    rotation_risks: usize,
+    /// Number of risks that the checker does not see or accepts, of which the result must not have more: see [`near_risks`] and [`risks_over_returns`].
+    risks: [usize; 2],
 }
 
 impl<'a> Program<'a> {
@@ -179,7 +190,7 @@ impl<'a> Program<'a> {
                         let target = usize::try_from(target).ok().filter(|&target| target <= length);
                         let target = target.ok_or(Refused::at(Reason::UnknownTarget, at))?;
                         starts[target] = true;
-                        targets.push((at, target));
+                        targets.push(Target { branch: at, start: target, skip: 0 });
                     }
                     // A return goes to the instruction after the call; branches into a jump table are handled above.
                     None if matches!(Instruction::decode(words[at]), Instruction::Branch(b) if b.reg && b.immediate == 0) =>
@@ -200,14 +211,10 @@ impl<'a> Program<'a> {
                 block.lines.push(line);
             }
         }
-        Ok(Self {
-            interface,
-            length,
-            blocks,
-            targets,
-            findings: check(words, info, interface),
-            rotation_risks: rotation_risks(words),
-        })
+        let findings = check(words, info, interface);
+        let mut program = Self { interface, length, blocks, targets, findings, risks: [0; 2] };
+        program.risks = program.risks_of(words);
+        Ok(program)
     }
 
     /// The current program: its words, and the new index of each original block start.
@@ -231,8 +238,8 @@ impl<'a> Program<'a> {
         }
         places[next..].fill(words.len());
         for (at, origin) in branches {
-            if let Some(&(_, target)) = self.targets.iter().find(|(branch, _)| *branch == origin) {
-                let distance = (places[target] as i64 - at as i64 - 4) * 8;
+            if let Some(target) = self.targets.iter().find(|target| target.branch == origin) {
+                let distance = ((places[target.start] + target.skip) as i64 - at as i64 - 4) * 8;
                 words[at] = words[at] & !0xffff_ffff | u64::from(distance as u32);
             }
         }
@@ -244,10 +251,19 @@ impl<'a> Program<'a> {
         let (words, info, _) = self.assemble();
         let found = check(&words, &info, self.interface);
         let count = |list: &[Finding], code| list.iter().filter(|finding| finding.code == code).count();
-        if rotation_risks(&words) > self.rotation_risks {
+        if self.risks_of(&words).into_iter().zip(self.risks).any(|(new, old)| new > old) {
             return false;
         }
         found.iter().all(|finding| count(&found, finding.code) <= count(&self.findings, finding.code))
+    }
+
+    /// The risks in the words of [`Self::assemble`].
+    fn risks_of(&self, words: &[u64]) -> [usize; 2] {
+        let facts: Vec<Facts> = words.iter().map(|&word| Facts::of(word)).collect();
+        let flow = Flow::of(&facts);
+        let in_table = self.blocks.iter().flat_map(|block| core::iter::repeat_n(block.in_table, block.lines.len()));
+        let tables: Vec<usize> = in_table.enumerate().filter(|&(_, in_table)| in_table).map(|(at, _)| at).collect();
+        [near_risks(&facts, &flow), risks_over_returns(words, &facts, &flow, &tables)]
     }
 
     fn improve(&mut self) {
@@ -258,6 +274,7 @@ impl<'a> Program<'a> {
                 self.fill_slots(at, &original);
             }
         }
+        self.fill_from_behind();
     }
 
     /// Replaces a block by a faster schedule, if there is a valid one.
@@ -343,7 +360,7 @@ impl<'a> Program<'a> {
     /// The branch, end or switch after a block with its delay slots, if the block is its only predecessor.
     fn slots_after(&self, at: usize) -> Option<Vec<Line>> {
         let next = self.blocks.get(at + 1).filter(|next| next.fixed && !next.in_table)?;
-        let arrives = self.targets.iter().any(|&(_, target)| target == next.start);
+        let arrives = self.targets.iter().any(|target| target.start == next.start);
         (!arrives && !next.lines.first()?.info.target).then(|| next.lines.clone())
     }
 
@@ -379,14 +396,34 @@ fn keeps_distances<'l>(lines: impl Iterator<Item = &'l Line>) -> bool {
     })
 }
 
-/// Number of rotations of an accumulator that the previous instruction writes, under any conditions.
-fn rotation_risks(words: &[u64]) -> usize {
-    let facts: Vec<Facts> = words.iter().map(|&word| Facts::of(word)).collect();
-    let flow = Flow::of(&facts);
+/// Number of neighbours of which the second reads a register of a file, or rotates an accumulator, that the first writes, under any conditions.
+fn near_risks(facts: &[Facts], flow: &Flow) -> usize {
     let risky = |first: &Facts, next: &Facts| {
         let written = first.accesses.writes.iter().fold(0, |bits, write| bits | write.accumulator());
-        next.accesses.rotated & written != 0
+        next.accesses.rotated & written != 0 || next.reads_register_of(first)
     };
     let pairs = flow.nodes().flat_map(|node| flow.successors(node).iter().map(move |next| (node, next)));
     pairs.filter(|&(node, next)| risky(&facts[flow.at(node)], &facts[flow.at(next)])).count()
+}
+
+/// Number of distances that are too short between the last two delay slots of branches to computed addresses, and where these may go: the checker knows no path
+/// from the one to the other.
+fn risks_over_returns(words: &[u64], facts: &[Facts], flow: &Flow, tables: &[usize]) -> usize {
+    let behind_calls = flow.entries().iter().skip(1).map(|&entry| flow.at(entry));
+    let arrivals: Vec<usize> = behind_calls.chain(tables.iter().copied()).collect();
+    let effects = |at: usize| words.get(at).map(|&word| Effects::of(word));
+    let mut count = 0;
+    let is_computed = |facts: &Facts| facts.branch.is_some_and(|branch| branch.distance.is_none());
+    let branches = facts.iter().enumerate().filter(|(_, facts)| is_computed(facts));
+    for (last, at) in
+        branches.map(|(at, _)| at + BRANCH_DELAY_SLOTS as usize).flat_map(|last| [(last, last - 1), (last, last)])
+    {
+        let Some(first) = effects(at) else { continue };
+        for arrival in arrivals.iter().flat_map(|&arrival| [(0, arrival), (1, arrival + 1)]) {
+            let Some(later) = effects(arrival.1) else { continue };
+            let steps = last - at + 1 + arrival.0;
+            count += usize::from(first.distance_to(&later).is_some_and(|distance| distance > steps));
+        }
+    }
+    count
 }

@@ -1,7 +1,7 @@
 //! Optimized programs compute the same as the originals, in the model, from random states.
 //!
 //! Suite `straight` is random straight-line code, suite `loops` has a loop around some of it, suite `lookups` has TMU lookups with other work around them, and
-//! suite `branches` skips parts on conditions that random values decide. `QPU_CASES=LO..HI` chooses the cases.
+//! suite `branches` skips parts on conditions that random values decide, suite `calls` calls a subroutine. `QPU_CASES=LO..HI` chooses the cases.
 #![cfg(feature = "model")]
 
 use std::fmt::Write;
@@ -51,6 +51,8 @@ const CODE: u32 = 0x1000;
 const UNIFORMS: u32 = 0x8000;
 const DATA: u32 = 0xa000;
 const SIZE: usize = 0xc000;
+/// The register of file A that calls write.
+const LINK: usize = 30;
 
 fn run(assembly: &Assembly, seed: u64) -> Outcome {
     let owned = OwnedMemory::new(SIZE);
@@ -82,6 +84,8 @@ fn run(assembly: &Assembly, seed: u64) -> Outcome {
     let mut registers = qpu.registers().visible().to_vec();
     // r4 may contain an unused result, whose time of arrival does not matter.
     registers.truncate(64 + 4);
+    // Addresses differ, because code has moved.
+    registers[LINK] = Lanes::default();
     let flags = (qpu.flags().zero, qpu.flags().negative, qpu.flags().carry);
     let faults = qpu.take_faults().faults().iter().map(ToString::to_string).collect();
     // The code itself is different.
@@ -164,6 +168,7 @@ enum Suite {
     Loops,
     Lookups,
     Branches,
+    Calls,
 }
 
 impl Suite {
@@ -173,6 +178,7 @@ impl Suite {
             Self::Loops => "loops",
             Self::Lookups => "lookups",
             Self::Branches => "branches",
+            Self::Calls => "calls",
         }
     }
 }
@@ -213,6 +219,13 @@ fn program(random: &mut Random, suite: Suite) -> String {
                 text.push_str(&lookups(random));
             }
         }
+        Suite::Calls => {
+            for _ in 0..2 {
+                let lines = 1 + random.below(5);
+                text.push_str(&body(random, lines));
+                let _ = writeln!(text, "brr ra{LINK}, r:subroutine\nnop\nnop\nnop");
+            }
+        }
         Suite::Branches => {
             for skip in 0..1 + random.below(3) {
                 let lines = 1 + random.below(5);
@@ -229,6 +242,10 @@ fn program(random: &mut Random, suite: Suite) -> String {
     let lines = 4 + random.below(20);
     text.push_str(&body(random, lines));
     text.push_str("ldi vw_setup, 0x83010000\nldi vw_addr, 0xb000\nread vw_wait\nnop; thrend\nnop\nnop\n");
+    if suite == Suite::Calls {
+        let lines = 1 + random.below(6);
+        let _ = writeln!(text, ":subroutine\n{}bra -, ra{LINK}\nnop\nnop\nnop", body(random, lines));
+    }
     text
 }
 
@@ -245,7 +262,7 @@ fn run_suite(suite: Suite) {
     let name = suite.name();
     let (mut before, mut after, mut faulty, mut stored, mut slots) = (0, 0, 0, 0, 0);
     for case in cases() {
-        let mut random = Random::new(case.wrapping_mul(4) + suite as u64);
+        let mut random = Random::new(case.wrapping_mul(5) + suite as u64);
         let text = program(&mut random, suite);
         let original = assemble(&[Source::new("case", text.clone())], &Options::default());
         let original = original.unwrap_or_else(|diagnostics| panic!("suite {name}, case {case}: {diagnostics}"));
@@ -274,6 +291,11 @@ fn run_suite(suite: Suite) {
     assert!(faulty == 0, "suite {name}: {faulty} programs break rules themselves");
     assert!(slots > 0 || matches!(suite, Suite::Straight | Suite::Lookups), "suite {name}: no branch slot was filled");
     println!("suite {name}: {before} instructions before, {after} after, {slots} slots of branches filled");
+}
+
+#[test]
+fn calls() {
+    run_suite(Suite::Calls);
 }
 
 /// A table of code after a call, as in GPU_FFT: an offset selects an entry, and another one an instruction of it. The table is unchanged, the rest gets
@@ -493,6 +515,101 @@ fn slots_are_not_filled_with_what_the_branch_needs() {
             mov r2, ra0
             nop
             11 -> 9
+        "#]],
+    );
+}
+
+/// The loop begins with the first instructions of its body in the slots of the branch.
+#[test]
+fn slots_are_filled_from_the_target() {
+    check(
+        ":loop\nmov vpm, unif\nmov vpm, 1\nmov vpm, 2\nmov vpm, 3\nbrr -, r:loop\nnop\nnop\nnop\nthrend\nnop\nnop",
+        expect![[r#"
+            :L0
+            mov vpm, unif
+            brr -, r:L0
+            ldi vpm, 0x1
+            ldi vpm, 0x2
+            ldi vpm, 0x3
+            thrend
+            nop
+            nop
+            11 -> 8
+        "#]],
+    );
+    // A copied instruction is executed once more after the last iteration: r0 is replaced there, and the uniform is not.
+    check(
+        ":loop\nmov r0, 5\nmov vpm, r0\nmov vpm, unif\nsub.setf ra0, r0, 3\nbrr.anynz -, r:loop\nnop\nnop\nnop\nmov r0, unif\nmov vpm, r0\n\
+        mov vpm, 3\nthrend\nnop\nnop",
+        expect![[r#"
+            ldi r0, 0x5
+            :L0
+            sub.setf ra0, r0, 3; mov vpm, r0
+            brr.anynz -, r:L0
+            mov vpm, unif
+            ldi r0, 0x5
+            nop
+            mov r0, unif
+            mov vpm, r0
+            ldi vpm, 0x3
+            thrend
+            nop
+            nop
+            14 -> 12
+        "#]],
+    );
+}
+
+/// What only the path past the branch computes moves up, unless the target needs the register's old value.
+#[test]
+fn slots_are_filled_from_the_path_that_is_not_taken() {
+    check(
+        "mov.setf -, unif\nbrr.allz -, r:end\nnop\nnop\nnop\nmov r1, 7\nmov r2, 9\nmov vpm, r1\nmov vpm, r2\n\
+        :end\nmov r1, unif\nmov vpm, r1\nthrend\nnop\nnop",
+        expect![[r#"
+            mov.setf -, unif
+            brr.allz -, r:L0
+            ldi r1, 0x7
+            nop
+            nop
+            ldi r2, 0x9
+            mov vpm, r1
+            mov vpm, r2
+            :L0
+            mov r1, unif
+            mov vpm, r1
+            thrend
+            nop
+            nop
+            14 -> 13
+        "#]],
+    );
+}
+
+/// The first instruction that a subroutine returns to must not read what is written in the return's last slot.
+#[test]
+fn distances_are_kept_where_subroutines_return_to() {
+    check(
+        "mov r0, unif\nbrr ra2, r:f\nnop\nnop\nnop\nadd r1, ra5, 1\nshl r1, r1, 1\nshl r1, r1, 2\nshl r1, r1, 3\nshl r1, r1, 4\n\
+        nop; thrend\nnop\nnop\n:f\nadd r3, r0, 1\nmov ra6, r0\nmov ra7, r3\nmov ra5, r3\nbra -, ra2\nnop\nnop\nnop",
+        expect![[r#"
+            brr ra2, r:L0
+            mov r0, unif
+            add r3, r0, 1; mov ra6, r0
+            nop
+            add r1, ra5, 1
+            shl r1, r1, 1
+            shl r1, r1, 2
+            thrend
+            shl r1, r1, 3
+            shl r1, r1, 4
+            add r3, r0, 1; mov ra6, r0
+            :L0
+            bra -, ra2
+            mov ra7, r3
+            mov ra5, r3
+            nop
+            21 -> 15
         "#]],
     );
 }

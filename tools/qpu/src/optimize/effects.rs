@@ -1,12 +1,13 @@
 //! Dependences and effects of an instruction.
 
 use v3d_hw::qpu::access::Peripheral;
+use v3d_hw::qpu::accesses::{Write, register_bit};
 use v3d_hw::qpu::{Hazard, ReadSource, Signal, SmallImmediate, WriteTarget};
 
 use crate::check::facts::Facts;
 
 /// Registers as bits: file A, file B (32 each), then r0 to r5 and the flags.
-type Set = u128;
+pub(super) type Set = u128;
 
 /// Bit of r0.
 const ACCUMULATORS: u32 = 64;
@@ -68,6 +69,27 @@ impl Effects {
             units,
             facts,
         }
+    }
+
+    /// Registers and flags that it writes, perhaps.
+    pub(super) const fn writes(&self) -> Set {
+        self.writes
+    }
+
+    /// Whether it does nothing besides reading and writing registers and flags.
+    pub(super) fn touches_registers_only(&self) -> bool {
+        self.units == 0 && matches!(self.facts.signal(), Signal::None | Signal::SmallImmediate | Signal::LoadImmediate)
+    }
+
+    /// Registers and flags that are needed before it, if those of `after` are needed after it.
+    pub(super) fn needed_before(&self, after: Set) -> Set {
+        let bit = |write: &Write| match write.target {
+            WriteTarget::Register(number) if write.replaces() => Set::from(register_bit(write.file, number)),
+            _ => 0,
+        };
+        let accesses = &self.facts.accesses;
+        let replaced = accesses.written().fold(0, |bits, write| bits | bit(write));
+        self.reads | after & !(replaced | Set::from(accesses.accumulators_replaced()) << ACCUMULATORS)
     }
 
     /// Whether it has no effect at all.
