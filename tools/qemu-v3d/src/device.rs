@@ -181,18 +181,23 @@ impl Device {
         let mut found = std::mem::take(&mut self.found);
         found.extend(self.v3d.take_faults());
         for fault in found {
-            self.write_line(fault.kind(), &fault);
+            self.write_line(&format!("v3d {}", fault.kind()), &fault);
         }
     }
 
     /// Writes a fault that the model does not know of to the faults' file.
     pub(crate) fn tell(&mut self, fault: &dyn Display) {
-        self.write_line("fault", fault);
+        self.write_line("v3d fault", fault);
     }
 
-    fn write_line(&mut self, kind: &str, fault: &dyn Display) {
-        if let Err(error) = writeln!(self.faults, "v3d {kind}: {fault}") {
-            eprintln!("v3d {kind}: {fault} (and its file cannot be written: {error})");
+    /// Writes what the display does not show to the faults' file.
+    pub(crate) fn tell_of_display(&mut self, sentence: &str) {
+        self.write_line("display", &sentence);
+    }
+
+    fn write_line(&mut self, unit: &str, fault: &dyn Display) {
+        if let Err(error) = writeln!(self.faults, "{unit}: {fault}") {
+            eprintln!("{unit}: {fault} (and its file cannot be written: {error})");
         }
     }
 }

@@ -12,6 +12,9 @@
 //! Jobs are executed by a thread of this library. When one ends that the guest no longer waits for, the thread schedules a call in QEMU's main loop, which
 //! holds the big lock too: only there, and in MMIO callbacks, are results taken back and the interrupt line is set.
 //!
+//! The [display]'s registers are put into the machine in the same way. A timer of QEMU ends its frames, and the [console] of QEMU's window asks for its
+//! picture: both under the big lock.
+//!
 //! With the coherence check, each instruction is [instrumented](instrumentation), and the vCPU's [system registers](system_registers) are read at each start.
 //!
 //! With a trace, vCPU 0's instructions are counted: QEMU calls back at the start of each translated block, with the block's length. A count therefore includes
@@ -21,6 +24,8 @@
 //! QEMU 7.2 and 10.0: `qemu-plugin.h` (`qemu_info_t`, install, translation), `exec/memory.h` (`address_space_map`),
 //! `hw/arm/bcm2835_peripherals.c` (V3D is `gpu-irq` 10 of `bcm2835-ic`). QEMU 11.1: its `qemu-plugin.h`.
 
+mod console;
+mod display;
 mod functions;
 mod instrumentation;
 mod layout;
@@ -29,12 +34,14 @@ mod system_registers;
 
 use crate::coherence::Coherence;
 use crate::device::Device;
+use crate::display::Display;
 use crate::machine::{
     BUS_WINDOW_BYTES, MACHINES, Soc, UART_BYTES, UART_DATA, UART_FLAGS, UART_NEVER_SENT, UART_RECEIVE_EMPTY, V3D_BYTES,
     V3D_IRQ,
 };
 use crate::options::Options;
 use crate::version::WITH_USER_DATA;
+use display::Output;
 use functions::{Qemu, declared_version};
 use instrumentation::Instrumentation;
 use layout::{MemoryRegion, MemoryRegionOps};
@@ -77,6 +84,8 @@ struct State {
     /// The system on a chip that the options name; else, from the first vCPU on, the one that QEMU has.
     soc: Option<Soc>,
     surroundings: Surroundings,
+    /// The display, unless it is switched off.
+    output: Option<Output>,
     /// Input that is still to arrive on a serial port that never sends.
     keys: Option<VecDeque<u8>>,
     /// Looked up at the first access.
@@ -177,8 +186,17 @@ unsafe fn install(id: u64, info: *const QemuInfo, argc: c_int, argv: *const *con
     let register_translation = qemu.qemu_plugin_register_vcpu_tb_trans_cb;
     let keys = options.stuck_uart.as_ref().map(|keys| keys.bytes().chain([b'\r']).collect());
     let surroundings = Surroundings::new(options.firmware, options.properties, options.mailbox);
-    let state =
-        Mutex::new(State { device, soc: options.soc, surroundings, keys, board: None, level: false, registers: None });
+    let output = options.monitor.mode().map(|mode| Output::new(Display::new(mode)));
+    let state = Mutex::new(State {
+        device,
+        soc: options.soc,
+        surroundings,
+        output,
+        keys,
+        board: None,
+        level: false,
+        registers: None,
+    });
     let coherence = if options.coherence { Some((Coherence::default(), Instrumentation::find()?)) } else { None };
     if PLUGIN.set(Plugin { qemu, state, coherence }).is_err() {
         return Err("it is loaded already".to_owned());
@@ -269,7 +287,10 @@ fn first_vcpu() {
     }
     state.soc = Some(soc);
     plugin.qemu.put_registers(c"v3d", &OPS, soc.v3d(), V3D_BYTES);
-    surroundings::install(plugin, soc, &state.surroundings);
+    surroundings::install(plugin, soc, &state.surroundings, state.output.is_none());
+    if let Some(output) = &mut state.output {
+        output.install(&plugin.qemu, soc);
+    }
     if state.keys.is_some() {
         plugin.qemu.put_registers(c"stuck-uart", &STUCK_UART_OPS, soc.uart(), UART_BYTES);
     }

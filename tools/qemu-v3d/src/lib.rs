@@ -9,7 +9,7 @@
 //! qemu-system-aarch64 -M raspi3b -kernel kernel8.img \
 //!     -plugin libqemu_v3d.so[,machine=NAME][,faults=FILE][,trace=FILE][,mailbox=silent|dies|WORD+WORD]\
 //!         [,firmware=WORD+WORD][,stuck-uart=KEYS][,coherence=check][,budget=N]\
-//!         [,pause=MS][,capture=DIR][,captured=all|faulty]
+//!         [,pause=MS][,capture=DIR][,captured=all|faulty][,display=off|WIDTHxHEIGHT]
 //! ```
 //!
 //! * `machine=NAME`: the [machine](machine), one of `raspi0`, `raspi1ap`, `raspi2b`, `raspi3ap` and `raspi3b`, which tells where the registers are.
@@ -52,6 +52,10 @@
 //!   `captured=faulty` only those in which the model finds faults, and those during which the V3D is reset. Programs that are started without a list are no
 //!   jobs. The V3D is several times slower meanwhile, and a folder takes seconds to write if the job's memory lies far apart, as Linux' does.
 //!
+//! * `display=WIDTHxHEIGHT`: the mode that the screen on HDMI prefers: 640x480, 800x600, 1024x768, 1280x720 (the default) or 1920x1080. The HVS, the pixel
+//!   valves and HDMI are [modelled](display), as far as Linux' driver vc4 uses them for RGB: QEMU's window shows the guest's picture as soon as the
+//!   guest has set a mode. `display=off` leaves QEMU's machine as it is: these registers read 0.
+//!
 //! QEMU's plugin interface alone cannot add a device, so the plugin calls QEMU's internal device functions. Debian builds QEMU with loadable modules, and such
 //! a binary exports its whole symbol table. All functions are looked up when the plugin is installed; if one is missing, the plugin reports it and QEMU ends.
 //! One library serves QEMU 7.2 to 11.1: the [version](version) that it declares is chosen when it is loaded, and layouts are compared before they are used.
@@ -68,6 +72,7 @@ mod capture;
 mod coherence;
 mod cpu_caches;
 mod device;
+mod display;
 #[allow(unsafe_code, reason = "QEMU's C ABI: the one module that crosses into the emulator")]
 mod ffi;
 mod firmware;

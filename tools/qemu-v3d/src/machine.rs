@@ -101,6 +101,11 @@ impl Soc {
         }
     }
 
+    /// ARM physical address of the peripheral at this offset from the first.
+    pub(crate) const fn peripheral(self, offset: u64) -> u64 {
+        self.peripherals() + offset
+    }
+
     /// ARM physical address of the V3D's registers.
     pub(crate) const fn v3d(self) -> u64 {
         self.peripherals() + 0xc0_0000

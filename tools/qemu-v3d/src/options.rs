@@ -1,5 +1,6 @@
 //! The plugin's arguments: machine, files, simulated failures, coherence check.
 
+use crate::display::edid::Mode;
 use crate::firmware::{Behaviours, Properties, UnknownBehaviour};
 use crate::machine::{MACHINES, Soc};
 use std::fmt;
@@ -46,6 +47,31 @@ impl Default for Pause {
     }
 }
 
+/// The screen that is connected to HDMI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Monitor(Option<Mode>);
+
+impl Monitor {
+    /// There is no display at all.
+    pub(crate) const OFF: Self = Self(None);
+
+    /// The mode that the screen prefers; `None` if there is no display.
+    pub(crate) const fn mode(self) -> Option<Mode> {
+        self.0
+    }
+
+    /// A mode's name, or `off`.
+    fn parse(text: &str) -> Option<Self> {
+        if text == "off" { Some(Self::OFF) } else { Mode::parse(text).map(|mode| Self(Some(mode))) }
+    }
+}
+
+impl Default for Monitor {
+    fn default() -> Self {
+        Self(Some(Mode::DEFAULT))
+    }
+}
+
 /// The arguments after the plugin's file name in QEMU's `-plugin`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
@@ -73,6 +99,8 @@ pub(crate) struct Options {
     pub(crate) faulty_alone: bool,
     /// The firmware's properties that are added to QEMU's.
     pub(crate) properties: Properties,
+    /// The screen.
+    pub(crate) monitor: Monitor,
 }
 
 /// An argument that the plugin does not have.
@@ -92,10 +120,11 @@ impl fmt::Display for UnknownArgument {
             Self::Argument(argument) => write!(
                 f,
                 "no argument \"{argument}\"; there are machine=auto, machine={}, faults=FILE, trace=FILE, mailbox=silent, mailbox=dies, \
-                 mailbox=none, mailbox={}, firmware=WORD+WORD, capture=DIR, captured=all|faulty, \
+                 mailbox=none, mailbox={}, firmware=WORD+WORD, capture=DIR, captured=all|faulty, display=off|{}, \
                  stuck-uart=KEYS, coherence=check, budget=INSTRUCTIONS and pause=MILLISECONDS|forever",
                 MACHINES.map(|(name, _)| name).join("|"),
                 Properties::WORDS.join("+"),
+                Mode::ALL.map(|mode| mode.name).join("|"),
             ),
             Self::Behaviour(unknown) => unknown.fmt(f),
             Self::Together => f.write_str("capture=DIR and coherence=check each watch memory, and do not go together"),
@@ -131,6 +160,7 @@ impl Options {
                 Some(("capture", folder)) if !folder.is_empty() => options.capture = Some(folder.into()),
                 Some(("captured", "all")) => options.faulty_alone = false,
                 Some(("captured", "faulty")) => options.faulty_alone = true,
+                Some(("display", name)) if let Some(monitor) = Monitor::parse(name) => options.monitor = monitor,
                 Some(("pause", time)) if let Some(pause) = Pause::parse(time) => options.pause = pause,
                 _ => return Err(UnknownArgument::Argument(argument.to_owned())),
             }
@@ -182,20 +212,32 @@ mod tests {
             properties("mailbox=domains").has(Property::Domains) && !properties("mailbox=domains").has(Property::V3d)
         );
         assert!(!properties("mailbox=none").has(Property::Clocks));
+        let mode = |argument: &str| Options::parse([argument]).unwrap().monitor.mode().map(|mode| mode.name);
+        assert_eq!(
+            (mode("display=off"), mode("display=1024x768"), mode("pause=0")),
+            (None, Some("1024x768"), Some("1280x720"))
+        );
         assert_eq!(Options::parse(["pause=forever"]).unwrap().pause, Pause::FOREVER);
         assert_eq!(Options::parse::<&str>([]).unwrap(), Options::default());
     }
 
     #[test]
     fn unknown_argument_is_named() {
-        for argument in
-            ["ram=x", "mailbox=x", "machine=raspi4b", "coherence=x", "budget=0", "budget=1M", "pause=", "pause=-1"]
-        {
+        for argument in [
+            "ram=x",
+            "mailbox=x",
+            "machine=raspi4b",
+            "coherence=x",
+            "budget=0",
+            "pause=",
+            "pause=-1",
+            "display=1280x1024",
+        ] {
             let error = Options::parse([argument]).unwrap_err();
             let expected = format!(
                 "no argument \"{argument}\"; there are machine=auto, machine=raspi0|raspi1ap|raspi2b|raspi3ap|raspi3b, faults=FILE, \
                  trace=FILE, mailbox=silent, mailbox=dies, mailbox=none, mailbox=v3d+domains+expander+clocks, firmware=WORD+WORD, \
-                 capture=DIR, captured=all|faulty, \
+                 capture=DIR, captured=all|faulty, display=off|640x480|800x600|1024x768|1280x720|1920x1080, \
                  stuck-uart=KEYS, coherence=check, budget=INSTRUCTIONS and pause=MILLISECONDS|forever"
             );
             assert_eq!(error.to_string(), expected);

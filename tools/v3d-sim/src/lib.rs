@@ -72,6 +72,7 @@ pub use device::{Config, V3d};
 pub use fault::Fault;
 pub use memory::Memory;
 pub use v3d_hw::registers::Register;
+pub use v3d_hw::{BusAddr, tiling};
 
 /// Makes the examples of the README documentation tests.
 #[cfg(doctest)]

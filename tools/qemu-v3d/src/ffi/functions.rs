@@ -6,7 +6,8 @@
 //!
 //! # Sources
 //! `include/qemu/qemu-plugin.h`, `include/exec/memory.h`, `include/exec/memattrs.h`, `include/hw/qdev-core.h`,
-//! `include/hw/irq.h`, `include/hw/sysbus.h`, `include/sysemu/reset.h`, `include/sysemu/runstate.h`, `include/block/aio.h`, `qapi/misc.json` (`query-version`)
+//! `include/hw/irq.h`, `include/hw/sysbus.h`, `include/sysemu/reset.h`, `include/sysemu/runstate.h`, `include/block/aio.h`, `include/qemu/timer.h`,
+//! `qapi/misc.json` (`query-version`)
 //! of QEMU 7.2 and 10.0; `include/plugins/qemu-plugin.h` of 11.1.
 
 use super::layout::{MemoryRegion, MemoryRegionOps};
@@ -146,6 +147,13 @@ qemu_symbols! {
     object_resolve_path_type: unsafe extern "C" fn(*const c_char, *const c_char, *mut bool) -> *mut c_void,
     qdev_get_gpio_in_named: unsafe extern "C" fn(*mut c_void, *const c_char, c_int) -> *mut c_void,
     qemu_set_irq: unsafe extern "C" fn(*mut c_void, c_int),
+    // The types of clock, and attributes, are enumerations or numbers; then nanoseconds in a unit, the callback and what it is called with.
+    timer_init_full: unsafe extern "C" fn(
+        *mut c_void, *mut c_void, c_int, c_int, c_int, extern "C" fn(*mut c_void), *mut c_void
+    ),
+    timer_mod_ns: unsafe extern "C" fn(*mut c_void, i64),
+    timer_del: unsafe extern "C" fn(*mut c_void),
+    qemu_clock_get_ns: unsafe extern "C" fn(c_int) -> i64,
     // The context of the main loop; functions that it is asked to call are called once, under the big lock.
     qemu_get_aio_context: unsafe extern "C" fn() -> *mut c_void,
     aio_bh_schedule_oneshot_full:

@@ -53,7 +53,7 @@ pub(super) struct Surroundings {
     behaviours: Behaviours,
     properties: Properties,
     firmware: Firmware,
-    power: GraphicsPower,
+    pub(super) power: GraphicsPower,
     /// When the mailbox will stop answering.
     silence: Option<Silence>,
     is_silent: bool,
@@ -74,6 +74,11 @@ impl Surroundings {
         }
     }
 
+    /// Whether the board has a behaviour.
+    pub(super) fn has(&self, behaviour: Behaviour) -> bool {
+        self.behaviours.has(behaviour)
+    }
+
     /// What happens at the V3D's interrupts.
     pub(super) fn v3d_raises_interrupt(&mut self) {
         self.is_silent |= self.silence == Some(Silence::FromFirstInterrupt);
@@ -85,19 +90,22 @@ impl Surroundings {
     }
 }
 
-/// Puts the registers into the machine, when its first vCPU exists, and starts the watchdog.
-pub(super) fn install(plugin: &'static Plugin, soc: Soc, surroundings: &Surroundings) {
+/// Puts the registers into the machine, when its first vCPU exists, and starts the watchdog. The HVS, of which only frames are counted here, is left out if
+/// the [display](super::display) has it.
+pub(super) fn install(plugin: &'static Plugin, soc: Soc, surroundings: &Surroundings, has_hvs: bool) {
     let qemu = &plugin.qemu;
     qemu.put_registers(c"firmware-mailbox", &MAILBOX_OPS, soc.mailbox(), MAILBOX_BYTES);
     // SAFETY: the callback has the type that QEMU declares, and lives as long as the library.
     unsafe { (qemu.qemu_register_reset)(machine_reset, ptr::null_mut()) };
-    if !surroundings.behaviours.has(Behaviour::Board) {
+    if !surroundings.has(Behaviour::Board) {
         return;
     }
     qemu.put_registers(c"power", &POWER_OPS, soc.power(), POWER_BYTES);
     qemu.put_registers(c"bridges", &BRIDGES_OPS, soc.bridges(), BRIDGES_BYTES);
     qemu.put_registers(c"v3d-clock", &CLOCK_OPS, soc.clock(), CLOCK_BYTES);
-    qemu.put_registers(c"hvs", &HVS_OPS, soc.hvs(), HVS_BYTES);
+    if has_hvs {
+        qemu.put_registers(c"hvs", &HVS_OPS, soc.hvs(), HVS_BYTES);
+    }
     std::thread::spawn(move || {
         loop {
             std::thread::sleep(WATCHDOG_INTERVAL);
@@ -118,6 +126,9 @@ extern "C" fn machine_reset(_opaque: *mut c_void) {
     state.surroundings.reset();
     let ram = state.board.map_or(&[][..], |board| board.ram);
     state.device.reset(&Memory::new(ram));
+    if let Some(output) = &mut state.output {
+        output.reset(&plugin.qemu);
+    }
     // The interrupt controller is reset as well.
     state.level = false;
 }
