@@ -7,6 +7,7 @@ mod libraries;
 mod modules;
 mod programs;
 mod test;
+mod window_system;
 
 use crate::interrupt;
 use crate::workspace::Workspace;
@@ -14,7 +15,7 @@ use anyhow::{Context, Result, bail, ensure};
 use guest::{Guest, Plugin};
 use install::Release;
 use lexopt::prelude::*;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 const HELP: &str = "\
@@ -23,17 +24,17 @@ cargo xtask linux run [OPTIONS] [PROGRAM [ARGUMENTS]]
 cargo xtask linux shell [OPTIONS] [FILE...]
 cargo xtask linux test [OPTIONS] [--boots N] [STEP...]
 
-Boots Debian's kernel, unmodified and with its own device tree, on QEMU's raspi3b with the V3D behind it, and draws with Mesa's vc4
-driver. There is no display: programs draw without one (EGL's surfaceless platform).
+Boots Debian's kernel, unmodified and with its own device tree, on QEMU's raspi3b with the V3D and a display behind it, and draws with
+Mesa's vc4 driver: on the screen, or without one (EGL's surfaceless platform).
 
-  setup   downloads Debian's kernel, Mesa and a small system for arm64 into target/linux: 200 MB, 700 MB unpacked, a minute or two.
+  setup   downloads Debian's kernel, Mesa and a small system for arm64 into target/linux: 200 MB, 900 MB unpacked, a minute or two.
           It installs mmdebstrap and a C compiler for arm64, if it may. Nothing of Debian is changed
   run     boots, runs PROGRAM, and brings what it leaves in /out back into the folder of -o. PROGRAM is a file for arm64, or the
           name of a program that Debian's packages have, whose data comes along. Without one, tools/qemu-v3d/guest/draw.c draws gears
-          and a textured cube
+          and a textured cube. kmscube, and es2gears in a window of Weston, draw on the screen, of which pictures are taken
   shell   boots, and gives the serial console with a shell; Ctrl-A X ends QEMU. FILEs are put into /usr/bin
   test    draws with the V3D and with softpipe in the same guest, and compares the pictures; then hang and recovery, overflow memory,
-          power management, performance counters, two processes at once, 4x multisampling, and boots
+          power management, performance counters, two processes at once, 4x multisampling, the screen, the text console on it, and boots
 
   --release N     Debian 12 (Linux 6.1, Mesa 22.3.6) or 13 (Linux 6.12, Mesa 25.0.7) (default 12)
   -o DIR          the folder for what comes back (default target/linux/out)
@@ -41,16 +42,45 @@ driver. There is no display: programs draw without one (EGL's surfaceless platfo
   --faulty        with --capture: only jobs in which the model finds faults
   --trace FILE    all accesses to the V3D's registers
   --cpus N        processors that Linux uses (default 1: the others would wait busily)
+  --screen N      with run: a picture of the screen every N seconds while PROGRAM runs, unless it is dark
+  --display MODE  the mode that the screen prefers: 640x480, 800x600, 1024x768, 1280x720 (default) or 1920x1080; or off
+  --text          Linux shows a text console on the screen
+  --window        QEMU shows the screen in a window
   --boots N       how many boots the test's step `boots` makes (default 20)
 
 To start:
   cargo xtask linux setup
   cargo xtask linux run
+  cargo xtask linux run kmscube
+  cargo xtask linux run es2gears
   cargo xtask linux run glmark2-es2-drm --off-screen -s 256x256 -b texture:duration=5
 ";
 
 /// What the default program draws: a picture of each tenth frame.
 const DEFAULT_SCENES: [&str; 2] = ["gears:31:10", "textured:31:10"];
+
+/// A program that draws on the screen.
+struct OnScreen {
+    name: &'static str,
+    /// The file, and the words that start it if there are no others, so that it ends.
+    file: &'static str,
+    words: &'static [&'static str],
+    /// Seconds between two pictures of the screen.
+    every: u32,
+    /// It is a program of the window system.
+    has_window: bool,
+}
+
+const ON_SCREEN: [OnScreen; 2] = [
+    OnScreen { name: "kmscube", file: "kmscube", words: &["kmscube", "-c", "100"], every: 5, has_window: false },
+    OnScreen {
+        name: "es2gears",
+        file: "es2gears_wayland",
+        words: &["sh", "-c", "timeout 30 es2gears_wayland; true"],
+        every: 5,
+        has_window: true,
+    },
+];
 
 /// What is to be done.
 #[derive(Debug, PartialEq)]
@@ -69,6 +99,10 @@ struct Options {
     plugin: Plugin,
     cpus: u32,
     boots: u32,
+    /// Seconds between two pictures of the screen.
+    screen: Option<u32>,
+    text: bool,
+    window: bool,
 }
 
 impl Options {
@@ -87,6 +121,9 @@ impl Options {
             plugin: Plugin::default(),
             cpus: 1,
             boots: 20,
+            screen: None,
+            text: false,
+            window: false,
         };
         let mut words: Vec<OsString> = Vec::new();
         while let Some(argument) = arguments.next()? {
@@ -98,6 +135,10 @@ impl Options {
                 Long("faulty") => options.plugin.faulty_alone = true,
                 Long("trace") => options.plugin.trace = Some(std::path::absolute(arguments.value()?)?),
                 Long("cpus") => options.cpus = arguments.value()?.parse()?,
+                Long("screen") => options.screen = Some(arguments.value()?.parse()?),
+                Long("display") => options.plugin.display = Some(arguments.value()?.string()?),
+                Long("text") => options.text = true,
+                Long("window") => options.window = true,
                 Long("boots") => options.boots = arguments.value()?.parse()?,
                 Value(word) => {
                     words.push(word);
@@ -138,28 +179,45 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
         return install::setup(&workspace, options.release);
     }
     let system = install::System::of(&workspace, options.release)?;
-    let guest = Guest { workspace: &workspace, system: &system, cpus: options.cpus };
+    let mut guest = Guest {
+        workspace: &workspace,
+        system: &system,
+        cpus: options.cpus,
+        text: options.text,
+        window: options.window,
+        window_system: false,
+    };
     let folder = options.folder.unwrap_or_else(|| workspace.target.join("linux/out"));
     match options.action {
         Action::Setup => Ok(()),
         Action::Shell { files } => guest.shell(&options.plugin, &files),
         Action::Test { steps } => test::run(&guest, &options.plugin, &folder, &steps, options.boots),
         Action::Run { program } => {
-            let (mut files, mut words) = (Vec::new(), Vec::new());
+            let (mut files, mut words, mut screen) = (Vec::new(), Vec::new(), options.screen);
             match program.split_first() {
                 None => {
-                    files.push(programs::draw(&workspace, &system)?);
+                    files.push(programs::own(&workspace, &system, "draw")?);
                     words.extend(["draw", "/out"].map(str::to_owned));
                     words.extend(DEFAULT_SCENES.map(str::to_owned));
                 }
                 Some((name, arguments)) => {
-                    let (file, word) = programs::named(&system, name)?;
+                    let known = ON_SCREEN.iter().find(|known| name == known.name);
+                    let (file, word) = programs::named(&system, known.map_or(name, |known| OsStr::new(known.file)))?;
                     files.extend(file);
                     words.push(word);
                     words.extend(arguments.iter().map(|word| word.to_string_lossy().into_owned()));
+                    if let Some(known) = known {
+                        screen.get_or_insert(known.every);
+                        guest.window_system = known.has_window;
+                        if arguments.is_empty() {
+                            words = known.words.iter().map(|word| (*word).to_owned()).collect();
+                        }
+                    }
                 }
             }
-            let job = format!("part program {}\nsend /out/*\n", guest::quoted(&words));
+            let watch = screen.map_or_else(String::new, |every| format!("watch {every} "));
+            let before = if guest.window_system { "window_system\n" } else { "" };
+            let job = format!("{before}part program {watch}{}\nsend /out/*\n", guest::quoted(&words));
             let outcome = guest.run(&options.plugin, &files, &job, guest::Shown::Everything)?;
             outcome.save(&folder)?;
             let part = outcome.parts.first().context("the guest has not started the program")?;
@@ -194,6 +252,7 @@ mod tests {
             (&["boot"][..], "there is no boot; it is setup, run, shell or test"),
             (&["setup", "x"], "setup takes no other arguments"),
             (&["run", "--cpus", "5"], "--cpus takes 1 to 4"),
+            (&["run", "--screen", "now"], "now"),
             (&["run", "--faulty"], "--faulty belongs to --capture"),
             (&["run", "--release", "11"], "Debian 12 and 13"),
         ] {

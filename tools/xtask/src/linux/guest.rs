@@ -6,7 +6,9 @@
 use super::archive::Archive;
 use super::install::System;
 use super::libraries::Libraries;
+use super::window_system;
 use crate::build;
+use crate::far_end::qmp::Qmp;
 use crate::interrupt;
 use crate::setup;
 use crate::watchdog::Watchdog;
@@ -14,7 +16,7 @@ use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
 use data_encoding::BASE64;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -26,11 +28,14 @@ const SILENCE: Duration = Duration::from_secs(300);
 const GLANCE: Duration = Duration::from_millis(200);
 /// What stands before the lines of the guest's first process.
 const MARK: &str = "### ";
+/// What stands before the name of a picture of the screen, for which the guest waits.
+const SCREEN: &str = "### screen ";
 
-/// The console is the second serial port. Without its poll, Linux does not look for a display every ten seconds, which blocks drawing for one: QEMU has
-/// nothing on that bus.
-const COMMAND_LINE: &str = "console=ttyS1,115200 deferred_probe_timeout=1 cryptomgr.notests=1 drm_kms_helper.poll=0 \
-    drm_kms_helper.fbdev_emulation=0 panic=-1";
+/// The console is the second serial port. Linux need not look every ten seconds whether there is still a screen.
+const COMMAND_LINE: &str =
+    "console=ttyS1,115200 deferred_probe_timeout=1 cryptomgr.notests=1 drm_kms_helper.poll=0 panic=-1";
+/// Without these words, Linux shows a text console on the display.
+const NO_TEXT: &str = "drm_kms_helper.fbdev_emulation=0";
 
 /// Where processors sleep that Linux does not use: within the page that the device tree reserves, behind QEMU's own boot code. Else they wait busily.
 const BED: u32 = 0xf00;
@@ -46,6 +51,8 @@ pub(super) struct Plugin {
     pub(super) faulty_alone: bool,
     /// The file for register accesses.
     pub(super) trace: Option<PathBuf>,
+    /// The mode that the screen prefers, or `off`; the plugin's own choice if absent.
+    pub(super) display: Option<String>,
 }
 
 /// What the user sees of the console.
@@ -62,6 +69,12 @@ pub(super) struct Guest<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) system: &'a System,
     pub(super) cpus: u32,
+    /// Linux shows a text console on the display.
+    pub(super) text: bool,
+    /// QEMU shows its window.
+    pub(super) window: bool,
+    /// The guest has Weston.
+    pub(super) window_system: bool,
 }
 
 /// A named part of a job.
@@ -146,10 +159,14 @@ impl Guest<'_> {
         both.extend(self.archive(files, job)?);
         fs::write(&initial, both).with_context(|| format!("cannot write {}", initial.display()))?;
         let mut command = Command::new(setup::qemu_program());
-        command.args(["-M", "raspi3b", "-display", "none", "-no-reboot", "-serial", "null"]);
+        command.args(["-M", "raspi3b", "-no-reboot", "-serial", "null"]);
+        if !self.window {
+            command.args(["-display", "none"]);
+        }
         command.arg("-kernel").arg(&self.system.kernel).arg("-dtb").arg(&self.system.device_tree);
         command.arg("-initrd").arg(&initial);
-        command.arg("-append").arg(format!("{COMMAND_LINE} maxcpus={}", self.cpus));
+        let text = if self.text { "" } else { NO_TEXT };
+        command.arg("-append").arg(format!("{COMMAND_LINE} maxcpus={} {text}", self.cpus));
         if self.cpus == 1 {
             command.arg("-device").arg(format!("loader,addr={BED:#x},data={SLEEP:#x},data-len=8"));
             for core in 1..=3 {
@@ -164,6 +181,9 @@ impl Guest<'_> {
         if let Some(file) = &plugin.trace {
             argument += &format!(",trace={}", file.display());
         }
+        if let Some(mode) = &plugin.display {
+            argument += &format!(",display={mode}");
+        }
         command.arg("-plugin").arg(argument);
         Ok(command)
     }
@@ -174,6 +194,9 @@ impl Guest<'_> {
         archive.copy("init", &self.workspace.root.join("tools/qemu-v3d/guest/init"))?;
         archive.file("job", job.as_bytes());
         let mut libraries = Libraries::read(&self.system.folder)?;
+        if self.window_system {
+            window_system::add(self.workspace, &self.system.root, &mut libraries, &mut archive)?;
+        }
         for path in files {
             let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
             let name = path.file_name().with_context(|| format!("{} has no name", path.display()))?;
@@ -207,9 +230,12 @@ impl Guest<'_> {
     pub(super) fn run(&self, plugin: &Plugin, files: &[PathBuf], job: &str, shown: Shown) -> Result<Outcome> {
         let scratch = self.workspace.scratch()?;
         let mut command = self.command(plugin, files, job, scratch.path())?;
-        command.args(["-monitor", "none", "-serial", "stdio"]).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut eye = Eye::new(scratch.path());
+        command.args(["-monitor", "none", "-serial", "stdio"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.arg("-qmp").arg(format!("unix:{},server=on,wait=off", eye.socket.display()));
         let start = Instant::now();
         let mut machine = Machine::start(&mut command)?;
+        eye.answers = machine.process.stdin.take();
         let output = machine.process.stdout.take().context("QEMU has no console")?;
         let (sender, lines) = channel();
         std::thread::spawn(move || {
@@ -221,7 +247,7 @@ impl Guest<'_> {
             }
         });
         let mut transcript = Transcript { shown, start, ..Transcript::new() };
-        follow(&lines, &mut transcript)?;
+        follow(&lines, &mut transcript, &mut eye)?;
         drop(machine);
         let mut outcome = transcript.outcome;
         outcome.faults = fs::read_to_string(scratch.path().join("faults")).unwrap_or_default();
@@ -230,14 +256,16 @@ impl Guest<'_> {
 }
 
 /// Takes lines until the job has ended.
-fn follow(lines: &Receiver<String>, transcript: &mut Transcript) -> Result<()> {
+fn follow(lines: &Receiver<String>, transcript: &mut Transcript, eye: &mut Eye) -> Result<()> {
     let mut last = Instant::now();
     loop {
         interrupt::check()?;
         match lines.recv_timeout(GLANCE) {
             Ok(line) => {
                 last = Instant::now();
-                if transcript.take(&line)? {
+                if let Some(name) = line.strip_prefix(SCREEN) {
+                    transcript.outcome.files.extend(eye.look(name)?);
+                } else if transcript.take(&line)? {
                     return Ok(());
                 }
             }
@@ -249,6 +277,37 @@ fn follow(lines: &Receiver<String>, transcript: &mut Transcript) -> Result<()> {
                 bail!("QEMU has ended before the job; the guest's last lines: {}", transcript.end())
             }
         }
+    }
+}
+
+/// Takes pictures of the screen when the guest asks for them, and tells it that they are taken.
+struct Eye {
+    /// QEMU's control socket.
+    socket: PathBuf,
+    /// The file into which QEMU writes pictures.
+    ppm: PathBuf,
+    /// The guest's standard input.
+    answers: Option<std::process::ChildStdin>,
+}
+
+impl Eye {
+    fn new(scratch: &Path) -> Self {
+        // The path of a Unix socket has at most 107 bytes.
+        let absolute = scratch.join("qmp");
+        let here = std::env::current_dir().ok();
+        let socket = here.and_then(|here| Some(absolute.strip_prefix(here).ok()?.to_owned())).unwrap_or(absolute);
+        Self { socket, ppm: scratch.join("screen.ppm"), answers: None }
+    }
+
+    /// A picture of the screen as a file of this name; none if the screen is dark.
+    fn look(&mut self, name: &str) -> Result<Option<(String, Vec<u8>)>> {
+        Qmp::connect(&self.socket)?.screendump(&self.ppm)?;
+        let bytes = fs::read(&self.ppm).with_context(|| format!("cannot read {}", self.ppm.display()))?;
+        let answers = self.answers.as_mut().context("the guest has no input")?;
+        answers.write_all(b"\n").and_then(|()| answers.flush()).context("QEMU takes no input")?;
+        let picture = crate::picture::Picture::from_ppm(&bytes)?;
+        let is_dark = picture.pixels.iter().all(|pixel| *pixel == [0; 3]);
+        Ok((!is_dark).then(|| (format!("{name}.ppm"), bytes)))
     }
 }
 

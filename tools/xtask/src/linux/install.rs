@@ -19,6 +19,9 @@ const PACKAGES: [&str; 6] =
 const GUEST_PACKAGES: &str = "linux-image-arm64,busybox-static,libgl1-mesa-dri,libegl1,libegl-mesa0,libgbm1,libgles2,libegl-dev,libgles-dev,\
     libc6-dev,kmscube,glmark2-es2-drm";
 
+/// A window system, and a program with windows.
+const WINDOW_PACKAGES: &str = "weston,mesa-utils-extra";
+
 /// What Debian's archive is asked for.
 const ARCHIVE: &str = "http://deb.debian.org/debian";
 
@@ -52,6 +55,14 @@ impl Release {
         match self {
             Self::Debian12 => "12",
             Self::Debian13 => "13",
+        }
+    }
+
+    /// Debian's packages for the guest. The window system is tried with Debian 12's alone.
+    fn packages(self) -> String {
+        match self {
+            Self::Debian12 => format!("{GUEST_PACKAGES},{WINDOW_PACKAGES}"),
+            Self::Debian13 => GUEST_PACKAGES.to_owned(),
         }
     }
 
@@ -114,14 +125,17 @@ fn first_folder(folder: &Path, start: &str) -> Option<PathBuf> {
 pub(super) fn setup(workspace: &Workspace, release: Release) -> Result<()> {
     let folder = release.folder(workspace);
     eprintln!("Debian {} for arm64 with its kernel and Mesa, in {}", release.name(), folder.display());
-    eprintln!("  packages: {GUEST_PACKAGES}");
+    let packages = release.packages();
+    eprintln!("  packages: {packages}");
     eprintln!("  200 MB to download, 900 MB unpacked; a minute or two. This machine needs {}", PACKAGES.join(", "));
     setup::apt_install_missing(&PACKAGES)?;
     setup::qemu()?;
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let root = folder.join("root");
-    if !root.is_dir() {
-        download(release, &root)?;
+    let list = folder.join("packages");
+    if !root.is_dir() || fs::read_to_string(&list).ok() != Some(packages.clone()) {
+        download(release, &packages, &root)?;
+        whole_file::write(&list, packages.as_bytes())?;
     }
     eprintln!("==> writing the archive with shell, modules and Mesa");
     let (archive, libraries) = archive(&root)?;
@@ -133,18 +147,20 @@ pub(super) fn setup(workspace: &Workspace, release: Release) -> Result<()> {
 }
 
 /// Unpacks Debian's packages; none of their scripts is run, so that it works without root and on any processor.
-fn download(release: Release, root: &Path) -> Result<()> {
+fn download(release: Release, packages: &str, root: &Path) -> Result<()> {
     let part = root.with_extension("part");
     // What an interruption has left.
     let _ = fs::remove_dir_all(&part);
     eprintln!("==> downloading and unpacking Debian's packages");
     let mut mmdebstrap = Command::new("mmdebstrap");
-    mmdebstrap.args(["--variant=extract", "--arch=arm64", "--quiet"]).arg(format!("--include={GUEST_PACKAGES}"));
+    mmdebstrap.args(["--variant=extract", "--arch=arm64", "--quiet"]).arg(format!("--include={packages}"));
     mmdebstrap.arg(release.suite()).arg(&part).arg(format!("deb {ARCHIVE} {} main", release.suite()));
     let status = mmdebstrap.stdin(Stdio::null()).status().context("mmdebstrap cannot be started")?;
     crate::interrupt::check()?;
     ensure!(status.success(), "mmdebstrap could not fetch Debian's packages: {status}");
-    fs::rename(&part, root)?;
+    // An older one, with other packages.
+    let _ = fs::remove_dir_all(root);
+    fs::rename(&part, root).with_context(|| format!("cannot replace {}", root.display()))?;
     Ok(())
 }
 

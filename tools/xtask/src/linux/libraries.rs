@@ -10,8 +10,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where Debian has libraries for arm64: the first place is the one in the archive.
-pub(super) const FOLDERS: [&str; 2] = ["usr/lib/aarch64-linux-gnu", "lib/aarch64-linux-gnu"];
+/// Where Debian has libraries for arm64: the first place is the one in the archive. The last one has a library that only Weston needs.
+pub(super) const FOLDERS: [&str; 3] =
+    ["usr/lib/aarch64-linux-gnu", "lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu/weston"];
 /// The program that loads others.
 pub(super) const LOADER: &str = "ld-linux-aarch64.so.1";
 

@@ -12,9 +12,10 @@ use std::process::Command;
 /// Where Debian's packages have programs.
 const PROGRAM_FOLDERS: [&str; 2] = ["usr/bin", "bin"];
 
-/// Compiles tools/qemu-v3d/guest/draw.c for the guest, if it is older than its source.
-pub(super) fn draw(workspace: &Workspace, system: &System) -> Result<PathBuf> {
-    let (source, program) = (workspace.root.join("tools/qemu-v3d/guest/draw.c"), system.folder.join("draw"));
+/// Compiles a program of tools/qemu-v3d/guest for the guest, if it is older than its source.
+pub(super) fn own(workspace: &Workspace, system: &System, name: &str) -> Result<PathBuf> {
+    let source = workspace.root.join(format!("tools/qemu-v3d/guest/{name}.c"));
+    let program = system.folder.join(name);
     let time = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
     if time(&program) > time(&source) {
         return Ok(program);

@@ -33,7 +33,7 @@ struct Step {
     check: fn(&Outcome) -> Result<String>,
 }
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     Step {
         name: "pictures",
         about: "pictures are those of softpipe in the same guest",
@@ -50,6 +50,7 @@ const STEPS: [Step; 7] = [
         job: draw_again,
         check: power,
     },
+    Step { name: "screen", about: "the screen shows what was drawn for it", job: draw_on_screen, check: same_screens },
     Step {
         name: "hang",
         about: "a shader without end is stopped, and the next frame is right",
@@ -58,12 +59,20 @@ const STEPS: [Step; 7] = [
     },
 ];
 
+/// The step that boots with a text console on the screen.
+const TEXT: &str = "text";
 /// The step that boots again and again.
 const BOOTS: &str = "boots";
 
+/// What tools/qemu-v3d/guest/show.c shows.
+const KINDS: [&str; 6] = ["xrgb8888", "rgb565", "tiled", "cursor", "scaled", "flips"];
+/// Vertical blankings that it waits for, and microseconds that they take at 60 a second.
+const BLANKINGS: u64 = 60;
+const BLANKINGS_US: u64 = 1_000_000;
+
 /// Runs the steps with these names, or all of them.
 pub(super) fn run(guest: &Guest<'_>, plugin: &Plugin, folder: &Path, names: &[String], boots: u32) -> Result<()> {
-    let known = || STEPS.iter().map(|step| step.name).chain([BOOTS]);
+    let known = || STEPS.iter().map(|step| step.name).chain([TEXT, BOOTS]);
     for name in names {
         ensure!(
             known().any(|known| known == name),
@@ -72,7 +81,8 @@ pub(super) fn run(guest: &Guest<'_>, plugin: &Plugin, folder: &Path, names: &[St
         );
     }
     let is_wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
-    let draw = programs::draw(guest.workspace, guest.system)?;
+    let own = |name| programs::own(guest.workspace, guest.system, name);
+    let (draw, show) = (own("draw")?, own("show")?);
     let steps: Vec<&Step> = STEPS.iter().filter(|step| is_wanted(step.name)).collect();
     let mut failed = Vec::new();
     if !steps.is_empty() {
@@ -83,11 +93,14 @@ pub(super) fn run(guest: &Guest<'_>, plugin: &Plugin, folder: &Path, names: &[St
         job += "for file in v3d_regs v3d_ident bo_stats; do cat /sys/kernel/debug/dri/*/$file > /out/$file.txt 2>/dev/null; done\n";
         job += "dmesg > /out/dmesg.txt\nsend /out/*.txt /out/*/*\n";
         eprintln!("==> booting for {} steps", steps.len());
-        let outcome = guest.run(plugin, std::slice::from_ref(&draw), &job, Shown::Nothing)?;
+        let outcome = guest.run(plugin, &[draw.clone(), show], &job, Shown::Nothing)?;
         outcome.save(folder)?;
         for step in steps {
             report(step.name, step.about, (step.check)(&outcome), &mut failed);
         }
+    }
+    if is_wanted(TEXT) {
+        report(TEXT, "Linux' text console is on the screen", show_text(guest, plugin, folder), &mut failed);
     }
     if is_wanted(BOOTS) {
         report(BOOTS, "boots draw the same triangle", boot_often(guest, plugin, &draw, boots), &mut failed);
@@ -148,6 +161,14 @@ fn draw_two() -> String {
 fn draw_again() -> String {
     let status = "cat /sys/bus/platform/drivers/vc4_v3d/*/power/runtime_status";
     format!("{}sleep 2\npart idle {status}\n{}", draw("power", "", "textured"), draw("power-again", "", "textured"))
+}
+
+fn draw_on_screen() -> String {
+    // Pictures of this size take minutes over the serial console: a check sum is enough.
+    let parts = KINDS.map(|kind| {
+        format!("part screen-{kind} show /run {kind}\npart sum-{kind} crc32 /run/{kind}.ppm\nrm -f /run/{kind}.ppm\n")
+    });
+    parts.concat()
 }
 
 fn draw_hang() -> String {
@@ -257,12 +278,53 @@ fn power(outcome: &Outcome) -> Result<String> {
     Ok("suspended after two seconds; the next frame is the same".to_owned())
 }
 
+fn same_screens(outcome: &Outcome) -> Result<String> {
+    let mut pixels = 0;
+    for kind in KINDS {
+        let part = outcome.part(&format!("screen-{kind}"))?;
+        ensure!(part.status == Some(0), "{kind} ended with status {}: {}", part.status_text(), part.lines.join("; "));
+        let name = format!("screen/{kind}.ppm");
+        pixels += picture(outcome, &name)?.pixels.len();
+        let (_, bytes) = outcome.files.iter().find(|(file, _)| *file == name).context("the screen is dark")?;
+        let found = format!("{:08x}", crc32fast::hash(bytes));
+        let expected = outcome.part(&format!("sum-{kind}"))?.lines.first().cloned().unwrap_or_default();
+        ensure!(expected.starts_with(&found), "{name} has the check sum {found}, and what was drawn {expected}");
+    }
+    let blankings = number(outcome, "screen-flips", "vertical blankings ")?;
+    let time = number(outcome, "screen-flips", "microseconds of them ")?;
+    ensure!(blankings == BLANKINGS, "{blankings} vertical blankings were counted in place of {BLANKINGS}");
+    ensure!(time.abs_diff(BLANKINGS_US) < BLANKINGS_US / 10, "{blankings} vertical blankings took {time} us");
+    let flip = number(outcome, "screen-flips", "microseconds of a flip ")?;
+    Ok(format!(
+        "{pixels} pixels of {} pictures are the same; {blankings} vertical blankings in {time} us, a flip in {flip} us",
+        KINDS.len()
+    ))
+}
+
 fn hang(outcome: &Outcome) -> Result<String> {
     let resets = number(outcome, "messages", "")?;
     ensure!(resets > 0, "Linux has not reset the V3D");
     drawn_by_v3d(outcome, "after-hang")?;
     same(outcome, "before-hang/gears-0.ppm", "after-hang/gears-0.ppm")?;
     Ok(format!("Linux has reset the V3D {resets} times; the next frame is the same as before"))
+}
+
+/// Boots with a text console, and looks for `#0#0` in the upper left corner of the screen, in cells of 8 x 16 pixels.
+fn show_text(guest: &Guest<'_>, plugin: &Plugin, folder: &Path) -> Result<String> {
+    eprintln!("==> booting with a text console");
+    let guest = Guest { text: true, ..*guest };
+    let job = "part text sh -c 'printf \"\\033[2J\\033[H#0#0\" > /dev/tty0'\nsleep 1\nscreen text\n";
+    let outcome = guest.run(plugin, &[], job, Shown::Nothing)?;
+    outcome.save(&folder.join("text"))?;
+    let screen = picture(&outcome, "text.ppm")?;
+    let cell = |column: usize| {
+        let places = (0..16).flat_map(move |y| (8 * column..8 * column + 8).map(move |x| (x, y)));
+        places.map(|(x, y)| screen.pixel(x, y).is_some_and(|pixel| pixel != [0; 3])).collect::<Vec<bool>>()
+    };
+    let is_drawn = |column| cell(column).contains(&true);
+    ensure!(is_drawn(0) && is_drawn(1), "the first letters are not drawn");
+    ensure!(cell(0) == cell(2) && cell(1) == cell(3) && cell(0) != cell(1), "the letters are not those of the text");
+    Ok(format!("on {}x{} pixels", screen.width, screen.height))
 }
 
 fn boot_often(guest: &Guest<'_>, plugin: &Plugin, program: &std::path::PathBuf, boots: u32) -> Result<String> {
