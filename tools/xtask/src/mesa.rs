@@ -24,7 +24,7 @@ Runs OpenGL ES programs of this machine on the model of the V3D: Mesa's vc4 driv
 lists as on a Raspberry Pi, and the model executes them, without a kernel, a board or an emulator in between.
 
   setup     builds Debian's Mesa with the model behind it, in target/mesa. It says first what it needs, takes half an hour on two
-            cores, and goes on where it was interrupted
+            cores, and goes on where it was interrupted. On Debian 12, Mesa 25 is built with Debian 13's meson, also in target/mesa
   run       runs a program. It must draw without a window: EGL's surfaceless platform, or GBM. Faults that the model finds in its
             jobs are written to standard error
   capture   saves each job of a program (a job is one submission to the V3D, usually a frame) as a folder that `v3d replay`,

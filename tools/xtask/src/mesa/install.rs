@@ -53,6 +53,9 @@ const OPTIONS: [&str; 18] = [
     "-Dtools=drm-shim",
 ];
 
+/// Debian's name of release 13.
+const DEBIAN_13: &str = "trixie";
+
 /// Which Mesa.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Release {
@@ -73,7 +76,7 @@ impl Release {
         }
     }
 
-    const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Debian12 => "12",
             Self::Debian13 => "13",
@@ -94,7 +97,7 @@ impl Release {
     const fn suite(self) -> Option<&'static str> {
         match self {
             Self::Debian12 => Some("bookworm"),
-            Self::Debian13 => Some("trixie"),
+            Self::Debian13 => Some(DEBIAN_13),
             Self::Own => None,
         }
     }
@@ -128,26 +131,27 @@ pub(super) fn setup(workspace: &Workspace, release: Release, own: Option<&Path>)
     library_files(workspace, &prefix, &library)?;
     let sources = match own {
         Some(sources) => sources.canonicalize().with_context(|| format!("there is no {}", sources.display()))?,
-        None => debian_sources(&folder, release)?,
+        None => debian_sources(&folder, release.suite().context("--mesa DIR names the sources")?)?,
     };
     ensure!(
         sources.join("src/gallium/drivers/vc4/vc4_simulator.c").is_file(),
         "{} are no sources of Mesa with the simulator of its vc4 driver",
         sources.display()
     );
+    let meson = Meson::for_sources(&sources, &folder)?;
     let build = folder.join("build");
     if !build.join("build.ninja").is_file() {
         step("configuring");
-        let mut meson = tool("meson");
+        let mut meson = meson.command();
         meson.arg("setup").arg(&build).arg(&sources).args(OPTIONS).arg(Release::glvnd(&sources));
         meson.arg(format!("--prefix={}", prefix.display()));
         meson.arg(format!("--pkg-config-path={}", prefix.join("lib/pkgconfig").display()));
-        run(meson.stdout(Stdio::null()), "meson could not configure Mesa; version 25 needs the meson of Debian 13")?;
+        run(meson.stdout(Stdio::null()), "meson could not configure Mesa")?;
     }
     step("building; after an interruption the same command goes on");
     run(tool("ninja").arg("-C").arg(&build).args(products(&build)?), "Mesa could not be built")?;
     step("installing");
-    run(tool("meson").args(["install", "--no-rebuild", "--quiet", "-C"]).arg(&build), "Mesa could not be installed")?;
+    run(meson.command().args(["install", "--no-rebuild", "--quiet", "-C"]).arg(&build), "Mesa could not be installed")?;
     compile_library(
         &workspace.root.join("tools/simpenrose/preload/dumb_buffers.c"),
         &prefix.join("lib/libdumb_buffers.so"),
@@ -157,6 +161,47 @@ pub(super) fn setup(workspace: &Workspace, release: Release, own: Option<&Path>)
         if own.is_some() { "--own " } else { "" }
     );
     Ok(())
+}
+
+/// The build system that Mesa uses.
+#[derive(Debug, PartialEq)]
+enum Meson {
+    /// The system's.
+    Installed,
+    /// A program in Python.
+    Unpacked(PathBuf),
+}
+
+impl Meson {
+    /// The system's, or that of Debian 13 if the sources demand a newer one: Mesa 25 demands 1.1, and Debian 12 has 1.0.
+    fn for_sources(sources: &Path, folder: &Path) -> Result<Self> {
+        let file = sources.join("meson.build");
+        let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        let output = tool("meson").arg("--version").output().context("meson cannot be started")?;
+        if is_new_enough(&String::from_utf8_lossy(&output.stdout), &text) {
+            return Ok(Self::Installed);
+        }
+        Ok(Self::Unpacked(debian_meson(folder)?))
+    }
+
+    fn command(&self) -> Command {
+        match self {
+            Self::Installed => tool("meson"),
+            Self::Unpacked(program) => {
+                let mut command = tool("python3");
+                command.arg(program);
+                command
+            }
+        }
+    }
+}
+
+/// Whether a version of meson is one that a `meson.build` accepts.
+fn is_new_enough(installed: &str, file: &str) -> bool {
+    let numbers = |version: &str| version.trim().split('.').map_while(|part| part.parse().ok()).collect::<Vec<u32>>();
+    let behind = file.split_once("meson_version").and_then(|(_, behind)| behind.split_once(">="));
+    let needed = behind.and_then(|(_, version)| version.split('\'').next()).map(numbers).unwrap_or_default();
+    numbers(installed) >= needed
 }
 
 /// Puts the library, its header and its pkg-config file where Mesa's build looks for them.
@@ -194,13 +239,46 @@ pub(super) fn copy_library(library: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Debian's source package, fetched by apt with a configuration of its own, so that the system's stays as it is.
-fn debian_sources(folder: &Path, release: Release) -> Result<PathBuf> {
-    let Some(suite) = release.suite() else { bail!("--mesa DIR names the sources") };
+/// Debian's source package, unpacked.
+fn debian_sources(folder: &Path, suite: &str) -> Result<PathBuf> {
     let unpacked = folder.join("source/mesa");
     if unpacked.join("meson.build").is_file() {
         return Ok(unpacked);
     }
+    let description = fetched(folder, suite, "deb-src", &["source", "--download-only", "mesa"], ".dsc")?;
+    let part = folder.join("source/mesa.part");
+    // What an interruption has left.
+    let _ = fs::remove_dir_all(&part);
+    fs::create_dir_all(folder.join("source"))?;
+    step("unpacking");
+    let mut unpack = Command::new("dpkg-source");
+    run(unpack.arg("-x").arg(&description).arg(&part).stdout(Stdio::null()), "dpkg-source could not unpack Mesa")?;
+    fs::rename(&part, &unpacked)?;
+    Ok(unpacked)
+}
+
+/// Debian 13's package of meson, unpacked: its program. It is written in Python alone, and nothing of the system is replaced by it.
+fn debian_meson(folder: &Path) -> Result<PathBuf> {
+    let unpacked = folder.join("meson");
+    let modules = "usr/lib/python3/dist-packages";
+    let program = Path::new(modules).join("meson.py");
+    if unpacked.join(&program).is_file() {
+        return Ok(unpacked.join(program));
+    }
+    let package = fetched(folder, DEBIAN_13, "deb", &["download", "meson"], ".deb")?;
+    let part = folder.join("meson.part");
+    let _ = fs::remove_dir_all(&part);
+    let mut unpack = Command::new("dpkg-deb");
+    run(unpack.arg("-x").arg(&package).arg(&part), "dpkg-deb could not unpack meson")?;
+    // Beside its modules it takes these, and not those of the system's meson.
+    fs::rename(part.join("usr/bin/meson"), part.join(&program))
+        .with_context(|| format!("{} is no package of meson", package.display()))?;
+    fs::rename(&part, &unpacked)?;
+    Ok(unpacked.join(program))
+}
+
+/// What apt has fetched: the file with this end to its name. Apt has a configuration of its own, so that the system's stays as it is.
+fn fetched(folder: &Path, suite: &str, kind: &str, words: &[&str], end: &str) -> Result<PathBuf> {
     let archive = archive()?;
     let apt = folder.join("apt");
     for part in ["parts", "lists/partial", "cache/archives/partial"] {
@@ -208,7 +286,7 @@ fn debian_sources(folder: &Path, release: Release) -> Result<PathBuf> {
     }
     let keyring = "/usr/share/keyrings/debian-archive-keyring.gpg";
     let text = format!(
-        "Types: deb-src\nURIs: {archive}\nSuites: {suite} {suite}-updates\nComponents: main\nSigned-By: {keyring}\n"
+        "Types: {kind}\nURIs: {archive}\nSuites: {suite} {suite}-updates\nComponents: main\nSigned-By: {keyring}\n"
     );
     crate::whole_file::write(&apt.join("parts/mesa.sources"), text.as_bytes())?;
     let apt_get = || {
@@ -221,23 +299,14 @@ fn debian_sources(folder: &Path, release: Release) -> Result<PathBuf> {
         }
         command
     };
-    step(&format!("fetching the source package mesa of Debian {}", release.name()));
-    run(apt_get().arg("update").stdout(Stdio::null()), "apt-get could not read the archive's list of sources")?;
-    let fetch = "apt-get could not fetch the source package mesa";
-    run(apt_get().args(["source", "--download-only", "mesa"]).current_dir(&apt).stdout(Stdio::null()), fetch)?;
-    let description = fs::read_dir(&apt)?.filter_map(|entry| Some(entry.ok()?.path()));
-    let description = description.filter(|path| path.extension().is_some_and(|end| end == "dsc")).max();
-    let description =
-        description.context("there is no description of a source package among what apt-get has fetched")?;
-    let part = folder.join("source/mesa.part");
-    // What an interruption has left.
-    let _ = fs::remove_dir_all(&part);
-    fs::create_dir_all(folder.join("source"))?;
-    step("unpacking");
-    let mut unpack = Command::new("dpkg-source");
-    run(unpack.arg("-x").arg(&description).arg(&part).stdout(Stdio::null()), "dpkg-source could not unpack Mesa")?;
-    fs::rename(&part, &unpacked)?;
-    Ok(unpacked)
+    let package = words.last().copied().unwrap_or_default();
+    step(&format!("fetching {package} of Debian's release {suite}"));
+    run(apt_get().arg("update").stdout(Stdio::null()), "apt-get could not read the archive's list of packages")?;
+    let failed = format!("apt-get could not fetch {package}");
+    run(apt_get().args(words).current_dir(&apt).stdout(Stdio::null()), &failed)?;
+    let files = fs::read_dir(&apt)?.filter_map(|entry| Some(entry.ok()?.path()));
+    let found = files.filter(|path| path.to_str().is_some_and(|name| name.ends_with(end))).max();
+    found.with_context(|| format!("there is no {end} among what apt-get has fetched"))
 }
 
 /// The address of Debian's archive that this system uses.
@@ -316,6 +385,15 @@ mod tests {
             "Else|Else|http://there/\nDebian|Debian-Security|http://security/\nDebian|Debian|http://mirror/debian/\n";
         assert_eq!(archive_in(targets).as_deref(), Some("http://mirror/debian/"));
         assert_eq!(archive_in("Ubuntu|Ubuntu|http://there/\n"), None);
+    }
+
+    #[test]
+    fn an_older_meson_than_mesa_demands_is_not_used() {
+        let file = "project(\n  'mesa',\n  meson_version : '>= 1.1.0',\n  license : ['MIT'])";
+        assert!(!is_new_enough("1.0.1\n", file));
+        assert!(is_new_enough("1.1.0\n", file));
+        assert!(is_new_enough("1.10.0\n", file));
+        assert!(is_new_enough("0.60", "project('mesa')"));
     }
 
     #[test]
