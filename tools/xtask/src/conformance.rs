@@ -126,7 +126,8 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
     let workspace = Workspace::find()?;
     let default = if options.piglit.is_some() { "conformance/piglit" } else { "conformance/dEQP-GLES2" };
     let folder = options.folder.clone().unwrap_or_else(|| workspace.target.join(default));
-    let expected = expected(&workspace.root.join("tools/simpenrose/conformance"), &options.config)?;
+    let lists = workspace.root.join("tools/simpenrose/conformance");
+    let expected = expected(&lists, options.release, &options.config)?;
     if !options.merge {
         let mut environment = Environment::of(&workspace, options.release)?;
         // A job that hangs is the failure of its case, not the end of those behind it; each process has a core.
@@ -155,13 +156,16 @@ pub(crate) fn task(arguments: lexopt::Parser) -> Result<()> {
     Ok(())
 }
 
-/// The lists of expected failures: of both suites, whose cases have different names, and the additional one of a frame buffer, which comes last.
-fn expected(folder: &Path, config: &str) -> Result<String> {
+/// The lists of expected failures: of both suites, whose cases have different names, and then the additional ones of another Mesa and of a frame buffer. Of a
+/// case's rows the last one counts.
+fn expected(folder: &Path, release: Release, config: &str) -> Result<String> {
     let read = |file: &Path| std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()));
     let mut text = read(&folder.join("dEQP-GLES2.tsv"))? + &read(&folder.join("piglit.tsv"))?;
-    let additional = folder.join(format!("dEQP-GLES2-{config}.tsv"));
-    if additional.is_file() {
-        text += &read(&additional)?;
+    for name in [format!("release-{}", release.name()), config.to_owned()] {
+        let additional = folder.join(format!("dEQP-GLES2-{name}.tsv"));
+        if additional.is_file() {
+            text += &read(&additional)?;
+        }
     }
     Ok(text)
 }
@@ -208,6 +212,21 @@ mod tests {
 
     fn parse(arguments: &[&str]) -> Result<Option<Options>> {
         Options::parse(lexopt::Parser::from_args(arguments))
+    }
+
+    #[test]
+    fn the_rows_of_another_mesa_and_frame_buffer_count_last() {
+        let folder = std::env::temp_dir().join(format!("conformance-lists-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        for (name, text) in
+            [("dEQP-GLES2", "d\n"), ("piglit", "p\n"), ("dEQP-GLES2-release-13", "r\n"), ("dEQP-GLES2-ms4", "m\n")]
+        {
+            std::fs::write(folder.join(format!("{name}.tsv")), text).unwrap();
+        }
+        assert_eq!(expected(&folder, Release::Debian12, "ms0").unwrap(), "d\np\n");
+        assert_eq!(expected(&folder, Release::Debian13, "ms0").unwrap(), "d\np\nr\n");
+        assert_eq!(expected(&folder, Release::Debian13, "ms4").unwrap(), "d\np\nr\nm\n");
+        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
