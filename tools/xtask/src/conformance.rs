@@ -24,9 +24,9 @@ cargo xtask conformance --deqp BUILD [OPTIONS]
 cargo xtask conformance --piglit [BUILD] [OPTIONS]
 cargo xtask conformance --merge [-o DIR]
 
-Runs the cases of dEQP-GLES2, Khronos' tests of OpenGL ES 2, or piglit's tests of OpenGL 2.1 and OpenGL ES 2, on Mesa's vc4 driver with
-the model of the V3D, in parallel processes, and compares their results with the lists of expected failures in
-tools/simpenrose/conformance. Fails if one is different. Needs `cargo xtask mesa setup`.
+Runs the cases of dEQP-GLES2, Khronos' tests of OpenGL ES 2, without its groups `performance` and `stress`, or piglit's tests of OpenGL
+2.1 and OpenGL ES 2, on Mesa's vc4 driver with the model of the V3D, in parallel processes, and compares their results with the lists of
+expected failures in tools/simpenrose/conformance. Fails if one is different. Needs `cargo xtask mesa setup`.
 
   --deqp BUILD     the program deqp-gles2, or a folder of a build with modules/gles2/deqp-gles2. It must be built for the target
                    `surfaceless`

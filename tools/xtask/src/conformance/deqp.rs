@@ -10,6 +10,9 @@ use std::process::{Command, Output, Stdio};
 /// The program in a build of VK-GL-CTS.
 const IN_BUILD: [&str; 3] = ["modules/gles2/deqp-gles2", "deqp-gles2", "build/modules/gles2/deqp-gles2"];
 
+/// Groups of cases that measure times, or look for what a driver does when memory or time runs out: no results can be expected of them.
+const MEASUREMENTS: [&str; 2] = ["dEQP-GLES2.performance.", "dEQP-GLES2.stress."];
+
 /// A build of dEQP.
 #[derive(Debug)]
 pub(super) struct Deqp {
@@ -45,8 +48,9 @@ impl Suite for Deqp {
     fn cases(&self) -> Result<Vec<String>> {
         let output = self.command().arg("--deqp-runmode=stdout-caselist").output().context("dEQP cannot be started")?;
         let text = String::from_utf8_lossy(&output.stdout);
-        let cases: Vec<String> =
-            text.lines().filter_map(|line| line.strip_prefix("TEST: ")).map(str::to_owned).collect();
+        let cases = text.lines().filter_map(|line| line.strip_prefix("TEST: "));
+        let cases = cases.filter(|case| !MEASUREMENTS.iter().any(|group| case.starts_with(group)));
+        let cases: Vec<String> = cases.map(str::to_owned).collect();
         ensure!(!cases.is_empty(), "{} lists no cases: {}", self.program.display(), complaint(&output));
         Ok(cases)
     }
@@ -120,7 +124,7 @@ mod tests {
     const PROGRAM: &str = r#"#!/bin/sh
 for word in "$@"; do
     case $word in
-        --deqp-runmode=stdout-caselist) echo "GROUP: dEQP-GLES2.a"; echo "TEST: dEQP-GLES2.a.b"; exit 0;;
+        --deqp-runmode=stdout-caselist) echo "GROUP: dEQP-GLES2.a"; echo "TEST: dEQP-GLES2.a.b"; echo "TEST: dEQP-GLES2.stress.a"; exit 0;;
         --deqp-caselist-file=*) list=${word#*=};;
     esac
 done
