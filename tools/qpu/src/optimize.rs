@@ -6,7 +6,8 @@
 //!
 //! # Correctness
 //! An instruction is moved over another only if neither writes what the other reads or writes, and accesses to one kind of peripheral keep their order. The
-//! result is checked: a block that would break a rule which the original block keeps is left unchanged, also where a subroutine returns to.
+//! result is checked: a block that would break a rule which the original block keeps is left unchanged. The checks include the instructions that subroutines
+//! return to.
 //!
 //! Programs that compute with addresses of labels, or have data between their instructions, are refused, because they depend on the layout of the code. Jump
 //! tables after a call, which an offset indexes, are left unchanged.
@@ -406,23 +407,22 @@ fn near_risks(facts: &[Facts], flow: &Flow) -> usize {
     pairs.filter(|&(node, next)| risky(&facts[flow.at(node)], &facts[flow.at(next)])).count()
 }
 
-/// Number of distances that are too short between the last two delay slots of branches to computed addresses, and where these may go: the checker knows no path
-/// from the one to the other.
+/// Number of distances that are too short between the last two delay slots of branches to computed addresses, such as returns, and the instructions to which
+/// these may go. The checker knows no path between the two.
 fn risks_over_returns(words: &[u64], facts: &[Facts], flow: &Flow, tables: &[usize]) -> usize {
+    let effects: Vec<Effects> = words.iter().map(|&word| Effects::of(word)).collect();
     let behind_calls = flow.entries().iter().skip(1).map(|&entry| flow.at(entry));
     let arrivals: Vec<usize> = behind_calls.chain(tables.iter().copied()).collect();
-    let effects = |at: usize| words.get(at).map(|&word| Effects::of(word));
-    let mut count = 0;
     let is_computed = |facts: &Facts| facts.branch.is_some_and(|branch| branch.distance.is_none());
-    let branches = facts.iter().enumerate().filter(|(_, facts)| is_computed(facts));
-    for (last, at) in
-        branches.map(|(at, _)| at + BRANCH_DELAY_SLOTS as usize).flat_map(|last| [(last, last - 1), (last, last)])
-    {
-        let Some(first) = effects(at) else { continue };
-        for arrival in arrivals.iter().flat_map(|&arrival| [(0, arrival), (1, arrival + 1)]) {
-            let Some(later) = effects(arrival.1) else { continue };
-            let steps = last - at + 1 + arrival.0;
-            count += usize::from(first.distance_to(&later).is_some_and(|distance| distance > steps));
+    let mut count = 0;
+    for (at, _) in facts.iter().enumerate().filter(|(_, facts)| is_computed(facts)) {
+        let behind_slots = at + BRANCH_DELAY_SLOTS as usize + 1;
+        for &arrival in &arrivals {
+            for (before, after) in [(1, 0), (1, 1), (2, 0), (2, 1)] {
+                let pair = (effects.get(behind_slots - before), effects.get(arrival + after));
+                let (Some(first), Some(later)) = pair else { continue };
+                count += usize::from(first.distance_to(later).is_some_and(|distance| distance > before + after));
+            }
         }
     }
     count

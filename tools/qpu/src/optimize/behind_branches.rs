@@ -4,8 +4,8 @@
 //!   branch becomes shorter by them.
 //! * From the path that is not taken: its first instructions are moved into the slots, if no other path leads there.
 //!
-//! Slots are executed on both paths. An instruction of one path of a conditional branch may therefore write only what the other path does not need, and may
-//! access no peripheral. At the end of a program, and where it is not known what comes next, all registers count as needed.
+//! Slots are executed on both paths. An instruction of one path of a conditional branch may therefore write only registers that are not live on the other
+//! path, and may access no peripheral. At the end of a program, and where it is not known what comes next, all registers count as live.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -42,7 +42,7 @@ impl Program<'_> {
         for block in 0..self.blocks.len() {
             let Some(place) = self.branch_at(block) else { continue };
             let is_loop = place.fact.distance.is_some_and(|distance| distance < 0);
-            // What is executed more often gains first: the start of a loop, otherwise the code that a branch skips.
+            // A loop's start is executed most often, so it comes first; otherwise the code that the branch skips.
             let paths = if is_loop { [Path::Taken, Path::NotTaken] } else { [Path::NotTaken, Path::Taken] };
             for path in paths {
                 while self.take_one(place, path) {}
@@ -71,10 +71,11 @@ impl Program<'_> {
     fn take_one(&mut self, place: Place, path: Path) -> bool {
         let lines = &self.blocks[place.block].lines;
         let empty = lines.iter().rev().take_while(|line| line.word == NOP).count();
-        let slot = lines.len() - empty.min(lines.len() - 1);
-        if slot == lines.len() {
+        if empty == 0 {
             return false;
         }
+        // The branch itself is no nop.
+        let slot = lines.len() - empty;
         let target = self.targets[place.target];
         let from = match path {
             Path::Taken => self.blocks.iter().position(|block| block.start == target.start),
@@ -137,7 +138,7 @@ impl Program<'_> {
     }
 }
 
-/// Registers and flags whose values the code from a word on may use.
+/// Registers and flags whose values the code from a word on may use: those that are live there, by backward data-flow analysis.
 fn needed_at(words: &[u64], word: usize) -> Set {
     let facts: Vec<Facts> = words.iter().map(|&word| Facts::of(word)).collect();
     let effects: Vec<Effects> = words.iter().map(|&word| Effects::of(word)).collect();
@@ -166,7 +167,7 @@ fn needed_at(words: &[u64], word: usize) -> Set {
             break;
         }
     }
-    // A word that is not reached, or that is a delay slot too, is not looked up by its place alone.
+    // Nothing is known of a word that is reached as a delay slot only, or not at all.
     let at = nodes.iter().find(|&&node| flow.at(node) == word && flow.pending(node) == Pending::None);
     at.map_or(Set::MAX, |&node| needed[flow.index(node)])
 }

@@ -78,10 +78,10 @@ impl Effects {
 
     /// Whether it does nothing besides reading and writing registers and flags.
     pub(super) fn touches_registers_only(&self) -> bool {
-        self.units == 0 && matches!(self.facts.signal(), Signal::None | Signal::SmallImmediate | Signal::LoadImmediate)
+        self.units == 0 && !self.signals()
     }
 
-    /// Registers and flags that are needed before it, if those of `after` are needed after it.
+    /// Registers and flags whose values are needed before it (live), if those of `after` are needed after it.
     pub(super) fn needed_before(&self, after: Set) -> Set {
         let bit = |write: &Write| match write.target {
             WriteTarget::Register(number) if write.replaces() => Set::from(register_bit(write.file, number)),
@@ -94,8 +94,12 @@ impl Effects {
 
     /// Whether it has no effect at all.
     pub(super) fn is_nothing(&self) -> bool {
-        let signal = !matches!(self.facts.signal(), Signal::None | Signal::SmallImmediate | Signal::LoadImmediate);
-        self.writes == 0 && self.units == 0 && !signal
+        self.writes == 0 && self.touches_registers_only()
+    }
+
+    /// Whether its signal does something besides saying what the instruction's fields are.
+    fn signals(&self) -> bool {
+        !matches!(self.facts.signal(), Signal::None | Signal::SmallImmediate | Signal::LoadImmediate)
     }
 
     /// Minimum number of instructions from `self` to a later one; `None` if their order does not matter, 0 if they can be merged into one.
