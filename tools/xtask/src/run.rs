@@ -35,8 +35,8 @@ draws a number of frames and the run ends.
   --headless          no window and, without --shell, no shell: for scripts
   --shell             use the kernel's shell on this terminal
   --frames N          draw N frames, then end (default 3)
-  --compiler          a kernel that can compile shaders, for its commands `shader` and `scene load`: its first build takes half
-                      as long again; the scene live and `all` have it without this option
+  --compiler          build the kernel with the shader compiler, for its commands `shader` and `scene load`: the first build takes
+                      half as long again. For the scene live and for `all` it is always built so
   --screenshot FILE   save the screen as a PNG file, after the last frame or when Ctrl-T is pressed
   --timeout SECONDS   time limit for boot or a scene (default 300, plus 2 per frame)
   --serial FILE       also write the kernel's output to FILE
@@ -175,11 +175,8 @@ impl Options {
 
     /// Which kernel is built.
     fn shader_compiler(&self) -> ShaderCompiler {
-        match self.scene.as_deref() {
-            Some(LIVE_SCENE | EVERY_SCENE) => ShaderCompiler::Included,
-            _ if self.compiler => ShaderCompiler::Included,
-            _ => ShaderCompiler::LeftOut,
-        }
+        let is_needed = self.compiler || matches!(self.scene.as_deref(), Some(LIVE_SCENE | EVERY_SCENE));
+        if is_needed { ShaderCompiler::Included } else { ShaderCompiler::LeftOut }
     }
 
     fn scene(&self) -> &str {

@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 /// The program in a build of VK-GL-CTS.
 const IN_BUILD: [&str; 3] = ["modules/gles2/deqp-gles2", "deqp-gles2", "build/modules/gles2/deqp-gles2"];
 
-/// Groups of cases that measure times, or look for what a driver does when memory or time runs out: no results can be expected of them.
+/// Groups of cases that are left out: they measure times, or use up memory and time, and there are no expected results for them.
 const MEASUREMENTS: [&str; 2] = ["dEQP-GLES2.performance.", "dEQP-GLES2.stress."];
 
 /// A build of dEQP.

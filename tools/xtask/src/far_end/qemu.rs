@@ -124,7 +124,7 @@ impl Qemu {
         let program = options.program.map_or_else(setup::qemu_program, Path::to_owned);
         let mut command = Command::new(&program);
         command.args(["-M", options.machine.name, "-serial", "stdio", "-monitor", "none"]);
-        command.arg("-qmp").arg(format!("unix:{},server=on,wait=off", comma_free(&socket(&scratch))?));
+        command.args(control_socket(scratch.path())?);
         match options.start {
             Start::Own => command.arg("-kernel").arg(options.image).args(FIRST_SCREEN).args(sleepers()),
             Start::Kernel => command.arg("-kernel").arg(options.image),
@@ -201,24 +201,24 @@ impl Qemu {
 
     /// A handle that takes screenshots on any thread.
     pub(crate) fn lens(&self) -> Lens {
-        Lens { socket: socket(&self.scratch), ppm: self.scratch.path().join("screen.ppm") }
+        Lens::new(self.scratch.path())
     }
 
     /// Reads physical memory.
     pub(crate) fn memory(&self, address: u64, bytes: usize) -> Result<Vec<u8>> {
         let file = self.scratch.path().join("memory");
-        Qmp::connect(&socket(&self.scratch))?.save_memory(address, bytes, &file)?;
+        Qmp::connect(&socket(self.scratch.path()))?.save_memory(address, bytes, &file)?;
         std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))
     }
 
     /// Resets the machine as its watchdog would: memory is preserved.
     pub(crate) fn reset(&self) -> Result<()> {
-        Qmp::connect(&socket(&self.scratch))?.reset()
+        Qmp::connect(&socket(self.scratch.path()))?.reset()
     }
 
     /// Removes the SD card.
     pub(crate) fn eject_card(&self) -> Result<()> {
-        Qmp::connect(&socket(&self.scratch))?.eject(CARD)
+        Qmp::connect(&socket(self.scratch.path()))?.eject(CARD)
     }
 
     /// The faults that the model has reported, one a line.
@@ -251,11 +251,20 @@ pub(crate) struct Lens {
 }
 
 impl Lens {
+    /// For a QEMU that was started with the [`control_socket`] of this folder.
+    pub(crate) fn new(scratch: &Path) -> Self {
+        Self { socket: socket(scratch), ppm: scratch.join("screen.ppm") }
+    }
+
     /// The framebuffer as QEMU displays it.
     pub(crate) fn screenshot(&self) -> Result<Picture> {
+        Picture::from_ppm(&self.ppm()?)
+    }
+
+    /// The same as the bytes of a PPM file.
+    pub(crate) fn ppm(&self) -> Result<Vec<u8>> {
         Qmp::connect(&self.socket)?.screendump(&self.ppm)?;
-        let bytes = std::fs::read(&self.ppm).with_context(|| format!("cannot read {}", self.ppm.display()))?;
-        Picture::from_ppm(&bytes)
+        std::fs::read(&self.ppm).with_context(|| format!("cannot read {}", self.ppm.display()))
     }
 }
 
@@ -293,12 +302,17 @@ fn pass_on(mut errors: impl Read, has_spoken: &AtomicBool) {
 ///
 /// The path of a Unix socket has at most 107 bytes, and the target folder may be deeply nested, so a path relative to the current folder is used where that is
 /// shorter.
-fn socket(scratch: &Scratch) -> PathBuf {
-    let absolute = scratch.path().join("qmp");
+fn socket(scratch: &Path) -> PathBuf {
+    let absolute = scratch.join("qmp");
     match std::env::current_dir() {
         Ok(here) => absolute.strip_prefix(here).map(Path::to_owned).unwrap_or(absolute),
         Err(_) => absolute,
     }
+}
+
+/// QEMU's arguments for a control socket in a folder.
+pub(crate) fn control_socket(scratch: &Path) -> Result<[String; 2]> {
+    Ok(["-qmp".to_owned(), format!("unix:{},server=on,wait=off", comma_free(&socket(scratch))?)])
 }
 
 /// QEMU splits these arguments at commas.

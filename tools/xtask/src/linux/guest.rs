@@ -8,8 +8,9 @@ use super::install::System;
 use super::libraries::Libraries;
 use super::window_system;
 use crate::build;
-use crate::far_end::qmp::Qmp;
+use crate::far_end::qemu::{Lens, control_socket};
 use crate::interrupt;
+use crate::picture::Picture;
 use crate::setup;
 use crate::watchdog::Watchdog;
 use crate::workspace::Workspace;
@@ -18,7 +19,7 @@ use data_encoding::BASE64;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -29,7 +30,7 @@ const GLANCE: Duration = Duration::from_millis(200);
 /// What stands before the lines of the guest's first process.
 const MARK: &str = "### ";
 /// What stands before the name of a picture of the screen, for which the guest waits.
-const SCREEN: &str = "### screen ";
+const SCREEN_MARK: &str = "### screen ";
 
 /// The console is the second serial port. Linux need not look every ten seconds whether there is still a screen.
 const COMMAND_LINE: &str =
@@ -118,7 +119,7 @@ impl Outcome {
         write("console.log", self.log.as_bytes())?;
         for (name, bytes) in &self.files {
             match name.strip_suffix(".ppm") {
-                Some(stem) => crate::picture::Picture::from_ppm(bytes)?.write_png(&prepared(folder, stem)?)?,
+                Some(stem) => Picture::from_ppm(bytes)?.write_png(&prepared(folder, stem)?)?,
                 None => write(name, bytes)?,
             }
         }
@@ -230,12 +231,12 @@ impl Guest<'_> {
     pub(super) fn run(&self, plugin: &Plugin, files: &[PathBuf], job: &str, shown: Shown) -> Result<Outcome> {
         let scratch = self.workspace.scratch()?;
         let mut command = self.command(plugin, files, job, scratch.path())?;
-        let mut eye = Eye::new(scratch.path());
         command.args(["-monitor", "none", "-serial", "stdio"]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        command.arg("-qmp").arg(format!("unix:{},server=on,wait=off", eye.socket.display()));
+        command.args(control_socket(scratch.path())?);
         let start = Instant::now();
         let mut machine = Machine::start(&mut command)?;
-        eye.answers = machine.process.stdin.take();
+        let answers = machine.process.stdin.take().context("QEMU has no input")?;
+        let mut screen = Screen { lens: Lens::new(scratch.path()), answers };
         let output = machine.process.stdout.take().context("QEMU has no console")?;
         let (sender, lines) = channel();
         std::thread::spawn(move || {
@@ -247,7 +248,7 @@ impl Guest<'_> {
             }
         });
         let mut transcript = Transcript { shown, start, ..Transcript::new() };
-        follow(&lines, &mut transcript, &mut eye)?;
+        follow(&lines, &mut transcript, &mut screen)?;
         drop(machine);
         let mut outcome = transcript.outcome;
         outcome.faults = fs::read_to_string(scratch.path().join("faults")).unwrap_or_default();
@@ -256,15 +257,15 @@ impl Guest<'_> {
 }
 
 /// Takes lines until the job has ended.
-fn follow(lines: &Receiver<String>, transcript: &mut Transcript, eye: &mut Eye) -> Result<()> {
+fn follow(lines: &Receiver<String>, transcript: &mut Transcript, screen: &mut Screen) -> Result<()> {
     let mut last = Instant::now();
     loop {
         interrupt::check()?;
         match lines.recv_timeout(GLANCE) {
             Ok(line) => {
                 last = Instant::now();
-                if let Some(name) = line.strip_prefix(SCREEN) {
-                    transcript.outcome.files.extend(eye.look(name)?);
+                if let Some(name) = line.strip_prefix(SCREEN_MARK) {
+                    transcript.outcome.files.extend(screen.take(name)?);
                 } else if transcript.take(&line)? {
                     return Ok(());
                 }
@@ -281,32 +282,18 @@ fn follow(lines: &Receiver<String>, transcript: &mut Transcript, eye: &mut Eye) 
 }
 
 /// Takes pictures of the screen when the guest asks for them, and tells it that they are taken.
-struct Eye {
-    /// QEMU's control socket.
-    socket: PathBuf,
-    /// The file into which QEMU writes pictures.
-    ppm: PathBuf,
+struct Screen {
+    lens: Lens,
     /// The guest's standard input.
-    answers: Option<std::process::ChildStdin>,
+    answers: ChildStdin,
 }
 
-impl Eye {
-    fn new(scratch: &Path) -> Self {
-        // The path of a Unix socket has at most 107 bytes.
-        let absolute = scratch.join("qmp");
-        let here = std::env::current_dir().ok();
-        let socket = here.and_then(|here| Some(absolute.strip_prefix(here).ok()?.to_owned())).unwrap_or(absolute);
-        Self { socket, ppm: scratch.join("screen.ppm"), answers: None }
-    }
-
+impl Screen {
     /// A picture of the screen as a file of this name; none if the screen is dark.
-    fn look(&mut self, name: &str) -> Result<Option<(String, Vec<u8>)>> {
-        Qmp::connect(&self.socket)?.screendump(&self.ppm)?;
-        let bytes = fs::read(&self.ppm).with_context(|| format!("cannot read {}", self.ppm.display()))?;
-        let answers = self.answers.as_mut().context("the guest has no input")?;
-        answers.write_all(b"\n").and_then(|()| answers.flush()).context("QEMU takes no input")?;
-        let picture = crate::picture::Picture::from_ppm(&bytes)?;
-        let is_dark = picture.pixels.iter().all(|pixel| *pixel == [0; 3]);
+    fn take(&mut self, name: &str) -> Result<Option<(String, Vec<u8>)>> {
+        let bytes = self.lens.ppm()?;
+        self.answers.write_all(b"\n").and_then(|()| self.answers.flush()).context("QEMU takes no input")?;
+        let is_dark = Picture::from_ppm(&bytes)?.pixels.iter().all(|pixel| *pixel == [0; 3]);
         Ok((!is_dark).then(|| (format!("{name}.ppm"), bytes)))
     }
 }

@@ -58,7 +58,7 @@ impl Release {
         }
     }
 
-    /// Debian's packages for the guest. The window system is tried with Debian 12's alone.
+    /// Debian's packages for the guest. The window system was tried with Debian 12 only.
     fn packages(self) -> String {
         match self {
             Self::Debian12 => format!("{GUEST_PACKAGES},{WINDOW_PACKAGES}"),
