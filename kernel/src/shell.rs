@@ -55,4 +55,5 @@ pub use session::Session;
 
 /// Why a command that needs the shader compiler does nothing.
 #[cfg(all(target_os = "none", not(feature = "wgsl")))]
-const NO_COMPILER: &str = "this kernel was built without the shader compiler, its feature `wgsl`; `cargo xtask run --compiler` builds it with it";
+const NO_COMPILER: &str =
+    "this kernel has no shader compiler (feature `wgsl`); `cargo xtask run --compiler` builds one that has";

@@ -3,10 +3,9 @@
  *
  *     show FOLDER KIND
  *
- * KIND is xrgb8888, rgb565, tiled (XRGB8888 in T-format), cursor (a half transparent cursor over XRGB8888), scaled (a second plane over it, which is enlarged
- * in one direction and reduced in the other) or flips (two images in turn). The expected picture
- * goes to FOLDER/KIND.ppm. Then the line `### screen screen/KIND` asks the host for a picture of the screen, and a line on the standard input
- * says that it was taken.
+ * KIND is xrgb8888, rgb565, tiled (XRGB8888 in T-format), cursor (a half transparent cursor over XRGB8888), scaled (a second plane over it, enlarged in one
+ * direction and reduced in the other) or flips (two images in turn). The expected picture goes to FOLDER/KIND.ppm. Then the line `### screen screen/KIND` asks
+ * the host for a picture of the screen, and the host answers with a line on the standard input when it has taken it.
  */
 #include <drm/drm.h>
 #include <drm/drm_fourcc.h>

@@ -15,6 +15,7 @@
 //! | [`hdmi`] | the HDMI encoder |
 //! | [`ddc`] | the I2C controller to which a screen's EDID is connected |
 //! | [`edid`] | the description of the screen |
+//! | [`latches`] | registers that hold what is written to them |
 //!
 //! Channels, valves and HDMI hold what is written to them. What happens by itself happens once in a frame, at the beginning of the vertical blanking: each
 //! enabled channel takes over the display list that it was given, counts a frame, and its valve raises its interrupt. A picture is put together when QEMU asks
@@ -29,6 +30,7 @@ pub(crate) mod ddc;
 pub(crate) mod edid;
 pub(crate) mod hdmi;
 pub(crate) mod hvs;
+mod latches;
 pub(crate) mod pixel_valve;
 pub(crate) mod plane;
 pub(crate) mod scanout;
@@ -160,8 +162,8 @@ impl Display {
         self.frame_start.map(|start| start + FRAME_NS)
     }
 
-    /// The vertical blanking of all valves that run begins, if it is time. Frames whose time has passed altogether, because QEMU was late, are left out, as
-    /// Linux would not see their interrupts apart either.
+    /// The vertical blanking of all valves that run begins, if it is time. Frames that QEMU was too late for are skipped: Linux could not tell
+    /// their interrupts apart either.
     pub(crate) fn blank(&mut self, now: u64) {
         let Some(start) = self.frame_start.filter(|&start| now >= start + FRAME_NS) else { return };
         self.frame_start = Some(now - (now - start) % FRAME_NS);

@@ -287,7 +287,7 @@ fn first_vcpu() {
     }
     state.soc = Some(soc);
     plugin.qemu.put_registers(c"v3d", &OPS, soc.v3d(), V3D_BYTES);
-    surroundings::install(plugin, soc, &state.surroundings, state.output.is_none());
+    surroundings::install(plugin, soc, &state.surroundings, state.output.is_some());
     if let Some(output) = &mut state.output {
         output.install(&plugin.qemu, soc);
     }
@@ -344,13 +344,17 @@ impl Qemu {
         Soc::ALL.into_iter().find(|soc| !self.object(soc.type_name()).is_null())
     }
 
+    /// The input of the interrupt controller, a bcm2835-ic, for one of the GPU's 64 interrupts.
+    fn gpu_interrupt(&self, controller: NonNull<c_void>, line: c_int) -> Option<NonNull<c_void>> {
+        // SAFETY: the object is a bcm2835-ic, whose "gpu-irq" has 64 lines.
+        NonNull::new(unsafe { (self.qdev_get_gpio_in_named)(controller.as_ptr(), c"gpu-irq".as_ptr(), line) })
+    }
+
     /// Finds guest RAM and the V3D's interrupt line. The error is what is missing.
     fn find_board(&self) -> Result<Board, &'static str> {
         let controller =
             NonNull::new(self.object(c"bcm2835-ic")).ok_or("this machine has no interrupt controller bcm2835-ic")?;
-        // SAFETY: the object is a bcm2835-ic, whose "gpu-irq" has 64 lines.
-        let irq = unsafe { (self.qdev_get_gpio_in_named)(controller.as_ptr(), c"gpu-irq".as_ptr(), V3D_IRQ) };
-        let irq = NonNull::new(irq).ok_or("the interrupt controller has no GPU interrupt 10")?;
+        let irq = self.gpu_interrupt(controller, V3D_IRQ).ok_or("the interrupt controller has no GPU interrupt 10")?;
         let mut length = BUS_WINDOW_BYTES;
         // SAFETY: the address space is QEMU's own; `length` is ours, and QEMU puts into it how much is contiguous.
         let ram = unsafe { (self.address_space_map)(self.address_space_memory, 0, &raw mut length, true, 0) };

@@ -12,6 +12,7 @@
 //! # Sources
 //! QEMU's `hw/arm/raspi.c`, `hw/arm/bcm2836.c` and `hw/arm/bcm2835_peripherals.c`.
 
+use crate::display::Block;
 use std::ffi::{CStr, c_int};
 use std::ops::Range;
 
@@ -133,7 +134,7 @@ impl Soc {
 
     /// ARM physical address of the HVS.
     pub(crate) const fn hvs(self) -> u64 {
-        self.peripherals() + 0x40_0000
+        self.peripheral(Block::Hvs.place().0)
     }
 
     /// ARM physical address of the register that enables lines of the interrupt controller's basic bank.

@@ -7,6 +7,7 @@
 //! `drivers/pmdomain/bcm/bcm2835-power.c`, `drivers/clk/bcm/clk-bcm2835.c`, `drivers/watchdog/bcm2835_wdt.c` and `drivers/gpu/drm/vc4/vc4_regs.h` of Linux;
 //! jetpax/zephyr's V3D driver for a Zero 2 W: the values before power-up, the clock that must be off meanwhile, 0xdeadbeef without power.
 
+use crate::display::hvs;
 use crate::firmware::{Behaviour, Behaviours};
 use std::time::{Duration, Instant};
 
@@ -58,12 +59,6 @@ const EMPTY: u32 = 1 << 2;
 /// Bits of the V3D's clock control.
 const CLOCK_ENABLE: u32 = 1 << 4;
 const CLOCK_BUSY: u32 = 1 << 7;
-
-/// The register of the HVS that counts frames, where the count begins, and frames per second.
-const DISPSTAT1: u64 = 0x58;
-const FRAME_COUNT_SHIFT: u32 = 12;
-const FRAME_COUNTS: u128 = 64;
-const FRAMES_PER_SECOND: u128 = 60;
 
 /// What becomes of an access to a register of the V3D.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -247,8 +242,7 @@ impl GraphicsPower {
 
     /// A load from the HVS at this time.
     pub(crate) fn read_hvs(&self, offset: u64, now: Instant) -> u32 {
-        let frames = now.duration_since(self.since).as_micros() * FRAMES_PER_SECOND / 1_000_000;
-        if offset == DISPSTAT1 { ((frames % FRAME_COUNTS) as u32) << FRAME_COUNT_SHIFT } else { 0 }
+        hvs::read_under_firmware(offset, now.duration_since(self.since))
     }
 }
 

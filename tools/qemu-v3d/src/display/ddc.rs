@@ -7,6 +7,7 @@
 //! that is read.
 
 use super::edid::{self, Mode};
+use super::latches::Latches;
 use std::collections::VecDeque;
 
 /// Registers, by their offsets in bytes: control, status, number of bytes, address, FIFO.
@@ -64,7 +65,7 @@ pub(crate) struct Ddc {
     edid: [u8; edid::BYTES],
     /// The byte of the EDID that is read next.
     place: u8,
-    registers: [u32; WORDS],
+    registers: Latches<WORDS>,
     /// DONE, ERR and CLKT of S.
     ended: u32,
     fifo: VecDeque<u8>,
@@ -77,21 +78,17 @@ impl Ddc {
         Self {
             edid: mode.edid(),
             place: 0,
-            registers: [0; WORDS],
+            registers: Latches::default(),
             ended: 0,
             fifo: VecDeque::new(),
             transfer: Transfer::Idle,
         }
     }
 
-    fn register(&self, offset: u64) -> u32 {
-        self.registers.get(offset as usize / 4).copied().unwrap_or(0)
-    }
-
     fn status(&self) -> u32 {
         let bytes = self.fifo.len();
         let flag = |condition: bool, bit: u32| if condition { bit } else { 0 };
-        let reads = self.register(C) & C_READ != 0;
+        let reads = self.registers.get(C) & C_READ != 0;
         self.ended
             | flag(self.transfer != Transfer::Idle, S_TA)
             | flag(matches!(self.transfer, Transfer::Write(..)), S_TXW)
@@ -111,7 +108,7 @@ impl Ddc {
                 self.advance();
                 byte.into()
             }
-            _ => self.register(offset),
+            _ => self.registers.get(offset),
         }
     }
 
@@ -124,17 +121,13 @@ impl Ddc {
                 self.advance();
             }
             C => self.control(value),
-            DLEN | A | DIV.. => {
-                if let Some(register) = self.registers.get_mut(offset as usize / 4) {
-                    *register = value;
-                }
-            }
+            DLEN | A | DIV.. => self.registers.set(offset, value),
             _ => {}
         }
     }
 
     fn control(&mut self, value: u32) {
-        self.registers[C as usize / 4] = value & !(C_ST | C_CLEAR);
+        self.registers.set(C, value & !(C_ST | C_CLEAR));
         if value & C_CLEAR != 0 {
             self.fifo.clear();
         }
@@ -142,8 +135,8 @@ impl Ddc {
             self.transfer = Transfer::Idle;
         } else if value & C_ST != 0 {
             self.ended = 0;
-            let bytes = self.register(DLEN) & 0xffff;
-            self.transfer = match (self.register(A) & 0x7f, value & C_READ) {
+            let bytes = self.registers.get(DLEN) & 0xffff;
+            self.transfer = match (self.registers.get(A) & 0x7f, value & C_READ) {
                 (EDID_ADDRESS, 0) => Transfer::Write(bytes, true),
                 (EDID_ADDRESS, _) => Transfer::Read(bytes),
                 _ => {
@@ -183,7 +176,7 @@ impl Ddc {
 
     /// The level of the interrupt line.
     pub(crate) fn interrupt(&self) -> bool {
-        let (control, status) = (self.register(C), self.status());
+        let (control, status) = (self.registers.get(C), self.status());
         let is_raised = |enable: u32, bits: u32| control & enable != 0 && status & bits != 0;
         // On a chip, the request for bytes comes before the address is on the lines, and so before it can remain without an acknowledgement: whoever waits for
         // bytes is woken in any case.

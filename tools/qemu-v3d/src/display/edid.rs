@@ -28,44 +28,18 @@ pub(crate) struct Mode {
 impl Mode {
     /// All of them.
     pub(crate) const ALL: [Self; 5] = [
-        Self {
-            name: "640x480",
-            clock: 2518,
-            horizontal: [640, 160, 16, 96],
-            vertical: [480, 45, 10, 2],
-            positive: false,
-        },
-        Self {
-            name: "800x600",
-            clock: 4000,
-            horizontal: [800, 256, 40, 128],
-            vertical: [600, 28, 1, 4],
-            positive: true,
-        },
-        Self {
-            name: "1024x768",
-            clock: 6500,
-            horizontal: [1024, 320, 24, 136],
-            vertical: [768, 38, 3, 6],
-            positive: false,
-        },
-        Self {
-            name: "1280x720",
-            clock: 7425,
-            horizontal: [1280, 370, 110, 40],
-            vertical: [720, 30, 5, 5],
-            positive: true,
-        },
-        Self {
-            name: "1920x1080",
-            clock: 14850,
-            horizontal: [1920, 280, 88, 44],
-            vertical: [1080, 45, 4, 5],
-            positive: true,
-        },
+        Self::new("640x480", 2518, [640, 160, 16, 96], [480, 45, 10, 2], false),
+        Self::new("800x600", 4000, [800, 256, 40, 128], [600, 28, 1, 4], true),
+        Self::new("1024x768", 6500, [1024, 320, 24, 136], [768, 38, 3, 6], false),
+        Self::new("1280x720", 7425, [1280, 370, 110, 40], [720, 30, 5, 5], true),
+        Self::new("1920x1080", 14850, [1920, 280, 88, 44], [1080, 45, 4, 5], true),
     ];
     /// The mode of the screen if no other is named.
     pub(crate) const DEFAULT: Self = Self::ALL[3];
+
+    const fn new(name: &'static str, clock: u16, horizontal: [u16; 4], vertical: [u16; 4], positive: bool) -> Self {
+        Self { name, clock, horizontal, vertical, positive }
+    }
 
     /// The mode of a name.
     pub(crate) fn parse(name: &str) -> Option<Self> {

@@ -5,6 +5,8 @@
 //! # Sources
 //! `vc4_hdmi_regs.h` (`vc4_hdmi_fields`), `vc4_regs.h` (VC4_HDMI_*, VC4_HD_*) and `vc4_hdmi.c` of Linux.
 
+use super::latches::Latches;
+
 /// Registers of the core, by their offsets in bytes: whether a screen is connected.
 const HOTPLUG: u64 = 0x0c;
 /// The FIFO between the pixel valve's clock and HDMI's.
@@ -37,39 +39,22 @@ const CORE_WORDS: usize = 0x180;
 const HD_WORDS: usize = 0x40;
 
 /// The HDMI encoder.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Hdmi {
-    core: [u32; CORE_WORDS],
-    hd: [u32; HD_WORDS],
-}
-
-impl Default for Hdmi {
-    fn default() -> Self {
-        Self { core: [0; CORE_WORDS], hd: [0; HD_WORDS] }
-    }
-}
-
-/// A register at an offset in bytes; 0 beyond the end.
-fn register(registers: &[u32], offset: u64) -> u32 {
-    registers.get(offset as usize / 4).copied().unwrap_or(0)
-}
-
-fn store(registers: &mut [u32], offset: u64, value: u32) {
-    if let Some(register) = registers.get_mut(offset as usize / 4) {
-        *register = value;
-    }
+    core: Latches<CORE_WORDS>,
+    hd: Latches<HD_WORDS>,
 }
 
 impl Hdmi {
     /// A load of the core's register at byte `offset`.
     pub(crate) fn read(&self, offset: u64) -> u32 {
-        let value = register(&self.core, offset);
+        let value = self.core.get(offset);
         let answer = |condition: bool, bit: u32| if condition { value | bit } else { value & !bit };
         match offset {
             HOTPLUG => CONNECTED,
             FIFO_CTL => answer(value & RECENTER != 0, RECENTER_DONE),
             RAM_PACKET_STATUS => {
-                let config = register(&self.core, RAM_PACKET_CONFIG);
+                let config = self.core.get(RAM_PACKET_CONFIG);
                 if config & RAM_PACKET_ENABLE == 0 { 0 } else { config & PACKETS }
             }
             SCHEDULER_CONTROL => answer(value & MODE_HDMI != 0, HDMI_ACTIVE),
@@ -79,22 +64,22 @@ impl Hdmi {
 
     /// A store to the core.
     pub(crate) fn write(&mut self, offset: u64, value: u32) {
-        store(&mut self.core, offset, value);
+        self.core.set(offset, value);
     }
 
     /// A load of a register of the part HD.
     pub(crate) fn read_hd(&self, offset: u64) -> u32 {
-        register(&self.hd, offset)
+        self.hd.get(offset)
     }
 
     /// A store to the part HD.
     pub(crate) fn write_hd(&mut self, offset: u64, value: u32) {
-        store(&mut self.hd, offset, value);
+        self.hd.set(offset, value);
     }
 
     /// Whether the pixels of the valve reach the screen.
     pub(crate) fn sends_picture(&self) -> bool {
-        register(&self.hd, VID_CTL) & (VID_ENABLE | BLANKPIX) == VID_ENABLE
+        self.hd.get(VID_CTL) & (VID_ENABLE | BLANKPIX) == VID_ENABLE
     }
 }
 

@@ -19,9 +19,12 @@
 //! # Sources
 //! `vc4_regs.h` (SCALER_*), `vc4_hvs.c`, `vc4_crtc.c` of Linux; what a board's firmware counts in DISPSTAT1: anight/piegpu.
 
+use super::FRAME_NS;
+use super::latches::Latches;
 use super::plane::{self, Entry, Unsupported};
 use super::scanout::{Picture, Remark};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// Channels.
 pub(crate) const CHANNELS: usize = 3;
@@ -85,7 +88,7 @@ const MOST_REMARKS: usize = 64;
 /// The registers and memory of the HVS.
 #[derive(Debug)]
 pub(crate) struct Hvs {
-    registers: [u32; REGISTER_WORDS],
+    registers: Latches<REGISTER_WORDS>,
     lists: Box<[u32]>,
     /// Flags of all channels, as DISPSTAT has them.
     flags: u32,
@@ -101,7 +104,7 @@ pub(crate) struct Hvs {
 impl Default for Hvs {
     fn default() -> Self {
         Self {
-            registers: [0; REGISTER_WORDS],
+            registers: Latches::default(),
             lists: vec![0; LIST_WORDS].into(),
             flags: 0,
             current: [0; CHANNELS],
@@ -119,13 +122,17 @@ fn of_channel(offset: u64) -> Option<(usize, u64)> {
     ((channel as usize) < CHANNELS).then_some((channel as usize, offset - channel * CHANNEL_STRIDE))
 }
 
-impl Hvs {
-    fn register(&self, offset: u64) -> u32 {
-        self.registers.get(offset as usize / 4).copied().unwrap_or(0)
-    }
+/// A load of the word at byte `offset` while the firmware shows a picture of its own on channel 1, this long after power-on. Of the firmware's state only the
+/// count of frames is known.
+pub(crate) fn read_under_firmware(offset: u64, elapsed: Duration) -> u32 {
+    let (register, shift) = FRAME_COUNTS[1];
+    let frames = elapsed.as_nanos() / u128::from(FRAME_NS);
+    if offset == DISPSTAT0 + CHANNEL_STRIDE * register as u64 { (frames as u32 & FRAME_COUNT) << shift } else { 0 }
+}
 
+impl Hvs {
     fn channel_register(&self, channel: usize, of_channel_0: u64) -> u32 {
-        self.register(of_channel_0 + CHANNEL_STRIDE * channel as u64)
+        self.registers.get(of_channel_0 + CHANNEL_STRIDE * channel as u64)
     }
 
     /// Whether a channel makes rows.
@@ -142,14 +149,15 @@ impl Hvs {
     /// DISPSTAT.
     fn status(&self) -> u32 {
         let interrupts = (0..CHANNELS as u32).filter(|&channel| {
-            self.flags & FLAG_EOF << (8 * channel) != 0 && self.register(DISPCTRL) & ENABLE_EOF << (2 * channel) != 0
+            self.flags & FLAG_EOF << (8 * channel) != 0
+                && self.registers.get(DISPCTRL) & ENABLE_EOF << (2 * channel) != 0
         });
         interrupts.fold(self.flags, |status, channel| status | IRQ_CHANNEL << channel)
     }
 
     /// The level of the interrupt line.
     pub(crate) fn interrupt(&self) -> bool {
-        let enabled = (0..CHANNELS).map(|channel| self.register(DISPCTRL) & ENABLE_CHANNEL << channel);
+        let enabled = (0..CHANNELS).map(|channel| self.registers.get(DISPCTRL) & ENABLE_CHANNEL << channel);
         self.status() & enabled.fold(0, |all, bit| all | bit) != 0
     }
 
@@ -180,7 +188,7 @@ impl Hvs {
             (DISPSTAT, _) => self.status(),
             (DISPLACT0..DISPCTRL0, _) => self.current.get((offset - DISPLACT0) as usize / 4).copied().unwrap_or(0),
             (_, Some((channel, DISPSTAT0))) => self.channel_status(channel, lines[channel]),
-            _ => self.register(offset),
+            _ => self.registers.get(offset),
         }
     }
 
@@ -198,27 +206,25 @@ impl Hvs {
             (DISPLACT0..DISPCTRL0, _) | (_, Some((_, DISPSTAT0))) => return,
             (_, Some((_, DISPCTRL0))) if value & RESET != 0 => value & !(RESET | ENABLE),
             (GAMDATA, _) => {
-                let address = self.register(GAMADDR);
+                let address = self.registers.get(GAMADDR);
                 if let Some(entry) = self.gamma.get_mut((address & GAMMA_ENTRY) as usize) {
                     *entry = value as u8;
                 }
                 if address & AUTOINC != 0 {
                     let next = address & !GAMMA_ENTRY | (address + 1) & GAMMA_ENTRY;
-                    self.registers[GAMADDR as usize / 4] = next;
+                    self.registers.set(GAMADDR, next);
                 }
                 return;
             }
             _ => value,
         };
-        if let Some(register) = self.registers.get_mut(offset as usize / 4) {
-            *register = value;
-        }
+        self.registers.set(offset, value);
     }
 
     /// A frame of a channel has ended, and the next begins: with the list that it was given.
     pub(crate) fn end_frame(&mut self, channel: usize) {
         if self.is_enabled(channel) {
-            self.current[channel] = self.register(DISPLIST0 + 4 * channel as u64);
+            self.current[channel] = self.registers.get(DISPLIST0 + 4 * channel as u64);
             self.frames[channel] = self.frames[channel].wrapping_add(1);
             self.flags |= FLAG_EOF << (8 * channel);
         }
@@ -242,7 +248,7 @@ impl Hvs {
                 Entry::Endless => self.remark(Remark::EndlessList),
             }
         }
-        if self.register(OLEDOFFS) >> OLED_CHANNEL_SHIFT & 3 == channel as u32 + 1 {
+        if self.registers.get(OLEDOFFS) >> OLED_CHANNEL_SHIFT & 3 == channel as u32 + 1 {
             self.remark(Remark::Plane(Unsupported::ColourMatrix));
         }
         let gamma = self.gamma[channel * GAMMA_OF_CHANNEL..][..GAMMA_OF_CHANNEL].to_vec();

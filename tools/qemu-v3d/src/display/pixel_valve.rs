@@ -6,6 +6,8 @@
 //! # Sources
 //! `vc4_regs.h` (PV_*) and `vc4_crtc.c` of Linux.
 
+use super::latches::Latches;
+
 /// Registers, by their offsets in bytes: control, with the enable bit and the encoder that gets the pixels.
 const CONTROL: u64 = 0x00;
 /// Vertical control, with the bit that starts the video.
@@ -28,69 +30,59 @@ const CLK_SELECT_HDMI: u32 = 1 << 2;
 /// V_CONTROL: video is on.
 const VIDEN: u32 = 1 << 0;
 
-/// INTSTAT: the vertical synchronization (4), the vertical back porch (5), the picture (6) and the vertical front porch (7) have begun, and the latter has
-/// ended (8).
+/// INTSTAT: the vertical synchronization (4), the vertical back porch (5), the picture (6) and the vertical front porch (7) have begun; the vertical front
+/// porch has ended (8).
 const ONCE_A_FRAME: u32 = 0x1f << 4;
 
 /// Words of the registers.
 const WORDS: usize = 0x40;
 
 /// A pixel valve.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct PixelValve {
-    registers: [u32; WORDS],
-}
-
-impl Default for PixelValve {
-    fn default() -> Self {
-        Self { registers: [0; WORDS] }
-    }
+    registers: Latches<WORDS>,
 }
 
 impl PixelValve {
-    fn register(&self, offset: u64) -> u32 {
-        self.registers.get(offset as usize / 4).copied().unwrap_or(0)
-    }
-
     /// A load of the register at byte `offset`.
     pub(crate) fn read(&self, offset: u64) -> u32 {
-        self.register(offset)
+        self.registers.get(offset)
     }
 
     /// A store.
     pub(crate) fn write(&mut self, offset: u64, value: u32) {
-        let Some(register) = self.registers.get_mut(offset as usize / 4) else { return };
-        *register = match offset {
+        let value = match offset {
             CONTROL => value & !FIFO_CLR,
-            INTSTAT => *register & !value,
+            INTSTAT => self.registers.get(INTSTAT) & !value,
             _ => value,
         };
+        self.registers.set(offset, value);
     }
 
     /// Whether frames pass.
     pub(crate) fn is_running(&self) -> bool {
-        self.register(CONTROL) & EN != 0 && self.register(V_CONTROL) & VIDEN != 0
+        self.registers.get(CONTROL) & EN != 0 && self.registers.get(V_CONTROL) & VIDEN != 0
     }
 
     /// Whether frames pass to the encoder HDMI.
     pub(crate) fn feeds_hdmi(&self) -> bool {
-        self.is_running() && self.register(CONTROL) & CLK_SELECT == CLK_SELECT_HDMI
+        self.is_running() && self.registers.get(CONTROL) & CLK_SELECT == CLK_SELECT_HDMI
     }
 
     /// Lines of a frame: those of the vertical blanking, and those of the picture.
     pub(crate) fn lines(&self) -> (u32, u32) {
-        let (a, b) = (self.register(VERTA), self.register(VERTB));
+        let (a, b) = (self.registers.get(VERTA), self.registers.get(VERTB));
         ((a >> 16) + (a & 0xffff) + (b >> 16), b & 0xffff)
     }
 
     /// The vertical blanking begins.
     pub(crate) fn end_frame(&mut self) {
-        self.registers[INTSTAT as usize / 4] |= ONCE_A_FRAME;
+        self.registers.set(INTSTAT, self.registers.get(INTSTAT) | ONCE_A_FRAME);
     }
 
     /// The level of the interrupt line.
     pub(crate) fn interrupt(&self) -> bool {
-        self.register(INTSTAT) & self.register(INTEN) != 0
+        self.registers.get(INTSTAT) & self.registers.get(INTEN) != 0
     }
 }
 

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | control | 31 end of the list, 30 valid, 29:24 number of words, 21:20 tiling, 18:17 colour key, 16 and 15 mirrored, 14:13 order of components, 12:11 how narrow components are widened, 4 no scaling, 3:0 pixel format |
 //! | position 0 | 31:24 alpha of the plane, 23:12 y, 11:0 x |
-//! | position 2 | 31:30 where alpha comes from, 29 colours are multiplied by alpha already, 28 both alphas, 27:16 height, 11:0 width |
+//! | position 2 | 31:30 where alpha comes from, 29 colours are multiplied by alpha already, 28 the pixel's alpha is multiplied by the plane's, 27:16 height, 11:0 width |
 //! | position 3 | written by the HVS |
 //! | pointer 0 | bus address of the first pixel |
 //! | pointer context 0 | written by the HVS |
@@ -90,7 +90,7 @@ impl fmt::Display for Unsupported {
             Self::Tiling(format, tiling) => write!(f, "a plane of {} with tiling {tiling}", name(format)),
             Self::MirroredTiles => f.write_str("a plane in T-format that is mirrored"),
             Self::ColourKey => f.write_str("a plane with a colour key"),
-            Self::Short(words) => write!(f, "a plane of {words} words, of which the least is {UNSCALED_WORDS}"),
+            Self::Short(words) => write!(f, "a plane of {words} words, which needs at least {UNSCALED_WORDS}"),
             Self::ColourMatrix => f.write_str("the picture's colour matrix (OLEDOFFS)"),
         }
     }
@@ -218,21 +218,9 @@ impl Blending {
         let own = pixel >> 24;
         let alpha = match self.source {
             AlphaSource::Pixel => own,
-            AlphaSource::Plane => self.alpha,
-            AlphaSource::PlaneIfNotZero => {
-                if own != 0 {
-                    self.alpha
-                } else {
-                    0
-                }
-            }
-            AlphaSource::PlaneIfOver7 => {
-                if own > 7 {
-                    self.alpha
-                } else {
-                    0
-                }
-            }
+            AlphaSource::PlaneIfNotZero if own == 0 => 0,
+            AlphaSource::PlaneIfOver7 if own <= 7 => 0,
+            AlphaSource::Plane | AlphaSource::PlaneIfNotZero | AlphaSource::PlaneIfOver7 => self.alpha,
         };
         let factor = if self.is_mixed { self.alpha } else { 255 };
         let alpha = product(alpha, factor);

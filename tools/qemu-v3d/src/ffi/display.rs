@@ -81,17 +81,15 @@ impl Output {
         }
     }
 
-    /// After a register access or the end of a frame: sets interrupt lines and the timer, and gives the guest the screen when it has a picture.
+    /// After a register access or the end of a frame: sets interrupt lines and the timer, and takes QEMU's console over when the guest first has a picture.
     fn settle(&mut self, qemu: &Qemu, board: Board) {
         let levels = self.display.levels();
         for ((&line, &level), before) in INTERRUPTS.iter().zip(&levels).zip(&mut self.levels) {
             if level != *before {
                 *before = level;
-                // SAFETY: the controller is a bcm2835-ic, whose "gpu-irq" has 64 lines; the big lock is held.
-                unsafe {
-                    let irq =
-                        (qemu.qdev_get_gpio_in_named)(board.controller.as_ptr(), c"gpu-irq".as_ptr(), line.into());
-                    (qemu.qemu_set_irq)(irq, c_int::from(level));
+                if let Some(irq) = qemu.gpu_interrupt(board.controller, line.into()) {
+                    // SAFETY: `irq` is an input of the controller; the big lock is held.
+                    unsafe { (qemu.qemu_set_irq)(irq.as_ptr(), c_int::from(level)) };
                 }
             }
         }
@@ -151,14 +149,14 @@ impl State {
     }
 }
 
-/// Calls a function with the display, the time and the firmware's count of frames; then sets what has changed outside.
-fn with_display<T>(work: impl FnOnce(&mut Display, u64, &State) -> T) -> Option<T> {
+/// Calls a function with the display and its connections, the virtual time and the rest of the state; then sets interrupt lines, timer and screen.
+fn with_output<T>(work: impl FnOnce(&mut Output, u64, &State) -> T) -> Option<T> {
     let plugin = PLUGIN.get()?;
     let (qemu, mut state) = (&plugin.qemu, plugin.state());
     let board = state.board(qemu);
     // Taken out while the rest of the state is looked at.
     let mut output = state.output.take()?;
-    let result = work(&mut output.display, qemu.virtual_time(), &state);
+    let result = work(&mut output, qemu.virtual_time(), &state);
     output.settle(qemu, board);
     state.output = Some(output);
     Some(result)
@@ -167,7 +165,7 @@ fn with_display<T>(work: impl FnOnce(&mut Display, u64, &State) -> T) -> Option<
 /// A guest load.
 extern "C" fn read<const INDEX: usize>(_opaque: *mut c_void, offset: u64, _bytes: c_uint) -> u64 {
     let block = Block::ALL[INDEX];
-    let value = with_display(|display, now, state| {
+    let value = with_output(|Output { display, .. }, now, state| {
         let value = display.read(block, offset, now);
         let surroundings = &state.surroundings;
         // A board's firmware shows its own pictures until the guest takes the channel.
@@ -182,16 +180,16 @@ extern "C" fn read<const INDEX: usize>(_opaque: *mut c_void, offset: u64, _bytes
 
 /// A guest store.
 extern "C" fn write<const INDEX: usize>(_opaque: *mut c_void, offset: u64, value: u64, _bytes: c_uint) {
-    with_display(|display, now, _| display.write(Block::ALL[INDEX], offset, value as u32, now));
+    with_output(|output, now, _| output.display.write(Block::ALL[INDEX], offset, value as u32, now));
 }
 
 /// Called by QEMU's main loop, under its big lock, when a frame ends.
 extern "C" fn frame_ends(_opaque: *mut c_void) {
-    // The timer is no longer set.
-    if let Some(output) = PLUGIN.get().map(|plugin| plugin.state()).as_mut().and_then(|state| state.output.as_mut()) {
+    with_output(|output, now, _| {
+        // The timer is no longer set.
         output.due = None;
-    }
-    with_display(|display, now, _| display.blank(now));
+        output.display.blank(now);
+    });
 }
 
 /// The picture as it is now: calls a function with the display, memory and the screen, if the guest has it.

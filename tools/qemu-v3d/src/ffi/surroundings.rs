@@ -90,9 +90,8 @@ impl Surroundings {
     }
 }
 
-/// Puts the registers into the machine, when its first vCPU exists, and starts the watchdog. The HVS, of which only frames are counted here, is left out if
-/// the [display](super::display) has it.
-pub(super) fn install(plugin: &'static Plugin, soc: Soc, surroundings: &Surroundings, has_hvs: bool) {
+/// Puts the registers into the machine, when its first vCPU exists, and starts the watchdog. Without the [display](super::display), the HVS only counts frames.
+pub(super) fn install(plugin: &'static Plugin, soc: Soc, surroundings: &Surroundings, has_display: bool) {
     let qemu = &plugin.qemu;
     qemu.put_registers(c"firmware-mailbox", &MAILBOX_OPS, soc.mailbox(), MAILBOX_BYTES);
     // SAFETY: the callback has the type that QEMU declares, and lives as long as the library.
@@ -103,7 +102,7 @@ pub(super) fn install(plugin: &'static Plugin, soc: Soc, surroundings: &Surround
     qemu.put_registers(c"power", &POWER_OPS, soc.power(), POWER_BYTES);
     qemu.put_registers(c"bridges", &BRIDGES_OPS, soc.bridges(), BRIDGES_BYTES);
     qemu.put_registers(c"v3d-clock", &CLOCK_OPS, soc.clock(), CLOCK_BYTES);
-    if has_hvs {
+    if !has_display {
         qemu.put_registers(c"hvs", &HVS_OPS, soc.hvs(), HVS_BYTES);
     }
     std::thread::spawn(move || {
