@@ -112,12 +112,15 @@ pub fn wrongly_hidden<V: Vectors>(
 ) -> Mask {
     let shape = tlb.shape();
     let rejected = masks.zip(*visible, |mask, visible| mask & !visible);
-    (0..shape.samples()).fold(0, |wrongly, sample| {
+    let mut wrongly = 0;
+    // Not a fold: its closure would be compiled without the vectors.
+    for sample in 0..shape.samples() {
         // Without multisampling a mask other than 0 selects the pixel.
         let of_sample = if shape.multisample { rejected.map(|mask| mask & 1 << sample) } else { rejected };
         let passed = test.of::<V>(z, &block_of(&tlb.zs, tlb.zs_index(pixel, sample)));
-        wrongly | passed & !V::zero(&of_sample)
-    })
+        wrongly |= passed & !V::zero(&of_sample);
+    }
+    wrongly
 }
 
 #[cfg(test)]
