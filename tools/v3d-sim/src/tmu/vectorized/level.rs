@@ -86,12 +86,14 @@ impl Filters {
             return Choice::magnified(self.mag);
         }
         let changes = W::store(changes).to_f32();
-        let mut automatic = [0.0; LANES / 4];
-        for (quad, automatic) in automatic.iter_mut().enumerate() {
-            let change = changes[4 * quad].max(changes[4 * quad + 1]);
-            *automatic = lod::level_of_detail(if is_square { change.sqrt() } else { change });
+        let mut of_quads = [0.0; LANES / 4];
+        for (quad, greater) in of_quads.iter_mut().enumerate() {
+            *greater = changes[4 * quad].max(changes[4 * quad + 1]);
         }
-        self.minified(bias, &automatic)
+        if is_square {
+            of_quads.iter_mut().for_each(|change| *change = change.sqrt());
+        }
+        self.minified(bias, &lod::levels_of_detail(of_quads))
     }
 
     /// The same by the rules of [`lod::select`].
