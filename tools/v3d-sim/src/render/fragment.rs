@@ -25,7 +25,7 @@ pub use batch::{Batch, NewQuad};
 
 use super::cap::CoverageReading;
 use super::pixel_trace::Event;
-use super::pse::{Coefficients, PixelSteps};
+use super::pse::{Coefficients, STEPS};
 use super::tlb::{Outcome, Passing, Shape, StencilTest, Tlb, ZTest, gather, scatter, test_sample};
 use crate::counters::Counters;
 use crate::qpu::io::{SMALL_VARYING, TileAccess};
@@ -317,25 +317,22 @@ impl SimdTask for Interpolation<'_> {
         let magnitude = V::Words::splat(!SIGN);
         let mut largest = V::Words::splat(0);
         for (number, varying) in varyings.iter_mut().enumerate() {
+            // Each call has its own slopes: in registers, not in memory that is read at once after it is written.
             if same {
-                let of_all = coefficients.get(first + number).copied().unwrap_or_default();
-                let PixelSteps { right, up } = PixelSteps::new(of_all.a, of_all.b);
-                varying.value = V::plane([of_all.a, of_all.b], [right, up], &distances);
-                varying.coefficients = Lanes::splat(of_all.c);
+                let Coefficients { a, b, c } = coefficients.get(first + number).copied().unwrap_or_default();
+                varying.value = V::planes(&[[a; BATCH_QUADS], [b; BATCH_QUADS]], &distances, f64::from(STEPS));
+                varying.coefficients = Lanes::splat(c);
             } else {
-                for (number_of_quad, quad) in quads.iter().enumerate() {
-                    let of_quad = if number_of_quad < count {
-                        coefficients.get(quad.coefficients + number).copied().unwrap_or_default()
-                    } else {
-                        Coefficients::default()
-                    };
-                    let steps = PixelSteps::new(of_quad.a, of_quad.b);
-                    let first = of_quad.a * distances[0][number_of_quad] + of_quad.b * distances[1][number_of_quad];
-                    for element in 0..4 {
-                        let value = steps.from_first(first, element) as f32;
-                        varying.value.0[4 * number_of_quad + element] = value.to_bits();
-                        varying.coefficients.0[4 * number_of_quad + element] = of_quad.c;
-                    }
+                let [p, q, r, s] = quads.map(|quad| coefficients.get(quad.coefficients + number));
+                let of = |quad: usize, found: Option<&Coefficients>| match found {
+                    Some(&of_quad) if quad < count => of_quad,
+                    _ => Coefficients::default(),
+                };
+                let [p, q, r, s] = [of(0, p), of(1, q), of(2, r), of(3, s)];
+                varying.value = V::planes(&[[p.a, q.a, r.a, s.a], [p.b, q.b, r.b, s.b]], &distances, f64::from(STEPS));
+                for (elements, c) in varying.coefficients.0.as_chunks_mut::<4>().0.iter_mut().zip([p.c, q.c, r.c, s.c])
+                {
+                    *elements = [c; 4];
                 }
             }
             largest = V::Words::max_signed(largest, V::Words::and(V::Words::load(&varying.value), magnitude));

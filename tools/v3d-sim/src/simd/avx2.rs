@@ -114,23 +114,24 @@ fn of_quads(numbers: [f64; LANES / 4]) -> __m256d {
 }
 
 #[target_feature(enable = "avx2")]
-fn plane([a, b]: [f64; 2], [right, up]: [f64; 2], [dx, dy]: &[[f64; LANES / 4]; 2]) -> Lanes {
+pub(super) fn planes([a, b]: &[[f64; LANES / 4]; 2], [dx, dy]: &[[f64; LANES / 4]; 2], pixel: f64) -> Lanes {
+    let (a, b, pixel) = (of_quads(*a), of_quads(*b), _mm256_set1_pd(pixel));
+    let firsts = _mm256_add_pd(_mm256_mul_pd(a, of_quads(*dx)), _mm256_mul_pd(b, of_quads(*dy)));
+    let (rights, ups) = (_mm256_mul_pd(a, pixel), _mm256_mul_pd(b, pixel));
+    let low = _mm256_set_m128(pixels::<0b01_01_01_01>(firsts, rights, ups), pixels::<0>(firsts, rights, ups));
+    let high =
+        _mm256_set_m128(pixels::<0b11_11_11_11>(firsts, rights, ups), pixels::<0b10_10_10_10>(firsts, rights, ups));
+    lanes([_mm256_castps_si256(low), _mm256_castps_si256(high)])
+}
+
+/// The pixels of a quad, whose number `QUAD` has four times.
+#[target_feature(enable = "avx2")]
+fn pixels<const QUAD: i32>(firsts: __m256d, rights: __m256d, ups: __m256d) -> __m128 {
     // Adding -0 changes nothing, not even a zero's sign.
     let nothing = _mm256_set1_pd(-0.0);
-    let right = _mm256_blend_pd::<0b1010>(nothing, _mm256_set1_pd(right));
-    let up = _mm256_blend_pd::<0b1100>(nothing, _mm256_set1_pd(up));
-    let across = _mm256_mul_pd(_mm256_set1_pd(a), of_quads(*dx));
-    let firsts = _mm256_add_pd(across, _mm256_mul_pd(_mm256_set1_pd(b), of_quads(*dy)));
-    let of_quad = |first| _mm256_cvtpd_ps(_mm256_add_pd(_mm256_add_pd(first, right), up));
-    let low = _mm256_set_m128(
-        of_quad(_mm256_permute4x64_pd::<0b01_01_01_01>(firsts)),
-        of_quad(_mm256_permute4x64_pd::<0>(firsts)),
-    );
-    let high = _mm256_set_m128(
-        of_quad(_mm256_permute4x64_pd::<0b11_11_11_11>(firsts)),
-        of_quad(_mm256_permute4x64_pd::<0b10_10_10_10>(firsts)),
-    );
-    lanes([_mm256_castps_si256(low), _mm256_castps_si256(high)])
+    let right = _mm256_blend_pd::<0b1010>(nothing, _mm256_permute4x64_pd::<QUAD>(rights));
+    let up = _mm256_blend_pd::<0b1100>(nothing, _mm256_permute4x64_pd::<QUAD>(ups));
+    _mm256_cvtpd_ps(_mm256_add_pd(_mm256_add_pd(_mm256_permute4x64_pd::<QUAD>(firsts), right), up))
 }
 
 /// Replaces indices by the words that have them; `false`, and no change, if one does not exist.
@@ -311,7 +312,7 @@ impl Vectors for Avx2 {
         fn blend(old: &mut Lanes, new: &Lanes, mask: Mask);
         fn parts_of(shares: &[f64; LANES], number: f64) -> Lanes;
         fn within(numbers: &[f64; LANES], low: f64, high: f64) -> Mask;
-        fn plane(slopes: [f64; 2], steps: [f64; 2], distances: &[[f64; LANES / 4]; 2]) -> Lanes;
+        fn planes(slopes: &[[f64; LANES / 4]; 2], distances: &[[f64; LANES / 4]; 2], pixel: f64) -> Lanes;
     }
 
     #[inline(always)]

@@ -359,8 +359,9 @@ impl Vectors for Avx512 {
     }
 
     #[inline(always)]
-    fn plane(slopes: [f64; 2], steps: [f64; 2], distances: &[[f64; LANES / 4]; 2]) -> Lanes {
-        Portable::<true>::plane(slopes, steps, distances)
+    fn planes(slopes: &[[f64; LANES / 4]; 2], distances: &[[f64; LANES / 4]; 2], pixel: f64) -> Lanes {
+        // SAFETY: the function needs AVX2 only, which every processor with AVX-512 has; nothing but `work` can name this type.
+        unsafe { super::avx2::planes(slopes, distances, pixel) }
     }
 
     #[inline(always)]

@@ -48,9 +48,9 @@ pub trait Vectors {
     fn parts_of(shares: &[f64; LANES], number: f64) -> Lanes;
     /// Elements from a limit to another; not NaN.
     fn within(numbers: &[f64; LANES], low: f64, high: f64) -> Mask;
-    /// A linear function at the pixels of four quads, as floats: its differences from a pixel to the next, and the distances of the quads' first pixels from
-    /// its origin in the same units as `slopes`, along x and along y. `first + right + up` is rounded step by step, in doubles.
-    fn plane(slopes: [f64; 2], steps: [f64; 2], distances: &[[f64; LANES / 4]; 2]) -> Lanes;
+    /// Linear functions at the pixels of four quads, one function a quad, as floats. `slopes`: their differences along x and along y; `distances`: those of the
+    /// quads' first pixels from the functions' origins, in the same unit, of which a pixel has `pixel`. `first + right + up` is rounded step by step, in doubles.
+    fn planes(slopes: &[[f64; LANES / 4]; 2], distances: &[[f64; LANES / 4]; 2], pixel: f64) -> Lanes;
 }
 
 /// Plain loops. `FMA`: the host has a fused multiply-add, whose single rounding gives the exact error of a product.
@@ -139,12 +139,13 @@ impl<const FMA: bool> Vectors for Portable<FMA> {
     }
 
     #[inline(always)]
-    fn plane([a, b]: [f64; 2], [right, up]: [f64; 2], [dx, dy]: &[[f64; LANES / 4]; 2]) -> Lanes {
-        // Adding -0 changes nothing, not even a zero's sign.
-        let (right, up) = ([-0.0, right, -0.0, right], [-0.0, -0.0, up, up]);
+    fn planes([a, b]: &[[f64; LANES / 4]; 2], [dx, dy]: &[[f64; LANES / 4]; 2], pixel: f64) -> Lanes {
         let mut values = Lanes::default();
         for (quad, values) in values.0.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-            let first = a * dx[quad] + b * dy[quad];
+            let first = a[quad] * dx[quad] + b[quad] * dy[quad];
+            let (right, up) = (a[quad] * pixel, b[quad] * pixel);
+            // Adding -0 changes nothing, not even a zero's sign.
+            let (right, up) = ([-0.0, right, -0.0, right], [-0.0, -0.0, up, up]);
             for (element, value) in values.iter_mut().enumerate() {
                 *value = ((first + right[element] + up[element]) as f32).to_bits();
             }

@@ -77,14 +77,8 @@ impl Registers {
     pub fn clear(&mut self, mut files: u64) {
         self.0[usize::from(ACCUMULATORS)..usize::from(ELEMENTS)].fill(Lanes::splat(0));
         while files != 0 {
-            // Programs mostly use registers that follow each other, which are cleared by one call.
-            let (first, count) = (files.trailing_zeros(), (files >> files.trailing_zeros()).trailing_ones());
-            let registers = &mut self.0[first as usize..(first + count) as usize];
-            match registers {
-                [register] => *register = Lanes::splat(0),
-                registers => registers.fill(Lanes::splat(0)),
-            }
-            files &= u64::MAX.checked_shl(first + count).unwrap_or(0);
+            self.0[files.trailing_zeros() as usize] = Lanes::splat(0);
+            files &= files - 1;
         }
     }
 
