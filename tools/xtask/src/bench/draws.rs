@@ -1,5 +1,6 @@
 //! Instructions and bytes per draw, measured with the kernel's command `draws`, which marks the trace.
 
+use super::gpu_cycles::LIMITS;
 use super::{PATIENCE, access};
 use crate::far_end::qemu::{self, Qemu};
 use crate::target_board::ARM_CLOCK_MHZ;
@@ -92,6 +93,8 @@ pub(super) fn trace(
     let machine = Qemu::start(options, workspace.scratch()?)?;
     let deadline = Instant::now() + PATIENCE;
     machine.console.wait_ready(deadline)?;
+    // A job that is tried again on a slow host would count twice, and its report is no line of the command's.
+    machine.console.command("limits", &format!(" {LIMITS}"), deadline, |_| {})?.lines()?;
     let read = || std::fs::read_to_string(&trace).context("the plugin has written no trace");
     let before = read()?.len();
     let lines = machine.console.command(name, arguments, deadline, |_| {})?.lines()?;

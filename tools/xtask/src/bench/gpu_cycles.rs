@@ -6,9 +6,9 @@ use crate::far_end::console::Console;
 use anyhow::{Context, Result, ensure};
 use std::time::{Duration, Instant};
 
-/// The kernel's time limits of jobs while the model counts cycles, in multiples of the usual ones. Counting makes the model about ten times slower: on a slow
-/// host, a tile then takes longer than the kernel usually waits for progress, and a job longer than it may take.
-const LIMITS: u32 = 100;
+/// The kernel's time limits of jobs during a measurement, in multiples of the usual ones. Counting cycles makes the model about ten times slower, and other work
+/// may slow the host: a tile then takes longer than the kernel usually waits for progress, and a job longer than it may take.
+pub(super) const LIMITS: u32 = 100;
 
 /// Draws frames of a scene and returns what the kernel's `stats` then prints, with the counts of `counters`, which is `work` or `cycles`.
 ///
