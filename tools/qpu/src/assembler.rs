@@ -37,6 +37,7 @@ mod interface_directive;
 mod label;
 mod line;
 mod operator;
+mod relocation;
 mod scope;
 
 use code_stream::CodeStream;
@@ -45,6 +46,7 @@ use scope::{Macro, Names, ScopeKind};
 
 pub use budget::MAX_WORDS;
 pub use code_stream::WordInfo;
+pub use relocation::Relocation;
 
 /// Options of the assembler.
 #[derive(Clone, Debug, Default)]
@@ -73,7 +75,10 @@ pub struct Assembly {
     pub interface: Interface,
     /// Codes of warnings that the source suppresses (`.allow`).
     pub allowed: Vec<Code>,
-    /// The first use of a label's address as a number, if there is one.
+    /// Words whose low half depends on where labels are, in order.
+    pub relocations: Vec<Relocation>,
+    /// The first place where the program depends on the address of a label in another way, if there is one: computing with it other than by adding a number
+    /// to a distance between labels, or a distance in data or in a small immediate.
     pub addresses_used: Option<Span>,
     /// The optimizer has moved and merged instructions, so that a word no longer corresponds to one source line.
     pub optimized: bool,
@@ -337,7 +342,8 @@ impl<'o> Assembler<'o> {
             return Err(diagnostics);
         }
         let labels = self.labels.all().map(|(name, at)| (self.symbols.name(name).to_owned(), at)).collect();
-        let addresses_used = self.labels.addresses_used();
+        let relocations = self.code.relocations(&self.labels);
+        let addresses_used = self.labels.addresses_used().or(relocations.as_ref().err().copied());
         let (words, info) = self.code.into_words();
         Ok(Assembly {
             words,
@@ -346,6 +352,7 @@ impl<'o> Assembler<'o> {
             globals: exported,
             interface: self.interface,
             allowed: self.allowed,
+            relocations: relocations.unwrap_or_default(),
             addresses_used,
             optimized: false,
             warnings: diagnostics,

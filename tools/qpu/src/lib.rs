@@ -39,7 +39,7 @@ pub mod source;
 mod symbol;
 pub mod value;
 
-pub use assembler::{Assembly, Options, WordInfo, assemble};
+pub use assembler::{Assembly, Options, Relocation, WordInfo, assemble};
 pub use code::Code;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use disassembler::disassemble;

@@ -85,6 +85,10 @@ pub fn optimize(assembly: &Assembly) -> Result<(Assembly, Report), Refused> {
     if let Some(span) = assembly.addresses_used {
         return Err(Refused { reason: Reason::Addresses, word: None, span: Some(span) });
     }
+    if let Some(relocation) = assembly.relocations.first() {
+        let span = assembly.info.get(relocation.word).map(|info| info.span);
+        return Err(Refused { reason: Reason::Addresses, word: None, span });
+    }
     let placed = |refused: Refused| {
         let info = refused.word.and_then(|word| assembly.info.get(word));
         Refused { span: info.map(|info| info.span), ..refused }

@@ -30,6 +30,7 @@ use crate::value::{Access, NOP, Number, PackSuffix, Register};
 
 mod branch;
 mod constant;
+mod constants;
 mod finish;
 mod moves;
 mod operation;
@@ -40,6 +41,7 @@ mod source;
 mod swap;
 mod unpack;
 
+use constants::Constants;
 pub(crate) use moves::Load;
 pub(crate) use operation::Op;
 
@@ -165,6 +167,7 @@ pub(crate) struct Slot {
     pub(crate) register_target: bool,
     /// The label that a branch goes to, and an addend.
     pub(crate) label: Option<(u32, i64)>,
+    constants: Constants,
 
     /// The operation or operand that the current part belongs to.
     pub(crate) place: Place,
@@ -213,6 +216,7 @@ impl Default for Slot {
             relative: false,
             register_target: false,
             label: None,
+            constants: Constants::None,
             place: Place::NONE,
             used_pack: Place::NONE,
             used_unpack: Place::NONE,

@@ -22,6 +22,8 @@ pub enum Value {
         /// Bytes added to its address.
         addend: i64,
     },
+    /// The distance between two labels.
+    Distance(Distance),
 }
 
 impl Value {
@@ -34,7 +36,36 @@ impl Value {
             Self::Register(_) => "a register",
             Self::PerElement(_) => "a per-element constant",
             Self::Label { .. } => "a label",
+            Self::Distance(_) => "a distance between labels",
         }
+    }
+}
+
+/// The distance from one label to another, plus a number of bytes. It keeps the labels, so that it can be computed again when code has moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Distance {
+    /// Number of the label at its end.
+    pub to: u32,
+    /// Number of the label at its start.
+    pub from: u32,
+    /// Bytes added to it.
+    pub addend: i64,
+    /// The sum in bytes, by the addresses that are known where it is computed.
+    pub bytes: i64,
+}
+
+impl Distance {
+    /// The distance plus a number of bytes.
+    #[must_use]
+    pub const fn plus(self, by: i64) -> Self {
+        Self { addend: self.addend.wrapping_add(by), bytes: self.bytes.wrapping_add(by), ..self }
+    }
+
+    /// The distance in the other direction.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        let Self { to, from, addend, bytes } = self;
+        Self { to: from, from: to, addend: addend.wrapping_neg(), bytes: bytes.wrapping_neg() }
     }
 }
 

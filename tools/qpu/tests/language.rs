@@ -22,6 +22,34 @@ fn value(expression: &str, bits: u32) {
     assert_eq!(words, [u64::from(bits)], "{expression} = {:#x}", words[0]);
 }
 
+/// A distance between labels stays one while numbers are added to it, if the word is one that can hold any distance.
+#[test]
+fn distances_between_labels_have_relocations() {
+    let assembly = try_assembly(
+        "ldi r0, :b - :a\nnop\n.set d, 16 - (:a - :b)\n:a mov rb1, d - 4\nmov r0, 1\n:b brr -, ra2, r:a + 8\n\
+        bra -, ra4, :b - :a\nldi r1, 8 * (:b - :a)\n.clone :a, 1",
+    );
+    let found: Vec<_> =
+        assembly.relocations.iter().map(|found| (found.word, found.to, found.from, found.addend)).collect();
+    assert_eq!(found, [(0, 32, 16, 0), (2, 32, 16, 12), (4, 16, 64, 8), (5, 32, 16, 0), (7, 32, 16, 12)]);
+    for relocation in &assembly.relocations {
+        assert_eq!(assembly.words[relocation.word] as u32 as i32, relocation.value() as i32);
+    }
+    assert!(assembly.addresses_used.is_some());
+    assert_eq!(try_assembly("ldi r0, :b - :a\n:a nop\n:b").addresses_used, None);
+    assert!(try_assembly("add r0, r0, :b - :a\n:a nop\n:b").addresses_used.is_some());
+    let forward = try_assembly(".clone :a, 1\nnop\n:a ldi r0, :b - :a\nnop\n:b");
+    assert_eq!(forward.relocations.iter().map(|found| found.word).collect::<Vec<_>>(), [0, 2]);
+}
+
+/// A label stays where it is when `.back` inserts an instruction there.
+#[test]
+fn labels_stay_before_what_is_inserted() {
+    let assembly = try_assembly("nop\n:a mov r0, 1\n.back 1\nbrr -, r:a\n.endb\nnop\nnop");
+    assert_eq!(assembly.label("a"), Some(8));
+    assert_eq!(assembly.info.iter().map(|info| info.target).collect::<Vec<_>>(), [false, true, false, false, false]);
+}
+
 #[test]
 fn integer_expressions() {
     value("1 + 2 * 3", 7);

@@ -81,7 +81,7 @@ impl Assembler<'_> {
         let first = self.peek();
         let value = self.expression(Places::EXPRESSION)?;
         self.expect_end()?;
-        match value {
+        match self.as_number(value, first) {
             Value::Int(value) => Ok(value != 0),
             Value::Float(value) => Ok(value != 0.0),
             other => {

@@ -5,8 +5,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::assembler::label::Labels;
+use crate::assembler::relocation::Relocation;
 use crate::slot::Slot;
 use crate::source::Span;
+use crate::value::Distance;
 
 /// Origin and kind of a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,7 +35,24 @@ struct Fixup {
     label: u32,
     addend: i64,
     relative: bool,
+    /// A register is added to the target.
+    by_register: bool,
     span: Span,
+}
+
+/// A word that contains a distance between labels, in its low half.
+#[derive(Clone, Copy, Debug)]
+struct Measure {
+    word: usize,
+    distance: Distance,
+    span: Span,
+}
+
+/// A word that `.clone` has copied from further down.
+#[derive(Clone, Copy, Debug)]
+struct ForwardCopy {
+    word: usize,
+    from: usize,
 }
 
 /// The output.
@@ -42,6 +61,8 @@ pub(super) struct CodeStream {
     words: Vec<u64>,
     info: Vec<WordInfo>,
     fixups: Vec<Fixup>,
+    measures: Vec<Measure>,
+    forward_copies: Vec<ForwardCopy>,
     /// Instructions whose line ended with a semicolon, so that the next line may be merged into them.
     joinable: Vec<(usize, Slot)>,
     /// Number of bits that are filled in the last data word.
@@ -79,17 +100,27 @@ impl CodeStream {
         self.pending_target = true;
     }
 
-    fn insert(&mut self, word: u64, info: WordInfo) -> usize {
+    fn insert(&mut self, word: u64, mut info: WordInfo) -> usize {
         let at = self.words.len() - self.back.min(self.words.len());
         if self.back == 0 {
             self.words.push(word);
             self.info.push(info);
         } else {
+            // A label at the insertion point stays there, before what is inserted.
+            if let Some(behind) = self.info.get_mut(at) {
+                info.target |= core::mem::take(&mut behind.target);
+            }
             self.words.insert(at, word);
             self.info.insert(at, info);
             for fixup in &mut self.fixups {
                 fixup.word += usize::from(fixup.word >= at);
                 fixup.base += usize::from(fixup.base >= at);
+            }
+            for measure in &mut self.measures {
+                measure.word += usize::from(measure.word >= at);
+            }
+            for copy in &mut self.forward_copies {
+                copy.word += usize::from(copy.word >= at);
             }
         }
         at
@@ -106,7 +137,11 @@ impl CodeStream {
 
     fn fix(&mut self, word: usize, slot: &Slot, span: Span) {
         if let Some((label, addend)) = slot.label {
-            self.fixups.push(Fixup { word, base: word, label, addend, relative: slot.relative, span });
+            let (relative, by_register) = (slot.relative, slot.register_target);
+            self.fixups.push(Fixup { word, base: word, label, addend, relative, by_register, span });
+        }
+        if let Some(distance) = slot.distance() {
+            self.measures.push(Measure { word, distance, span });
         }
     }
 
@@ -142,9 +177,13 @@ impl CodeStream {
     }
 
     /// Replaces an instruction by one with further operations merged into it.
-    pub(super) fn replace(&mut self, at: usize, word: u64) {
+    pub(super) fn replace(&mut self, at: usize, word: u64, span: Span, slot: &Slot) {
         if let Some(old) = self.words.get_mut(at) {
             *old = word;
+        }
+        self.measures.retain(|measure| measure.word != at);
+        if let Some(distance) = slot.distance() {
+            self.measures.push(Measure { word: at, distance, span });
         }
         self.joinable.retain(|(other, _)| *other != at);
     }
@@ -199,6 +238,12 @@ impl CodeStream {
         if let Some(&fixup) = self.fixups.iter().find(|fixup| fixup.word == from) {
             self.fixups.push(Fixup { word: at, ..fixup });
         }
+        if let Some(&measure) = self.measures.iter().find(|measure| measure.word == from) {
+            self.measures.push(Measure { word: at, ..measure });
+        }
+        if from >= at {
+            self.forward_copies.push(ForwardCopy { word: at, from });
+        }
     }
 
     /// Starts inserting `count` words before the end; returns whether the insertion point is before a branch target.
@@ -237,6 +282,35 @@ impl CodeStream {
             }
         }
         errors
+    }
+
+    /// The relocations of the program, by the final addresses of labels; the error is the place of a word that has another value than its labels say, because
+    /// a label has moved after it was used.
+    pub(super) fn relocations(&self, labels: &Labels) -> Result<Vec<Relocation>, Span> {
+        let address = |label: u32| labels.final_address(label).and_then(|address| u32::try_from(address).ok());
+        let mut found = Vec::new();
+        for fixup in self.fixups.iter().filter(|fixup| fixup.relative && fixup.by_register) {
+            let from = (fixup.base as u32 + 4) * 8;
+            let to = address(fixup.label).ok_or(fixup.span)?;
+            found.push(Relocation { word: fixup.word, to, from, addend: fixup.addend });
+        }
+        for &Measure { word, distance, span } in &self.measures {
+            let to = address(distance.to).ok_or(span)?;
+            let from = address(distance.from).ok_or(span)?;
+            let relocation = Relocation { word, to, from, addend: distance.addend };
+            if self.words.get(word).is_none_or(|&word| relocation.value() != i64::from(word as u32 as i32)) {
+                return Err(span);
+            }
+            found.push(relocation);
+        }
+        // What is copied from further down was not known when it was copied.
+        for copy in &self.forward_copies {
+            if let Some(&original) = found.iter().find(|relocation| relocation.word == copy.from) {
+                found.push(Relocation { word: copy.word, ..original });
+            }
+        }
+        found.sort_by_key(|relocation| relocation.word);
+        Ok(found)
     }
 
     pub(super) fn into_words(self) -> (Vec<u64>, Vec<WordInfo>) {

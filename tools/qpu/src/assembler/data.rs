@@ -20,6 +20,7 @@ impl Assembler<'_> {
         loop {
             let first = self.peek();
             let value = self.expression(Places::EXPRESSION)?;
+            let value = self.as_number(value, first);
             let (bits, width) = match (datum, value) {
                 (Datum::Int(width), Value::Int(value)) => {
                     let (low, high) = (-(1i128 << (width - 1)), (1i128 << width) - 1);
@@ -80,9 +81,13 @@ impl Assembler<'_> {
         let mut base = 0;
         if self.take(TokenKind::Comma) {
             let first = self.peek();
-            base = match self.expression(Places::EXPRESSION)? {
+            let value = self.expression(Places::EXPRESSION)?;
+            base = match self.as_number(value, first) {
                 Value::Int(value) => value,
-                value @ Value::Label { .. } => self.label_value(value, first),
+                value @ Value::Label { .. } => {
+                    self.labels.note_use_of_address(first.span(self.cursor.file));
+                    self.label_value(value, first)
+                }
                 other => {
                     let message = format!("the base of an alignment is an integer or a label, not {}", other.kind());
                     return self.error(Code::WrongOperandType, first, message);

@@ -174,6 +174,7 @@ impl Assembler<'_> {
             self.expect(TokenKind::Comma, "`,` and a value")?;
             let first = self.peek();
             let value = self.expression(Places::EXPRESSION)?;
+            let value = self.as_number(value, first);
             match value {
                 Value::Label { .. } => value,
                 Value::Int(number) if (-0x8000_0000..=0xffff_ffff).contains(&number) => value,

@@ -55,7 +55,8 @@ impl Assembler<'_> {
     /// An expression whose value must be an integer.
     pub(super) fn integer(&mut self, what: &str) -> Res<i64> {
         let first = self.peek();
-        match self.expression(Places::EXPRESSION)? {
+        let value = self.expression(Places::EXPRESSION)?;
+        match self.as_number(value, first) {
             Value::Int(value) => Ok(value),
             other => {
                 self.error(Code::WrongOperandType, first, format!("{what} must be an integer, not {}", other.kind()))
@@ -408,7 +409,8 @@ impl Assembler<'_> {
             Action::SelectMulPack { ignored_bit } => self.slot.select_mul_pack(ignored_bit),
             Action::Rotate => {
                 let first = self.peek();
-                let rotation = match self.expression(Places::EXPRESSION)? {
+                let by = self.expression(Places::EXPRESSION)?;
+                let rotation = match self.as_number(by, first) {
                     Value::Register(register) if register.is_r5() => Rotation::UpByR5,
                     Value::Int(by) => Rotation::None.plus(by).unwrap_or_default(),
                     _ => return self.error(Code::WrongOperandType, first, "rotate by an integer or r5"),

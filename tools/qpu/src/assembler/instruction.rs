@@ -40,7 +40,7 @@ impl Assembler<'_> {
             self.warn(Code::Unaligned, token, "an instruction starts in the middle of a word: padded");
             self.align(8, 0, span);
         }
-        if joins && self.join() {
+        if joins && self.join(span) {
             return Ok(());
         }
         self.slot = Slot::default();
@@ -58,6 +58,7 @@ impl Assembler<'_> {
         }
         let back = self.code.open_back().is_some();
         let at = self.code.push(word, span, &self.slot);
+        self.note_hidden_distance(span);
         if back {
             self.labels.shift(at as u32 * 8, 8);
         }
@@ -71,8 +72,15 @@ impl Assembler<'_> {
         self.slot.finish().or_else(|error| self.error(Code::NumberOutOfRange, self.peek(), error.to_string()))
     }
 
+    /// Notes that the program depends on its layout, if the word contains a distance between labels that no relocation can describe.
+    fn note_hidden_distance(&mut self, span: Span) {
+        if self.slot.hides_distance() {
+            self.labels.note_use_of_address(span);
+        }
+    }
+
     /// Tries to merge the line into the previous instruction; returns whether it fits.
-    fn join(&mut self) -> bool {
+    fn join(&mut self, span: Span) -> bool {
         let Some((at, slot)) = self.code.open() else { return false };
         self.slot = slot.clone();
         let start = self.cursor.at;
@@ -82,7 +90,8 @@ impl Assembler<'_> {
         {
             let unfinished = open.then(|| self.slot.clone());
             if let Ok(word) = self.encoded() {
-                self.code.replace(at, word);
+                self.code.replace(at, word, span, &self.slot);
+                self.note_hidden_distance(span);
                 if let Some(slot) = unfinished {
                     self.code.keep_open(at, slot);
                 }

@@ -28,7 +28,7 @@ pub(super) struct Labels {
     /// Number of labels seen in this pass; every pass sees the same ones in the same order.
     met: usize,
     needs_addresses: Option<Span>,
-    /// The first place where the address of a label was used as a number.
+    /// The first place where something depends on the address of a label in a way that relocations do not describe.
     addresses_used: Option<Span>,
     /// The first place where words further down were needed, by `.clone`.
     needs_words: Option<Span>,
@@ -88,7 +88,6 @@ impl Labels {
 
     /// The address of a label where a number is needed immediately; from the previous pass if it is defined further down.
     pub(super) fn address_now(&mut self, id: u32, span: Span) -> i64 {
-        self.addresses_used.get_or_insert(span);
         let Some(label) = self.labels.get(id as usize) else { return 0 };
         label.address.map_or_else(
             || {
@@ -99,7 +98,12 @@ impl Labels {
         )
     }
 
-    /// The first use of a label's address as a number.
+    /// Notes that something depends on the address of a label in a way that relocations do not describe.
+    pub(super) fn note_use_of_address(&mut self, span: Span) {
+        self.addresses_used.get_or_insert(span);
+    }
+
+    /// The first place where something does.
     pub(super) fn addresses_used(&self) -> Option<Span> {
         self.addresses_used
     }

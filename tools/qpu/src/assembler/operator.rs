@@ -7,7 +7,7 @@ use super::{Assembler, Res};
 use crate::code::Code;
 use crate::language::{Binary, Unary};
 use crate::lexer::Token;
-use crate::value::{PerElement, Rotation, Sign, Value};
+use crate::value::{Distance, PerElement, Rotation, Sign, Value};
 
 /// Two operands converted to one numeric type.
 enum Numbers {
@@ -27,6 +27,11 @@ fn numbers(left: Value, right: Value) -> Option<Numbers> {
 
 impl Assembler<'_> {
     pub(super) fn apply_unary(&mut self, operator: Unary, operand: Value, token: Token) -> Res<Value> {
+        let operand = match (operator, operand) {
+            (Unary::Plus, Value::Distance(_)) => operand,
+            (Unary::Negate, Value::Distance(distance)) => return Ok(Value::Distance(distance.reversed())),
+            _ => self.as_number(operand, token),
+        };
         let wrong = |assembler: &Self| {
             let message = format!("`{}` cannot be applied to {}", assembler.text(token), operand.kind());
             assembler.error(Code::WrongOperandType, token, message)
@@ -62,6 +67,24 @@ impl Assembler<'_> {
 
     pub(super) fn apply(&mut self, operator: Binary, left: Value, right: Value, token: Token) -> Res<Value> {
         use Binary::*;
+        // Sums of a distance and a number keep the labels; all other arithmetic needs the number.
+        match (operator, left, right) {
+            (Subtract, Value::Label { id: to, addend: end }, Value::Label { id: from, addend: start }) => {
+                let bytes = self.label_value(left, token).wrapping_sub(self.label_value(right, token));
+                return Ok(Value::Distance(Distance { to, from, addend: end.wrapping_sub(start), bytes }));
+            }
+            (Add, Value::Distance(distance), Value::Int(by)) | (Add, Value::Int(by), Value::Distance(distance)) => {
+                return Ok(Value::Distance(distance.plus(by)));
+            }
+            (Subtract, Value::Distance(distance), Value::Int(by)) => {
+                return Ok(Value::Distance(distance.plus(by.wrapping_neg())));
+            }
+            (Subtract, Value::Int(by), Value::Distance(distance)) => {
+                return Ok(Value::Distance(distance.reversed().plus(by)));
+            }
+            _ => {}
+        }
+        let (left, right) = (self.as_number(left, token), self.as_number(right, token));
         match operator {
             Equal | NotEqual | Identical | NotIdentical | Less | LessEqual | Greater | GreaterEqual | Compare => {
                 return Ok(Value::Int(self.compare(operator, left, right, token)));
@@ -100,10 +123,6 @@ impl Assembler<'_> {
             (Value::Label { id, addend }, Value::Int(by)) if operator == Subtract => {
                 Ok(Value::Label { id, addend: addend.wrapping_sub(by) })
             }
-            (Value::Label { .. }, Value::Label { .. }) if operator == Subtract => {
-                let difference = self.label_value(left, token).wrapping_sub(self.label_value(right, token));
-                Ok(Value::Int(difference))
-            }
             _ => arithmetic(operator, left, right),
         };
         match result {
@@ -115,6 +134,13 @@ impl Assembler<'_> {
             }
             Err(code) => self.error(code, token, code.title()),
         }
+    }
+
+    /// A value where only the number counts: a distance between labels forgets these, and the program is noted to depend on its layout.
+    pub(super) fn as_number(&mut self, value: Value, token: Token) -> Value {
+        let Value::Distance(distance) = value else { return value };
+        self.labels.note_use_of_address(token.span(self.cursor.file));
+        Value::Int(distance.bytes)
     }
 
     /// The address of a label where a number is needed immediately.
@@ -131,6 +157,7 @@ impl Assembler<'_> {
     fn compare(&mut self, operator: Binary, left: Value, right: Value, token: Token) -> i64 {
         let ordering = match (left, right) {
             (Value::Label { .. }, Value::Label { .. }) => {
+                self.labels.note_use_of_address(token.span(self.cursor.file));
                 Some(self.label_value(left, token).cmp(&self.label_value(right, token)))
             }
             _ => match numbers(left, right) {
@@ -164,7 +191,7 @@ impl Assembler<'_> {
 /// A sort key that orders values of different types, and registers.
 fn rank(value: Value) -> (u8, i64, i64, i64, i64) {
     match value {
-        Value::Int(_) | Value::Float(_) => (0, 0, 0, 0, 0),
+        Value::Int(_) | Value::Float(_) | Value::Distance(_) => (0, 0, 0, 0, 0),
         Value::PerElement(constant) => (1, constant.sign as i64, i64::from(constant.bits), 0, 0),
         Value::Register(register) => {
             let rotation = i64::from(register.rotation.number());

@@ -5,7 +5,6 @@ use alloc::format;
 use v3d_hw::qpu::address_map::is_register;
 use v3d_hw::qpu::{AddOp, BranchCondition, MulOp, Signal};
 
-use super::source::word_of;
 use super::{Form, Outcome, Place, Refusal, Slot};
 use crate::code::Code;
 use crate::value::{Access, NOP, Rotation, Value};
@@ -48,11 +47,11 @@ impl Slot {
                 self.label = Some((id, addend));
             }
             Value::Int(0) => {}
-            Value::Int(_) => {
+            Value::Int(_) | Value::Distance(_) => {
                 if number_taken {
                     return Err(Code::SecondBranchTarget.into());
                 }
-                self.immediate = word_of(value)?;
+                self.immediate = self.take_constant(value)?;
                 if self.immediate & 3 != 0 {
                     self.warn(Code::BranchTargetUnaligned, "the branch target is not aligned");
                 }

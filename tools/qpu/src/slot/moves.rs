@@ -8,7 +8,6 @@ use alloc::format;
 use v3d_hw::qpu::{AddOp, ImmediateKind, MulOp, Mux, Signal};
 
 use super::recipe::{self, Recipe};
-use super::source::word_of;
 use super::{Form, Op, Outcome, PackMode, Place, Refusal, Slot};
 use crate::code::Code;
 use crate::language::mnemonic::Choice;
@@ -98,8 +97,8 @@ impl Slot {
                 self.rotate_source(register.rotation)?;
                 Ok(true)
             }
-            Value::Int(_) | Value::Float(_) => {
-                let bits = word_of(value)?;
+            Value::Int(_) | Value::Float(_) | Value::Distance(_) => {
+                let bits = self.take_constant(value)?;
                 let both = self.place.common(Place::BOTH) == Place::BOTH;
                 Ok(self.is_alu() && !both && self.move_constant(bits)?)
             }
@@ -207,8 +206,8 @@ impl Slot {
             (Value::Float(_), Load::Signed | Load::Unsigned) => {
                 return mismatch("a float cannot be loaded per element");
             }
-            (Value::Int(_) | Value::Float(_), _) => {
-                let bits = word_of(value)?;
+            (Value::Int(_) | Value::Float(_) | Value::Distance(_), _) => {
+                let bits = self.take_constant(value)?;
                 match load {
                     Load::Any => (ImmediateKind::Word, bits),
                     Load::Signed => (ImmediateKind::PerElementSigned, bits),

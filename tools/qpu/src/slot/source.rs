@@ -17,8 +17,8 @@ impl Slot {
     pub(crate) fn source(&mut self, value: Value) -> Outcome {
         match value {
             Value::Register(register) => self.source_register(register),
-            Value::Int(_) | Value::Float(_) => {
-                let bits = word_of(value)?;
+            Value::Int(_) | Value::Float(_) | Value::Distance(_) => {
+                let bits = self.take_constant(value)?;
                 self.source_constant(bits)
             }
             other => Err(Refusal::new(
@@ -182,8 +182,8 @@ impl Slot {
                 }
                 self.pack_or_unpack(register.pack)
             }
-            Value::Int(_) | Value::Float(_) => {
-                let bits = word_of(value)?;
+            Value::Int(_) | Value::Float(_) | Value::Distance(_) => {
+                let bits = self.take_constant(value)?;
                 let code = immediate_code(bits)
                     .ok_or_else(|| Refusal::new(Code::NoSmallImmediate, format!("{bits:#x} is no small immediate")))?;
                 self.take_small_immediate(code)
