@@ -147,6 +147,17 @@ const fn end_behind(output: Output) -> &'static [u64] {
 
 /// Checks a program by some of the rules.
 pub fn check_by(rules: Rules, words: &[u64], info: &[WordInfo], interface: &Interface) -> Vec<Finding> {
+    check_from(&[], rules, words, info, interface)
+}
+
+/// Checks a program that can also be entered at other words than its first, such as the targets of branches to computed addresses.
+pub(crate) fn check_from(
+    entries: &[usize],
+    rules: Rules,
+    words: &[u64],
+    info: &[WordInfo],
+    interface: &Interface,
+) -> Vec<Finding> {
     let end = end_behind(interface.output);
     let facts: Vec<Facts> = words
         .iter()
@@ -154,7 +165,7 @@ pub fn check_by(rules: Rules, words: &[u64], info: &[WordInfo], interface: &Inte
         .enumerate()
         .map(|(at, &word)| Facts { data: info.get(at).is_some_and(|info| info.data), ..Facts::of(word) })
         .collect();
-    let flow = Flow::of(&facts);
+    let flow = Flow::with_entries(&facts, entries);
     let switches = facts.iter().any(|facts| facts.signal().switches_threads());
     let threaded = interface.threads.map_or(switches, |threads| threads == 2);
     let program = Program { facts: &facts, flow: &flow, interface, info, threaded };

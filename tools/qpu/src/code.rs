@@ -243,8 +243,9 @@ diagnostic_codes! {
         that of tmu_noswap [AG p.38]; say `tmurs` or `tmu_noswap` if that is meant."
 
     99 NotOptimized "the program is not optimized"
-        "The optimizer moves instructions. It does not change programs whose meaning depends on the addresses of instructions: those that have data between \
-        them, use addresses of labels as numbers, or branch to computed places other than a table behind a call that jumps over it."
+        "The optimizer moves instructions. It follows return addresses, and distances between labels in load immediates and branches, to where they are \
+        branched by, and computes the distances again. It does not change programs that depend on the addresses of instructions in another way: that have data \
+        between them, compute with a distance other than by adding to it, let an address get anywhere but into a branch, or branch to something else."
 
     // Interface directives.
     120 BadInterface "a bad interface directive"

@@ -1,16 +1,18 @@
 //! Optimized programs compute the same as the originals, in the model, from random states.
 //!
 //! Suite `straight` is random straight-line code, suite `loops` has a loop around some of it, suite `lookups` has TMU lookups with other work around them, and
-//! suite `branches` skips parts on conditions that random values decide, suite `calls` calls a subroutine. `QPU_CASES=LO..HI` chooses the cases.
+//! suite `branches` skips parts on conditions that random values decide, suite `calls` calls a subroutine, suite `links` computes where branches go from return
+//! addresses and distances between labels. `QPU_CASES=LO..HI` chooses the cases.
 #![cfg(feature = "model")]
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Range;
 
 use expect_test::{Expect, expect};
 use qpu::check::facts::Facts;
 use qpu::optimize::optimize;
-use qpu::{Assembly, Options, Source, assemble};
+use qpu::{Assembly, Options, Relocation, Source, assemble};
 use v3d_hw::BusAddr;
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::qpu::lanes::Lanes;
@@ -53,6 +55,8 @@ const DATA: u32 = 0xa000;
 const SIZE: usize = 0xc000;
 /// The register of file A that calls write.
 const LINK: usize = 30;
+/// Registers of file A that hold addresses or distances, which differ because code has moved.
+const ADDRESSES: [usize; 3] = [26, 28, LINK];
 
 fn run(assembly: &Assembly, seed: u64) -> Outcome {
     let owned = OwnedMemory::new(SIZE);
@@ -84,8 +88,9 @@ fn run(assembly: &Assembly, seed: u64) -> Outcome {
     let mut registers = qpu.registers().visible().to_vec();
     // r4 may contain an unused result, whose time of arrival does not matter.
     registers.truncate(64 + 4);
-    // Addresses differ, because code has moved.
-    registers[LINK] = Lanes::default();
+    for at in ADDRESSES {
+        registers[at] = Lanes::default();
+    }
     let flags = (qpu.flags().zero, qpu.flags().negative, qpu.flags().carry);
     let faults = qpu.take_faults().faults().iter().map(ToString::to_string).collect();
     // The code itself is different.
@@ -169,6 +174,7 @@ enum Suite {
     Lookups,
     Branches,
     Calls,
+    Links,
 }
 
 impl Suite {
@@ -179,6 +185,7 @@ impl Suite {
             Self::Lookups => "lookups",
             Self::Branches => "branches",
             Self::Calls => "calls",
+            Self::Links => "links",
         }
     }
 }
@@ -197,6 +204,51 @@ fn lookups(random: &mut Random) -> String {
         let _ = writeln!(text, "ldtmu{unit}\nmov {}, r4\nnop\nnop", random.pick(TARGETS));
     }
     text
+}
+
+/// Where subroutines and parts of code take over accumulators that hold addresses.
+const FORGET: &str = "mov r0, 3\nmov r1, 5\nnop\n";
+
+/// A part of a program whose branches go to computed addresses, as in GPU_FFT. Labels are made unique by `n`.
+fn links(random: &mut Random, n: u64) -> String {
+    let mut part = |most| {
+        let lines = random.below(most);
+        body(random, lines)
+    };
+    let (one, two) = (part(5), part(4));
+    let load = random.pick(&["mov", "ldi"]);
+    let condition = random.pick(&["", ".ifz", ".ifnz", ".ifn", ".ifcc"]);
+    let relative = random.pick(&["", "r"]);
+    // Bytes behind a label, over two instructions that do nothing.
+    let skipped = random.pick(&["", " + 16"]);
+    match random.below(5) {
+        // The return address of a call is changed in its delay slots, perhaps.
+        0 => format!(
+            "brr r0, ra{LINK}, -, r:subroutine\n{load} r1, {relative}:there{n} - {relative}:here{n}{skipped}\n\
+             add{condition} ra{LINK}, r0, r1\nnop\n:here{n}\n{FORGET}\
+             {one}:there{n}\nnop\nnop\n{FORGET}{two}"
+        ),
+        // A register with a distance, or 0, is added to a label.
+        1 => format!(
+            "ldi ra28, 0\n{load}{condition} r1, :second{n} - :first{n}\nmov{condition} ra28, r1\nnop\nnop\nbrr -, r:first{n}, ra28\nmov r1, 5\nnop\nnop\n\
+             :first{n}\n{one}brr -, r:both{n}\nnop\nnop\nnop\n:second{n}\n{two}:both{n}\n"
+        ),
+        // An index selects an entry of a table.
+        2 => format!(
+            "ldi r1, 3\nand r0, ra0, r1\nshl r0, r0, 6\n{load} r1, :table - :subroutine + 64\nldi ra28, 0\nnop\nadd{condition} ra28, r0, r1\nnop\nnop\n\
+             brr ra{LINK}, r:subroutine, ra28\nmov r1, 5\nnop\nnop\n{one}"
+        ),
+        // One of two subroutines is called by branches in each other's delay slots.
+        3 => format!(
+            "{one}mov.setf -, {}\nbrr.allnn ra{LINK}, r:subroutine\nnop\nnop\nbrr.anyn ra{LINK}, r:other\nnop\nnop\nnop\n{two}",
+            random.pick(&["r0", "r1", "r2", "r3"])
+        ),
+        // A distance is added to a return address in the branch.
+        _ => format!(
+            "brr ra26, r:behind{n}\nnop\nnop\nnop\n:return{n}\n{one}brr -, r:end{n}\nnop\nnop\nnop\n:behind{n}\n{two}nop\nbra -, ra26, :end{n} - :return{n}\n\
+             nop\nnop\nnop\nmov r2, 1\n:end{n}\n"
+        ),
+    }
 }
 
 fn program(random: &mut Random, suite: Suite) -> String {
@@ -226,6 +278,13 @@ fn program(random: &mut Random, suite: Suite) -> String {
                 let _ = writeln!(text, "brr ra{LINK}, r:subroutine\nnop\nnop\nnop");
             }
         }
+        Suite::Links => {
+            for n in 0..2 + random.below(4) {
+                let lines = 1 + random.below(5);
+                text.push_str(&body(random, lines));
+                text.push_str(&links(random, n));
+            }
+        }
         Suite::Branches => {
             for skip in 0..1 + random.below(3) {
                 let lines = 1 + random.below(5);
@@ -242,6 +301,17 @@ fn program(random: &mut Random, suite: Suite) -> String {
     let lines = 4 + random.below(20);
     text.push_str(&body(random, lines));
     text.push_str("ldi vw_setup, 0x83010000\nldi vw_addr, 0xb000\nread vw_wait\nnop; thrend\nnop\nnop\n");
+    if suite == Suite::Links {
+        for name in ["subroutine", "other"] {
+            let lines = 1 + random.below(6);
+            let _ = writeln!(text, ":{name}\n{FORGET}{}bra -, ra{LINK}\nnop\nnop\nnop", body(random, lines));
+        }
+        // The first entry is not used: an index of 0 selects the second.
+        text.push_str(":table\n");
+        for entry in 0..5 {
+            let _ = writeln!(text, "mov ra1, {entry}\nnop\nnop\nadd rb1, r2, {entry}\nbra -, ra{LINK}\nnop\nnop\nnop");
+        }
+    }
     if suite == Suite::Calls {
         let lines = 1 + random.below(6);
         let _ = writeln!(text, ":subroutine\n{}bra -, ra{LINK}\nnop\nnop\nnop", body(random, lines));
@@ -260,14 +330,14 @@ fn cases() -> Range<u64> {
 
 fn run_suite(suite: Suite) {
     let name = suite.name();
-    let (mut before, mut after, mut faulty, mut stored, mut slots) = (0, 0, 0, 0, 0);
+    let (mut before, mut after, mut faulty, mut stored, mut slots, mut moved) = (0, 0, 0, 0, 0, 0);
     for case in cases() {
         let mut random = Random::new(case.wrapping_mul(5) + suite as u64);
         let text = program(&mut random, suite);
         let original = assemble(&[Source::new("case", text.clone())], &Options::default());
         let original = original.unwrap_or_else(|diagnostics| panic!("suite {name}, case {case}: {diagnostics}"));
-        let (optimized, report) =
-            optimize(&original).unwrap_or_else(|refused| panic!("suite {name}, case {case}: {refused}"));
+        let (optimized, report) = optimize(&original)
+            .unwrap_or_else(|refused| panic!("suite {name}, case {case}: {refused} (word {:?})\n{text}", refused.word));
         let (expected, found) = (run(&original, case), run(&optimized, case));
         stored += u32::from(expected.vpm.iter().any(|row| row.0.iter().any(|&word| word != 0)));
         assert!(expected.registers.iter().any(|lanes| lanes.0.iter().any(|&word| word != 0)), "nothing was computed");
@@ -285,7 +355,12 @@ fn run_suite(suite: Suite) {
         before += report.before;
         after += report.after;
         slots += filled_branch_slots(&optimized.words);
+        // A word may be copied into the delay slots of a branch, with its relocation.
+        assert!(original.relocations.len() <= optimized.relocations.len(), "suite {name}, case {case}");
+        let values = |assembly: &Assembly| assembly.relocations.iter().map(Relocation::value).collect::<BTreeSet<_>>();
+        moved += u32::from(values(&original) != values(&optimized));
     }
+    assert!(moved > 0 || suite != Suite::Links, "suite {name}: no distance has changed");
     assert!(after * 4 < before * 3, "suite {name}: only from {before} to {after} instructions");
     assert!(stored > 0, "suite {name}: nothing was ever written to the VPM");
     assert!(faulty == 0, "suite {name}: {faulty} programs break rules themselves");
@@ -296,6 +371,11 @@ fn run_suite(suite: Suite) {
 #[test]
 fn calls() {
     run_suite(Suite::Calls);
+}
+
+#[test]
+fn links_and_distances() {
+    run_suite(Suite::Links);
 }
 
 /// A table of code after a call, as in GPU_FFT: an offset selects an entry, and another one an instruction of it. The table is unchanged, the rest gets
@@ -327,6 +407,57 @@ fn tables_stay() {
             }
         }
     }
+}
+
+/// A link is redirected to a label, and the distance follows the code that was moved. Code that is never reached stays: it may be there for its place.
+#[test]
+fn distances_follow_the_code() {
+    check(
+        "brr ra4, r:f\nldi r1, r:2f - r:1f\nnop\nadd ra4, ra4, r1\n:1\nnop\nnop\nnop\n:2\nmov r1, unif\nnop\nmov ra0, r1\nnop; thrend\nnop\nnop\n\
+        :f\nmov r0, unif\nnop\nnop\nmov rb0, r0\nbra -, ra4\nnop\nnop\nnop",
+        expect![[r#"
+            brr ra4, r:L0
+            ldi r1, 0x18
+            nop
+            add ra4, ra4, r1
+            nop
+            nop
+            nop
+            mov r1, unif
+            thrend
+            mov ra0, r1
+            nop
+            :L0
+            mov r0, unif
+            bra -, ra4
+            mov rb0, r0
+            nop
+            nop
+            21 -> 16
+        "#]],
+    );
+}
+
+/// A label before which `.back` inserts an instruction is that instruction's, also for the optimizer.
+#[test]
+fn tables_start_at_their_labels() {
+    let entries: String = (0..3).map(|n| format!("mov r2, {n}\n.back 1\nbrr -, r:end\n.endb\nnop\nnop\n")).collect();
+    let source = format!(
+        "mov r0, unif\nand r0, r0, 1\nnop\nadd r0, r0, 1\nshl ra2, r0, 5\nnop\nnop\nbrr -, ra2, r:table - 4*8\nnop\nnop\nnop\n:table\n{entries}:end\n\
+         mov ra10, r2\nthrend\nnop\nnop"
+    );
+    let assembly = assemble(&[Source::new("case", source.as_str())], &Options::default()).expect("assembles");
+    assert!(assembly.info[11].target && !assembly.info[12].target);
+    let (optimized, report) = optimize(&assembly).unwrap_or_else(|refused| panic!("{refused} {:?}", refused.word));
+    assert!(report.after < report.before, "{report:?}");
+    let found: Vec<u32> = (0..8)
+        .map(|seed| {
+            let (before, after) = (run(&assembly, seed), run(&optimized, seed));
+            assert_eq!(before.registers[10], after.registers[10], "{source}");
+            before.registers[10].0[0]
+        })
+        .collect();
+    assert!(found.contains(&0) && found.contains(&1), "{found:?}");
 }
 
 #[test]

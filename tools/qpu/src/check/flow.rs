@@ -52,13 +52,18 @@ pub struct Flow {
     successors: Vec<Successors>,
     /// Reachable nodes, in order.
     reached: Vec<Node>,
-    /// Entry points: the first instruction, and the instructions after calls.
+    /// Entry points: the first instruction, those that were given, and the instructions after calls.
     entries: Vec<Node>,
 }
 
 impl Flow {
     /// Builds the graph.
     pub fn of(facts: &[Facts]) -> Self {
+        Self::with_entries(facts, &[])
+    }
+
+    /// Builds the graph of a program that can also be entered at further words, such as the targets of branches to computed addresses.
+    pub fn with_entries(facts: &[Facts], entries: &[usize]) -> Self {
         let length = facts.len();
         let (mut branches, mut ends) = (Vec::new(), Vec::new());
         for (at, fact) in facts.iter().enumerate() {
@@ -84,6 +89,12 @@ impl Flow {
         if let Some(first) = facts.iter().position(|facts| !facts.data) {
             flow.entries.push(Node(first as u32));
             work.push(Node(first as u32));
+        }
+        for entry in entries.iter().filter(|&&entry| entry < length).map(|&entry| Node(entry as u32)) {
+            if !flow.entries.contains(&entry) {
+                flow.entries.push(entry);
+                work.push(entry);
+            }
         }
         while let Some(node) = work.pop() {
             if core::mem::replace(&mut reached[node.0 as usize], true) {
@@ -191,7 +202,7 @@ impl Flow {
         self.successors[node.0 as usize]
     }
 
-    /// Entry points: the first is the start of the program, the others are returns from calls.
+    /// Entry points: the first is the start of the program, the others are returns from calls and what was given as such.
     pub fn entries(&self) -> &[Node] {
         &self.entries
     }

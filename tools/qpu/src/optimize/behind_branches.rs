@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use v3d_hw::qpu::BRANCH_DELAY_SLOTS;
 
 use super::effects::{Effects, Set};
-use super::{Line, NOP, Program, keeps_distances};
+use super::{Layout, Line, NOP, Program, keeps_distances};
 use crate::check::facts::{BranchFact, Facts};
 use crate::check::flow::{Flow, Node, Pending};
 
@@ -52,7 +52,7 @@ impl Program<'_> {
 
     /// The branch of a block, if its slots may be changed.
     fn branch_at(&self, at: usize) -> Option<Place> {
-        let block = self.blocks.get(at).filter(|block| block.fixed && !block.in_table)?;
+        let block = self.blocks.get(at).filter(|block| block.fixed && !block.kept)?;
         let (first, slots) = block.lines.split_first()?;
         let fact = Facts::of(first.word).branch?;
         let is_plain = |line: &Line| {
@@ -81,7 +81,7 @@ impl Program<'_> {
             Path::Taken => self.blocks.iter().position(|block| block.start == target.start),
             Path::NotTaken => self.only_reached_past(place).then_some(place.block + 1),
         };
-        let Some(from) = from.filter(|&from| !self.blocks[from].fixed && !self.blocks[from].in_table) else {
+        let Some(from) = from.filter(|&from| !self.blocks[from].fixed && !self.blocks[from].kept) else {
             return false;
         };
         let next = if path == Path::Taken { target.skip } else { 0 };
@@ -107,6 +107,7 @@ impl Program<'_> {
     fn only_reached_past(&self, place: Place) -> bool {
         let Some(next) = self.blocks.get(place.block + 1) else { return false };
         let is_target = self.targets.iter().any(|target| target.start == next.start)
+            || self.arrivals.binary_search(&next.start).is_ok()
             || next.lines.first().is_none_or(|line| line.info.target);
         !place.fact.always && !place.fact.links && !is_target
     }
@@ -114,13 +115,13 @@ impl Program<'_> {
     /// Whether an instruction of one path changes nothing on the other.
     fn is_harmless(&self, line: Line, place: Place, path: Path) -> bool {
         let effects = Effects::of(line.word);
-        let (words, _, places) = self.assemble();
+        let Layout { words, places, .. } = self.layout();
         let target = self.targets[place.target];
         let other = match path {
             Path::Taken => places[self.blocks[place.block].start] + self.blocks[place.block].lines.len(),
             Path::NotTaken => places[target.start] + target.skip,
         };
-        effects.touches_registers_only() && effects.writes() & needed_at(&words, other) == 0
+        effects.touches_registers_only() && effects.writes() & needed_at(&words, &self.entries(&places), other) == 0
     }
 
     /// Whether all minimum distances over the branch are kept, on both paths.
@@ -139,10 +140,10 @@ impl Program<'_> {
 }
 
 /// Registers and flags whose values the code from a word on may use: those that are live there, by backward data-flow analysis.
-fn needed_at(words: &[u64], word: usize) -> Set {
+fn needed_at(words: &[u64], entries: &[usize], word: usize) -> Set {
     let facts: Vec<Facts> = words.iter().map(|&word| Facts::of(word)).collect();
     let effects: Vec<Effects> = words.iter().map(|&word| Effects::of(word)).collect();
-    let flow = Flow::of(&facts);
+    let flow = Flow::with_entries(&facts, entries);
     let nodes: Vec<Node> = flow.nodes().collect();
     let mut needed: Vec<Set> = vec![0; flow.table_len()];
     let is_unknown = |node: Node| {

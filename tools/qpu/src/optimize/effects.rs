@@ -153,6 +153,9 @@ impl Effects {
                 at_least(Hazard::VpmReadAfterSetup.distance());
             }
         }
+        if self.facts.branch.is_some() && later.facts.branch.is_some() {
+            at_least(Hazard::BranchAfterBranch.distance());
+        }
         // r4 must not be accessed while the SFU computes, even to read its old value.
         if self.facts.writes_sfu() && (later.facts.reads_accumulator(4) || later.writes & accumulator(4) != 0) {
             at_least(Hazard::SfuResult.distance());

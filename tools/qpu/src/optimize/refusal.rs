@@ -15,12 +15,14 @@ use crate::source::Span;
 pub enum Reason {
     /// There are data between the instructions.
     Data,
-    /// Addresses of labels are used as numbers.
+    /// Addresses of code are used other than to branch there, so that it can be seen that code has moved.
     Addresses,
     /// The target of a branch is unknown: an absolute or computed address, or outside of the program.
     UnknownTarget,
-    /// A branch target register is written by something other than a call.
+    /// A branch goes to an address that is computed from something else than places in the code, or from too many of them.
     ComputedTarget,
+    /// A branch in the delay slots of another can be taken with it.
+    NestedBranch,
     /// An instruction reads the stale value of a register file port or of the mul ALU, through the address NOP.
     LeftOver,
 }
@@ -29,9 +31,10 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Data => "the program has data between its instructions",
-            Self::Addresses => "the program computes with addresses of labels",
+            Self::Addresses => "this depends on where code is, other than to branch there",
             Self::UnknownTarget => "a branch goes to a place that is not known",
-            Self::ComputedTarget => "this computes where a branch goes, other than into a table behind a call",
+            Self::ComputedTarget => "this decides where a branch goes, other than by return addresses, distances between labels and an index into a table",
+            Self::NestedBranch => "this branch is in the delay slots of another, and both can be taken",
             Self::LeftOver => "an instruction uses what an earlier one has left on the way to the ALUs",
         })
     }

@@ -7,9 +7,9 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::Line;
 use super::effects::Effects;
 use super::merge::merge_words;
-use super::{Line, NOP};
 use crate::check::facts::Facts;
 
 /// Longest block that is scheduled; scheduling takes quadratic time.
@@ -105,7 +105,7 @@ pub(super) fn schedule(lines: &[Line], at_start: bool, patient: bool) -> Vec<Lin
         let Some(first) = best(&tasks, &placed, now, at_start, |_| true) else {
             // No instruction is ready: insert a nop, with the source location of the previous word.
             let last = order.last().or(lines.first()).copied();
-            order.extend(last.map(|line| Line { word: NOP, ..line }));
+            order.extend(last.map(|line| line.as_nop()));
             continue;
         };
         placed[first] = Some(now);
