@@ -32,7 +32,7 @@ pub(crate) trait SimdTask {
 pub(crate) enum SimdLevel {
     /// What every processor of the architecture has.
     Baseline,
-    /// AVX2, FMA, BMI1 and POPCNT.
+    /// AVX2, FMA, F16C, BMI1 and POPCNT.
     Avx2,
     /// AVX-512.
     Avx512,
@@ -78,13 +78,14 @@ impl SimdDispatch {
     }
 }
 
-/// Whether the processor has AVX2 and FMA, and the bit instructions BMI1 and POPCNT, which all processors with these have.
+/// Whether the processor has AVX2 and FMA, and F16C, BMI1 and POPCNT, which all processors with these have.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn has_avx2() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
     *FOUND.get_or_init(|| {
         is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("f16c")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("popcnt")
     })

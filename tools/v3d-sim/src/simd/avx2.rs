@@ -11,7 +11,7 @@ use std::mem::transmute;
 use std::sync::atomic::AtomicU32;
 use v3d_hw::qpu::LANES;
 
-#[target_feature(enable = "avx2,fma,bmi1,popcnt")]
+#[target_feature(enable = "avx2,fma,bmi1,popcnt,f16c")]
 pub(super) fn work<W: SimdTask>(work: W) -> W::Output {
     work.run::<Avx2>()
 }
@@ -20,7 +20,7 @@ pub(super) fn work<W: SimdTask>(work: W) -> W::Output {
 struct Avx2;
 
 /// Elements 0 to 7, and 8 to 15.
-type Halves = [__m256i; 2];
+pub(super) type Halves = [__m256i; 2];
 
 #[inline(always)]
 fn halves(lanes: &Lanes) -> Halves {
@@ -159,6 +159,55 @@ fn gather_all<const N: usize>(words: &[AtomicU32], indices: &mut [Avx2Words; N])
     true
 }
 
+/// As [`Words::blend_float_halves`]. The two floats of a word stay side by side.
+#[target_feature(enable = "avx2,f16c")]
+pub(super) fn blend_float_halves(texels: [Halves; 4], share_x: Halves, share_y: Halves) -> Option<Halves> {
+    let (greatest, minus_zero) = (_mm256_set1_epi16(0x7bff), _mm256_set1_epi16(i16::MIN));
+    let mut unusual = _mm256_setzero_si256();
+    for word in texels.as_flattened() {
+        let negative = _mm256_andnot_si256(_mm256_cmpeq_epi16(*word, minus_zero), _mm256_srai_epi16::<15>(*word));
+        unusual = _mm256_or_si256(unusual, _mm256_or_si256(negative, _mm256_cmpgt_epi16(*word, greatest)));
+    }
+    if _mm256_testz_si256(unusual, unusual) == 0 {
+        return None;
+    }
+    let mut blended = [_mm256_setzero_si256(); 2];
+    for (i, blended) in blended.iter_mut().enumerate() {
+        let [upper_left, upper_right, lower_left, lower_right] = texels;
+        let mut words = [_mm_setzero_si128(); 2];
+        for (part, words) in words.iter_mut().enumerate() {
+            let (right, lower) = (shares_of_halves(share_x[i], part), shares_of_halves(share_y[i], part));
+            let upper = mix(floats_of_halves(upper_left[i], part), floats_of_halves(upper_right[i], part), right);
+            let below = mix(floats_of_halves(lower_left[i], part), floats_of_halves(lower_right[i], part), right);
+            *words = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(mix(upper, below, lower));
+        }
+        *blended = _mm256_set_m128i(words[1], words[0]);
+    }
+    Some(blended)
+}
+
+/// The 16-bit floats of the first four words, or of the others.
+#[target_feature(enable = "avx2,f16c")]
+fn floats_of_halves(words: __m256i, part: usize) -> __m256 {
+    _mm256_cvtph_ps(if part == 0 { _mm256_castsi256_si128(words) } else { _mm256_extracti128_si256::<1>(words) })
+}
+
+/// Shares of the first four words, or of the others, each twice; from 1/256 to floats.
+#[target_feature(enable = "avx2")]
+fn shares_of_halves(shares: __m256i, part: usize) -> __m256 {
+    let twice =
+        if part == 0 { _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3) } else { _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7) };
+    _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_permutevar8x32_epi32(shares, twice)), _mm256_set1_ps(1.0 / 256.0))
+}
+
+/// `a` and `b` by the share of `b`. With a share of 0 it is `a`, to its sign.
+#[target_feature(enable = "avx2")]
+fn mix(a: __m256, b: __m256, share: __m256) -> __m256 {
+    let rest = _mm256_sub_ps(_mm256_set1_ps(1.0), share);
+    let mixed = _mm256_add_ps(_mm256_mul_ps(a, rest), _mm256_mul_ps(b, share));
+    _mm256_blendv_ps(mixed, a, _mm256_cmp_ps::<_CMP_EQ_OQ>(share, _mm256_setzero_ps()))
+}
+
 /// [`Words`] in two registers. Nothing but [`work`] can name it.
 #[derive(Clone, Copy)]
 pub(super) struct Avx2Words(Halves);
@@ -281,6 +330,12 @@ impl Words for Avx2Words {
     fn bits(held: Self) -> Mask {
         // SAFETY: as above.
         unsafe { signs(held.0) }
+    }
+
+    #[inline(always)]
+    fn blend_float_halves([p, q, r, s]: [Self; 4], share_x: Self, share_y: Self) -> Option<Self> {
+        // SAFETY: as above, with F16C, which comes with AVX2.
+        unsafe { blend_float_halves([p.0, q.0, r.0, s.0], share_x.0, share_y.0) }.map(Self)
     }
 
     #[inline(always)]

@@ -13,7 +13,7 @@ use std::mem::transmute;
 use std::sync::atomic::AtomicU32;
 use v3d_hw::qpu::LANES;
 
-#[target_feature(enable = "avx2,fma,bmi1,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+#[target_feature(enable = "avx2,fma,bmi1,popcnt,f16c,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
 pub(super) fn work<W: SimdTask>(work: W) -> W::Output {
     work.run::<Avx512>()
 }
@@ -33,6 +33,13 @@ fn vector(lanes: &Lanes) -> __m512i {
 fn lanes(vector: __m512i) -> Lanes {
     // SAFETY: both are 64 bytes, and any bits are a value of either.
     unsafe { transmute::<__m512i, Lanes>(vector) }
+}
+
+/// Elements 0 to 7, and 8 to 15.
+#[inline(always)]
+fn two(vector: __m512i) -> super::avx2::Halves {
+    // SAFETY: both are 64 bytes, and any bits are a value of either.
+    unsafe { transmute::<__m512i, super::avx2::Halves>(vector) }
 }
 
 /// Denormals and -0 to +0.
@@ -316,6 +323,15 @@ impl Words for Avx512Words {
     fn keep(x: Self, held: Mask) -> Self {
         // SAFETY: as above.
         Self(unsafe { _mm512_maskz_mov_epi32(held, x.0) })
+    }
+
+    #[inline(always)]
+    fn blend_float_halves([p, q, r, s]: [Self; 4], share_x: Self, share_y: Self) -> Option<Self> {
+        let texels = [two(p.0), two(q.0), two(r.0), two(s.0)];
+        // SAFETY: as above; the function needs AVX2 and F16C, which `super::has_avx512` has found, too.
+        let blended = unsafe { super::avx2::blend_float_halves(texels, two(share_x.0), two(share_y.0)) }?;
+        // SAFETY: both are 64 bytes, and any bits are a value of either.
+        Some(Self(unsafe { transmute::<super::avx2::Halves, __m512i>(blended) }))
     }
 
     #[inline(always)]

@@ -54,6 +54,14 @@ pub trait Words: Copy {
     /// Halves weighted with a share of `y` in 1/256, at most 1, for each element, and rounded: `(x * (256 - share) + y * share + 2^15) / 2^16`.
     fn weigh_halves(x: Self, y: Self, share: Self) -> Self;
 
+    /// Blends both 16-bit floats of words, upper left, upper right, lower left and lower right, with the shares of the right and the lower ones in 1/256. Each
+    /// operation is rounded as a float, the result to the nearest 16-bit float. `None` if the host does not have that, or if one of them is infinite, NaN, or
+    /// less than 0.
+    #[inline(always)]
+    fn blend_float_halves(_: [Self; 4], _share_x: Self, _share_y: Self) -> Option<Self> {
+        None
+    }
+
     /// Sums of floats.
     fn float_add(x: Self, y: Self) -> Self;
     /// Differences.

@@ -67,6 +67,11 @@ pub(super) fn blend<W: Words>(texels: [Pairs<W>; 4], share_x: W, share_y: W) -> 
     let lower = W::float_multiply(W::to_float(share_y), scale);
     let mut blended = [Lanes::default(); 2];
     for (pair, blended) in blended.iter_mut().enumerate() {
+        let [p, q, r, s] = &texels;
+        if let Some(of_pair) = W::blend_float_halves([p[pair], q[pair], r[pair], s[pair]], share_x, share_y) {
+            *blended = W::store(of_pair);
+            continue;
+        }
         let mut of_pair = W::splat(0);
         for half in 0..2 {
             let mut floats = [W::splat(0); 4];
@@ -124,4 +129,81 @@ fn from_float<W: Words>(floats: W) -> W {
     let denormal = W::and(units, W::splat(0x7f_ffff));
     let half = W::select(normal, denormal, W::greater(W::splat(SMALLEST_NORMAL_FLOAT), magnitude));
     W::or(half, W::and(W::shift_right(floats, 16), W::splat(!MAGNITUDE & 0xffff)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use crate::simd::vectors::Vectors;
+    use crate::simd::{SimdDispatch, SimdLevel, SimdTask};
+    use crate::tmu::half;
+
+    /// A blend of the texels upper left, upper right, lower left, lower right.
+    struct Blend<'a> {
+        texels: &'a [[Lanes; 2]; 4],
+        shares: &'a [Lanes; 2],
+    }
+
+    impl SimdTask for Blend<'_> {
+        type Output = Option<[Lanes; 2]>;
+
+        #[inline(always)]
+        fn run<V: Vectors>(self) -> Self::Output {
+            let Self { texels, shares: [x, y] } = self;
+            let mut words = [[V::Words::splat(0); 2]; 4];
+            for (words, texel) in words.iter_mut().zip(texels) {
+                *words = [V::Words::load(&texel[0]), V::Words::load(&texel[1])];
+            }
+            blend(words, V::Words::load(x), V::Words::load(y))
+        }
+    }
+
+    /// `a` and `b` by the share of `b` in 1/256.
+    fn mixed(a: f32, b: f32, share: u32) -> f32 {
+        let share = share as f32 / 256.0;
+        if share == 0.0 { a } else { a * (1.0 - share) + b * share }
+    }
+
+    /// At each level, with texels that the host's own conversion serves (no negative numbers but -0), and with others, of which some are infinite or NaN.
+    #[test]
+    fn blends_are_those_of_each_channel() {
+        crate::simd::report_missing_levels();
+        let mut random = Random::new(0, 16);
+        let (mut positive, mut refused) = (0, 0);
+        for round in 0..3000 {
+            let is_positive = random.one_in(2);
+            let mut half = || match random.next_u64() as u32 {
+                bits if bits >> 28 == 0 => [0, 1, 0x3ff, 0x400, 0x7bff, 0x8000][bits as usize % 6],
+                bits if is_positive => bits % 0x7c00,
+                // Mostly finite.
+                bits if bits >> 16 & 0xff != 0 => bits % 0x7c00 | bits & 0x8000,
+                bits => bits & 0xffff,
+            };
+            let mut words = || Lanes(std::array::from_fn(|_| half() | half() << 16));
+            let texels: [[Lanes; 2]; 4] = std::array::from_fn(|_| [words(), words()]);
+            let shares = [(); 2].map(|()| Lanes(std::array::from_fn(|_| random.below(256))));
+            let expected: [Lanes; 2] = std::array::from_fn(|pair| {
+                Lanes(std::array::from_fn(|lane| {
+                    let channel = |by: u32| {
+                        let [p, q, r, s] =
+                            texels.each_ref().map(|texel| half::to_f32((texel[pair].0[lane] >> by) as u16));
+                        let (x, y) = (shares[0].0[lane], shares[1].0[lane]);
+                        u32::from(half::from_f32(mixed(mixed(p, q, x), mixed(r, s, x), y)))
+                    };
+                    channel(0) | channel(16) << 16
+                }))
+            });
+            for level in [SimdLevel::Baseline, SimdLevel::Avx2, SimdLevel::Avx512] {
+                let found = SimdDispatch::limited_to(level).run(Blend { texels: &texels, shares: &shares });
+                if is_positive {
+                    assert!(found.is_some(), "round {round}, {level:?}");
+                    positive += 1;
+                }
+                refused += u32::from(found.is_none());
+                assert!(found.is_none_or(|found| found == expected), "round {round}, {level:?}: {texels:?} {shares:?}");
+            }
+        }
+        assert!(positive > 4000 && refused > 100, "{positive} of positive numbers, {refused} refused");
+    }
 }
