@@ -72,12 +72,12 @@ impl Linear {
         (places <= MAX_TERMS).then(|| sum.settled())
     }
 
-    /// A number with its sign changed, or a number without places shifted to the left.
+    /// A number with its sign changed; `None` if it follows places.
     pub(super) fn negated(&self) -> Option<Self> {
         self.is_number().then(|| Self { addend: self.addend.wrapping_neg(), ..self.clone() }.settled())
     }
 
-    /// A number that is shifted to the left.
+    /// A number that is shifted to the left; `None` if it follows places.
     pub(super) fn shifted_left(&self, by: u8) -> Option<Self> {
         let shifted = Self {
             terms: Vec::new(),
