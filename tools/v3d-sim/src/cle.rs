@@ -38,7 +38,7 @@ use crate::counters::Counters;
 use crate::device::supervision::Supervision;
 use crate::fault::FaultLog;
 use crate::memory::{Memory, OutOfMemory};
-use crate::qpu::CodeCache;
+use crate::qpu::{CodeCache, CodeSize};
 use crate::render::pixel_trace::PixelTrace;
 use crate::render::{self, Renderer};
 use crate::state::PipelineState;
@@ -265,6 +265,11 @@ impl Cle {
             },
             Run::StoppedAtEnd => return None,
         })
+    }
+
+    /// How much host code the programs of both threads have been translated to.
+    pub fn code_size(&self) -> CodeSize {
+        self.code.code_size() + self.renderer.code_size()
     }
 
     /// Invalidates decoded programs.

@@ -43,7 +43,7 @@ use crate::device::supervision::Supervision;
 use crate::fault::{Fault, FaultLog, Signals};
 use crate::memory::{Limits, Memory};
 use crate::qpu::qps::Qps;
-use crate::qpu::{CodeCache, EngineKind};
+use crate::qpu::{CodeCache, CodeSize, EngineKind};
 use crate::render::pixel_trace::PixelTrace;
 use crate::render::{self, fep::SamplePositions};
 use crate::timing::Machine;
@@ -369,6 +369,11 @@ impl V3d {
     pub fn counters(&mut self) -> &Counters {
         self.units.counters.settle();
         &self.units.counters
+    }
+
+    /// How much host code QPU programs have been translated to.
+    pub fn code_size(&self) -> CodeSize {
+        self.units.cle.code_size() + self.units.code.code_size()
     }
 
     /// Starts or stops the timing model, depending on what is counted.

@@ -66,6 +66,7 @@ mod translation;
 pub use crate::fault::qpu::{QpuError, QpuFault};
 pub use crate::fault::rule::Rule;
 pub use block::CodeCache;
+pub use engine::code_size::CodeSize;
 pub use engine::kind::{EngineError, EngineKind};
 pub use io::{Io, IoError, Varying, Wait};
 

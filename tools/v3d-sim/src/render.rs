@@ -54,7 +54,7 @@ use crate::counters::Counters;
 use crate::device::supervision::Supervision;
 use crate::fault::FaultLog;
 use crate::memory::Memory;
-use crate::qpu::{CodeCache, EngineKind};
+use crate::qpu::{CodeCache, CodeSize, EngineKind};
 use crate::state::PipelineState;
 use crate::threads::map_all;
 use fep::SamplePositions;
@@ -180,6 +180,11 @@ impl Renderer {
     /// Takes the trace of the watched pixel since the last call.
     pub fn take_pixel_trace(&mut self) -> PixelTrace {
         std::mem::take(&mut self.pixel_trace)
+    }
+
+    /// How much host code its programs have been translated to.
+    pub fn code_size(&self) -> CodeSize {
+        self.code.code_size()
     }
 
     /// Invalidates decoded programs: when the instruction caches are cleared, and when a list starts.

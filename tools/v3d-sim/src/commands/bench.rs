@@ -18,7 +18,7 @@ use v3d_hw::registers::performance::CounterSource;
 use v3d_sim::job::JobFolder;
 use v3d_sim::job::run::{End, run_job};
 use v3d_sim::memory::OwnedMemory;
-use v3d_sim::qpu::{EngineKind, INSTRUCTION_CYCLES};
+use v3d_sim::qpu::{CodeSize, EngineKind, INSTRUCTION_CYCLES};
 use v3d_sim::{Config, Fault, V3d};
 
 /// Captured jobs that are embedded in the program: the kernel's triangle, and some of another driver.
@@ -68,6 +68,9 @@ pub(crate) struct Arguments {
     /// What executes QPU programs: reference, vectors, avx2, neon or avx512; the default is the best that this host has
     #[arg(long, value_name = "KIND")]
     engine: Option<EngineKind>,
+    /// Print also how much host code the jobs' programs are translated to, if the engine translates
+    #[arg(long)]
+    code: bool,
     /// A program that draws a scene with OpenGL, started as `PROGRAM SCENE SECONDS`, and prints frames a second: tools/v3d-sim/peer/frames.c is one
     #[arg(long, value_name = "PROGRAM")]
     peer: Option<PathBuf>,
@@ -107,6 +110,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
                 more => format!(" (and {more} more)"),
             };
             writeln!(out, "{:>24} {first}{more}", "fault:")?;
+        }
+        if arguments.code {
+            writeln!(out, "{:>24} {}", "code:", measured.code)?;
         }
         let rate = measured.frames_per_second();
         let peer = arguments.peer.as_deref().filter(|_| PEER_SCENES.contains(&folder.name()));
@@ -150,6 +156,8 @@ struct Measured {
     instructions: f64,
     /// Faults of the first frame.
     faults: Vec<Fault>,
+    /// The translations of the programs that were executed often.
+    code: CodeSize,
 }
 
 impl Measured {
@@ -205,5 +213,5 @@ fn measure(folder: &JobFolder, config: Config, duration: Duration) -> Result<Mea
     let instructions = cycles as f64 / INSTRUCTION_CYCLES as f64 * f64::from(frames) / f64::from(frames + 1);
     let size = folder.jobs().last().and_then(|job| job.color_buffer.as_ref());
     let size = size.map_or_else(String::new, |buffer| format!("{} x {}", buffer.width, buffer.height));
-    Ok(Measured { size, frames, total, best, instructions, faults })
+    Ok(Measured { size, frames, total, best, instructions, faults, code: device.code_size() })
 }

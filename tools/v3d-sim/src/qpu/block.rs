@@ -17,7 +17,7 @@ pub use cache::CodeCache;
 
 use crate::fault::rule::Rules;
 use crate::memory::{Memory, OutOfMemory, Path};
-use crate::qpu::EngineKind;
+use crate::qpu::{CodeSize, EngineKind};
 use crate::qpu::isa::instruction::{DecodedInstruction, Destination, Kind};
 use crate::qpu::isa::touches::Touches;
 use accumulators::Uses;
@@ -205,6 +205,14 @@ impl Block {
             #[cfg(target_arch = "x86_64")]
             translation: crate::qpu::translation::slot::TranslationSlot::new(engine, eager),
         })
+    }
+
+    /// How much host code its translation is: nothing if there is none.
+    pub fn code_size(&self) -> CodeSize {
+        #[cfg(target_arch = "x86_64")]
+        return self.translation.size();
+        #[cfg(not(target_arch = "x86_64"))]
+        CodeSize::default()
     }
 
     /// Whether memory still holds these words.

@@ -5,6 +5,7 @@
 //! - [`Traced`]: the sequencer alone, with the vectorized datapath; it records events for the timing model.
 //! - [`Translated`](super::translation::Translated): as `Vectorized`, with hot blocks in host code.
 
+pub(super) mod code_size;
 pub(super) mod dispatch;
 pub(super) mod kind;
 

@@ -126,7 +126,7 @@ fn translation(block: &Block) -> Option<Code> {
     let translation = translation
         .inspect_err(|error| debug_assert!(false, "instructions that do not exist are wanted: {error}"))
         .ok()??;
-    Code::new(&translation.bytes, translation.segments, calls).ok()
+    Code::new(translation, calls).ok()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use super::Block;
 use crate::memory::{Memory, OutOfMemory};
-use crate::qpu::EngineKind;
+use crate::qpu::{CodeSize, EngineKind};
 use crate::simd::SimdDispatch;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -69,6 +69,12 @@ impl CodeCache {
     /// The SIMD level of the units around that engine.
     pub(crate) fn simd(&self) -> SimdDispatch {
         self.simd
+    }
+
+    /// How much host code the translations of all its blocks are.
+    pub fn code_size(&self) -> CodeSize {
+        let decoded = self.decoded.read().unwrap_or_else(PoisonError::into_inner);
+        decoded.blocks.values().chain(decoded.aside.values()).map(|block| block.code_size()).sum()
     }
 
     /// Invalidates all blocks: memory may have changed.

@@ -1,6 +1,8 @@
 //! Translated code in executable memory.
 
 use super::frame::Calls;
+use super::translator::Translation;
+use crate::qpu::CodeSize;
 use memmap2::{Mmap, MmapMut};
 use std::sync::OnceLock;
 
@@ -16,16 +18,19 @@ pub(super) struct Code {
     /// The code; its first byte is the entry for all segments.
     pub(super) memory: Mmap,
     segments: Vec<Option<u32>>,
+    /// How much code it is.
+    pub(super) size: CodeSize,
     /// The functions that it calls.
     pub(super) calls: Calls,
 }
 
 impl Code {
     /// Copies a translation to executable memory. Fails if the host provides none.
-    pub(super) fn new(bytes: &[u8], segments: Vec<Option<u32>>, calls: Calls) -> std::io::Result<Self> {
+    pub(super) fn new(translation: Translation, calls: Calls) -> std::io::Result<Self> {
+        let Translation { bytes, segments, size } = translation;
         let mut memory = MmapMut::map_anon(bytes.len())?;
-        memory.copy_from_slice(bytes);
-        Ok(Self { memory: memory.make_exec()?, segments, calls })
+        memory.copy_from_slice(&bytes);
+        Ok(Self { memory: memory.make_exec()?, segments, size, calls })
     }
 
     /// Offset of the segment that begins at an instruction.

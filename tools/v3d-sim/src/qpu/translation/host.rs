@@ -113,6 +113,8 @@ pub(super) struct Encoded {
 
 /// Code apart from vectors. It keeps the rest of the budget, the address of the next uniform and whether a branch is taken in registers.
 pub(super) trait Control {
+    /// Number of instructions so far.
+    fn instructions(&self) -> usize;
     /// A new label.
     fn label(&mut self) -> Label;
     /// Places a label here.

@@ -1,7 +1,7 @@
 //! The translation of a block, and the count of executions that lead to it.
 
 use super::code::Code;
-use crate::qpu::EngineKind;
+use crate::qpu::{CodeSize, EngineKind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -23,6 +23,11 @@ impl TranslationSlot {
     /// No translation yet. `eager`: the block counts as hot from the start.
     pub(in crate::qpu) fn new(engine: EngineKind, eager: bool) -> Self {
         Self { engine, code: OnceLock::new(), executed: AtomicU32::new(if eager { HOT_INSTRUCTIONS } else { 0 }) }
+    }
+
+    /// How much code the translation is, if there is one.
+    pub(in crate::qpu) fn size(&self) -> CodeSize {
+        self.code.get().and_then(Option::as_ref).map_or(CodeSize::default(), |code| code.size)
     }
 
     /// Whether the block has been executed often enough to be translated.

@@ -12,6 +12,7 @@ use super::bounds::{Bounds, FloatUniforms};
 use super::frame::VARYING_BYTES;
 use super::host::{BranchTest, CallBack, Control, Flag, Host, Label};
 use super::lowering::{self, DeadStores, Lowering};
+use crate::qpu::CodeSize;
 use crate::qpu::block::accumulators::Uses;
 use crate::qpu::block::execution::GroupNeeds;
 use crate::qpu::block::micro_op::MicroOp;
@@ -37,6 +38,8 @@ pub(super) struct Translation {
     pub(super) bytes: Vec<u8>,
     /// Offset of the segment that begins at each instruction, if one does.
     pub(super) segments: Vec<Option<u32>>,
+    /// How much code it is.
+    pub(super) size: CodeSize,
 }
 
 /// Translates a block. `None` if nothing in it can be translated, or if it is too large; an error says which instruction does not exist.
@@ -63,13 +66,16 @@ pub(super) fn translate<H: Host>(block: &Block, host: H) -> Result<Option<Transl
         float_uniforms: FloatUniforms::default(),
         stretch: Vec::new(),
         rare_calls: Vec::new(),
+        size: CodeSize { translated: instructions, ..CodeSize::default() },
     };
     for at in starts {
         if let Some(&label) = translator.segments.get(&at) {
             translator.control().place(label);
         }
         translator.lowering.begin_trusting();
+        let before = translator.control().instructions();
         translator.segment(at);
+        translator.size.usual += (translator.control().instructions() - before) as u64;
         if translator.lowering.begin_checking() {
             translator.segment(at);
         }
@@ -245,6 +251,8 @@ struct Translator<'a, H> {
     stretch: Vec<Step>,
     /// Calls in place of code that has jumped there, by micro-op: from where, and back to where.
     rare_calls: Vec<(Label, Label, usize, CallBack)>,
+    /// How much code there is.
+    size: CodeSize,
 }
 
 impl<H: Host> Translator<'_, H> {
@@ -776,14 +784,16 @@ impl<H: Host> Translator<'_, H> {
             control.jump(back);
         }
         self.lowering.finish();
+        let all = self.control().instructions() as u64;
         let encoded = self.control().finish()?;
+        let size = CodeSize { all, bytes: encoded.bytes.len() as u64, ..self.size };
         let mut segments = vec![None; self.block.instructions.len()];
         for (&at, label) in &self.segments {
             if let Some(offset) = segments.get_mut(at) {
                 *offset = encoded.labels.get(label.0).copied().flatten();
             }
         }
-        Ok(Translation { bytes: encoded.bytes, segments })
+        Ok(Translation { bytes: encoded.bytes, segments, size })
     }
 }
 

@@ -168,6 +168,10 @@ fn count_quads(asm: &mut CodeAssembler, counter: i32) -> Result<(), IcedError> {
 }
 
 impl Control for X86 {
+    fn instructions(&self) -> usize {
+        self.asm.instructions().len()
+    }
+
     fn label(&mut self) -> Label {
         let label = self.asm.create_label();
         self.labels.push(label);
