@@ -19,7 +19,8 @@
 //!   peripherals, obeys the signal and advances. An instruction that breaks a rule is reported, and executed as far as its behaviour is defined.
 //! - A [`datapath`] computes: [`Reference`] element by element as the guide defines it, [`Vectorized`] in the host's
 //!   vectors. Both serve the sequencer; `Vectorized` also executes marked instructions, micro-op by micro-op, without it (`block::execution`).
-//! - `translation` turns a hot block into x86-64 code with AVX2 or AVX-512. Most micro-ops that need another unit are calls back to their interpretation.
+//! - `translation` turns a hot block into x86-64 code with AVX2 or AVX-512, or AArch64 code with NEON. Most
+//!   micro-ops that need another unit are calls back to their interpretation.
 //!
 //! # Which engine runs when
 //! | call | engine |
@@ -35,7 +36,8 @@
 //! | `reference` | | the sequencer with the reference datapath |
 //! | `vectors` | | micro-ops in the vectors that every host of this architecture has; the sequencer for the rest |
 //! | `avx2` | x86-64 with AVX2 and FMA | micro-ops in vectors of 8 elements, and hot blocks in translated code with vectors of 8 elements |
-//! | `avx512` | x86-64 with AVX-512 | the same with vectors of 16 elements |
+//! | `neon` | AArch64, not macOS | micro-ops in the vectors that every AArch64 has, and hot blocks in translated code with vectors of 4 elements |
+//! | `avx512` | x86-64 with AVX-512 | as `avx2`, with vectors of 16 elements |
 //!
 //! [`conformance`] compares each of them with the reference on random programs.
 //!
@@ -60,7 +62,7 @@ mod sequencer;
 pub mod steps;
 #[cfg(test)]
 pub(crate) mod test_words;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod translation;
 
 pub use crate::fault::qpu::{QpuError, QpuFault};

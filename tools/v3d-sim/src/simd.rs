@@ -117,7 +117,7 @@ pub(crate) fn report_missing_levels() {
         () => return,
     };
     #[cfg(not(target_arch = "x86_64"))]
-    let missing = "AVX-512";
+    let missing = "AVX2 and AVX-512";
     // Straight to the stream: what passing tests print is not shown.
     ONCE.call_once(|| {
         let note = "tests of that SIMD level run at a lower one, and its translated code is encoded, but not executed";

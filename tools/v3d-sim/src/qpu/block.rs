@@ -17,9 +17,9 @@ pub use cache::CodeCache;
 
 use crate::fault::rule::Rules;
 use crate::memory::{Memory, OutOfMemory, Path};
-use crate::qpu::{CodeSize, EngineKind};
 use crate::qpu::isa::instruction::{DecodedInstruction, Destination, Kind};
 use crate::qpu::isa::touches::Touches;
+use crate::qpu::{CodeSize, EngineKind};
 use accumulators::Uses;
 use micro_op::MicroOp;
 use std::ops::Range;
@@ -117,7 +117,7 @@ pub struct Block {
     /// The micro-ops of all instructions, in order.
     micro_ops: Vec<MicroOp>,
     /// The translation to host code.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     pub(super) translation: super::translation::slot::TranslationSlot,
 }
 
@@ -193,7 +193,7 @@ impl Block {
         let (runs, micro_ops) = find_runs(&instructions);
         let writes = instructions.iter().fold(0, |writes, placed| writes | placed.instruction.touches.writes);
         // No other architecture has a translation.
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         let _ = (engine, eager);
         Ok(Self {
             start,
@@ -202,16 +202,16 @@ impl Block {
             writes,
             runs,
             micro_ops,
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             translation: crate::qpu::translation::slot::TranslationSlot::new(engine, eager),
         })
     }
 
     /// How much host code its translation is: nothing if there is none.
     pub fn code_size(&self) -> CodeSize {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         return self.translation.size();
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         CodeSize::default()
     }
 

@@ -13,10 +13,10 @@ pub(in crate::qpu) const BACK: u64 = 0xf028_09e7_ffff_ffd0;
 /// sub.setf -, ra14, 1
 pub(in crate::qpu) const READS_RA14: u64 = 0xd002_29e7_0d38_1dc0;
 /// mov r0, unif
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(in crate::qpu) const UNIFORM_TO_R0: u64 = 0x1002_0827_1582_7d80;
 /// mov tlbc, r1
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(in crate::qpu) const COLOUR: u64 = 0x1002_0ba7_159e_7240;
 
 /// Memory of some size with instructions at its start.

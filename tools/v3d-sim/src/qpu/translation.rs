@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `translator` | segments, branches, uniforms, calls |
 //! | `lowering` | what micro-ops mean, in operations of a host; `lowering::sfu`: the functions of the SFU |
-//! | `host` | the operations of a host; `host::avx2` and `host::avx512` encode them |
+//! | `host` | the operations of a host; `host::avx2`, `host::avx512` and `host::neon` encode them |
 //! | `register_cache` | the assignment of host registers to QPU registers |
 //! | `accesses` | which values are read again |
 //! | `bounds` | which floats are known to be too small to overflow |
@@ -18,7 +18,7 @@
 //! | `constants`, `numbers` | constants |
 //! | `code` | executable memory |
 //! | `slot` | the translation of a block, which the block owns |
-//! | `entry` | the call into translated code, and its calls back |
+//! | `entry` | the call into translated code, and its calls back; `entry::x86` and `entry::aarch64`: their calling convention |
 //!
 //! Hosts without such vectors, and hosts that do not allow executable memory, interpret; the results are the same.
 
@@ -43,9 +43,12 @@ use crate::qpu::io::Io;
 use crate::qpu::{EngineKind, Qpu};
 use crate::simd::vectors::Portable;
 use code::Code;
-use host::avx2::Avx2;
-use host::avx512::Avx512;
+#[cfg(target_arch = "aarch64")]
+use host::{aarch64::Reach, neon::Neon};
+#[cfg(target_arch = "x86_64")]
+use host::{avx2::Avx2, avx512::Avx512};
 use std::sync::atomic::Ordering::Relaxed;
+use translator::Translation;
 
 /// Maximum number of instructions between two checks of whether a block has become hot; more than the length of any block.
 const MAX_UNCHECKED_INSTRUCTIONS: u64 = 4096;
@@ -118,15 +121,27 @@ pub(super) fn is_possible() -> bool {
 fn translation(block: &Block) -> Option<Code> {
     let engine = block.translation.engine;
     let calls = entry::calls(engine)?;
-    let translation = match engine {
-        EngineKind::Avx2 => translator::translate(block, Avx2::new().ok()?),
-        EngineKind::Avx512 => translator::translate(block, Avx512::new().ok()?),
-        EngineKind::Reference | EngineKind::Vectors | EngineKind::Neon => return None,
-    };
-    let translation = translation
+    let translation = translate(engine, block)?
         .inspect_err(|error| debug_assert!(false, "instructions that do not exist are wanted: {error}"))
         .ok()??;
     Code::new(translation, calls).ok()
+}
+
+/// Translates a block for the host of an engine, if it has one.
+#[cfg(target_arch = "x86_64")]
+fn translate(engine: EngineKind, block: &Block) -> Option<Result<Option<Translation>, String>> {
+    match engine {
+        EngineKind::Avx2 => Some(translator::translate(block, Avx2::new().ok()?)),
+        EngineKind::Avx512 => Some(translator::translate(block, Avx512::new().ok()?)),
+        EngineKind::Reference | EngineKind::Vectors | EngineKind::Neon => None,
+    }
+}
+
+/// Translates a block for the host of an engine, if it has one. A block for whose branches the near form is too short is translated with the other.
+#[cfg(target_arch = "aarch64")]
+fn translate(engine: EngineKind, block: &Block) -> Option<Result<Option<Translation>, String>> {
+    let translate = |reach| translator::translate(block, Neon::new(reach));
+    (engine == EngineKind::Neon).then(|| translate(Reach::Near).or_else(|_| translate(Reach::Far)))
 }
 
 #[cfg(test)]
@@ -291,7 +306,8 @@ mod tests {
         words.extend([NOP, END, NOP, NOP]);
         let mut random = Random::new(0, 43);
         let (mut finite, mut infinite) = (0, 0);
-        let kinds = [EngineKind::Avx2, EngineKind::Avx512].into_iter().filter(|kind| kind.is_available());
+        let kinds =
+            [EngineKind::Avx2, EngineKind::Neon, EngineKind::Avx512].into_iter().filter(|kind| kind.is_available());
         let caches: Vec<CodeCache> = kinds.map(|kind| CodeCache::for_engine(kind).translating_eagerly()).collect();
         let owned = memory_of(4096, &words);
         let (memory, first) = (owned.view(), 4096 - 4 * UNIFORMS);
@@ -378,6 +394,41 @@ mod tests {
             assert_eq!(qpu.registers().visible(), reference.registers().visible(), "turns of {turn}");
             assert_eq!(qpu.take_faults(), reference.take_faults());
         }
+    }
+
+    /// Long code has the same result as the reference datapath: conditional branches of AArch64 reach 1 MB.
+    #[test]
+    fn code_may_be_long() {
+        /// mov sfu_exp, ra15
+        const EXP: u64 = 0x1002_0da7_153e_7d80;
+        let sum = Alu {
+            op_add: AddOp::Fadd,
+            cond_add: Condition::Always,
+            waddr_add: 32,
+            raddr_a: OPERAND,
+            add_a: Mux::R0,
+            add_b: Mux::A,
+            ..Alu::NOP
+        };
+        let mut words = [EXP, sum.to_bits().unwrap() as u64, NOP].repeat(330);
+        words.extend([END, NOP, NOP]);
+        let owned = memory_of(8 * words.len(), &words);
+        let launch = Launch { ra15: Lanes(std::array::from_fn(|i| (i as f32 - 7.3).to_bits())), ..Launch::default() };
+        let code = CodeCache::new().translating_eagerly();
+        let run = |reference: bool| {
+            let mut qpu = Qpu::new();
+            qpu.start(&launch);
+            let exit = match reference {
+                true => qpu.run_reference(&mut NoUnits, owned.view(), &code, &mut 2000),
+                false => qpu.run(&mut NoUnits, owned.view(), &code, &mut 2000),
+            };
+            let results = [registers::ACCUMULATORS, registers::R4].map(|register| *qpu.registers().at(register));
+            (exit, results, qpu.take_faults())
+        };
+        assert_eq!(run(false), run(true));
+        let size = code.code_size();
+        assert_eq!(size.translated > 900, EngineKind::best().translates(), "{size}");
+        assert!(size.bytes > 1 << 20 || !cfg!(target_arch = "aarch64"), "{size}");
     }
 
     /// After a single step the ports show what the instruction has read, also in a translated program.

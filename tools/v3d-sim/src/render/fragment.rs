@@ -847,7 +847,8 @@ mod tests {
     #[test]
     fn translated_code_accesses_samples_as_the_unit_does() {
         let mut next = numbers(3);
-        let kinds = [EngineKind::Avx2, EngineKind::Avx512].into_iter().filter(|kind| kind.is_available());
+        let kinds =
+            [EngineKind::Avx2, EngineKind::Neon, EngineKind::Avx512].into_iter().filter(|kind| kind.is_available());
         let engines: Vec<_> = kinds.map(|kind| CodeCache::for_engine(kind).translating_eagerly()).collect();
         let functions = CompareFunction::ALL;
         let (mut full, mut changed) = (0, 0);

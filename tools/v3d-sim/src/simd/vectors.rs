@@ -16,7 +16,7 @@ use v3d_hw::qpu::LANES;
 pub(crate) const SIGN: u32 = 0x8000_0000;
 pub(crate) const EXPONENT: u32 = 0x7f80_0000;
 /// The greatest finite float.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) const GREATEST: u32 = 0x7f7f_ffff;
 
 /// The operations that differ between SIMD levels.

@@ -22,8 +22,7 @@ const UNSAFE_MAY_STAND_IN: &[&str] = &[
     "tools/simpenrose/src/ffi.rs",
     "tools/v3d-sim/src/qpu/engine/dispatch.rs",
     "tools/v3d-sim/src/qpu/translation/entry.rs",
-    // Types of functions that translated code calls.
-    "tools/v3d-sim/src/qpu/translation/frame.rs",
+    "tools/v3d-sim/src/qpu/translation/entry/",
     "tools/v3d-sim/src/simd.rs",
     "tools/v3d-sim/src/simd/avx2.rs",
     "tools/v3d-sim/src/simd/avx512.rs",

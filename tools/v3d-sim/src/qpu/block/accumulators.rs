@@ -28,7 +28,7 @@ pub(in crate::qpu) struct Uses {
 
 impl Uses {
     /// Those of some instructions.
-    #[cfg(any(test, target_arch = "x86_64"))]
+    #[cfg(any(test, target_arch = "x86_64", target_arch = "aarch64"))]
     pub(in crate::qpu) fn of(instructions: &[BlockInstruction]) -> Self {
         instructions.iter().rev().fold(Self::default(), |uses, placed| uses.preceded_by(placed))
     }

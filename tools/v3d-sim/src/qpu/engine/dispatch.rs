@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use crate::memory::Memory;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::qpu::translation::Translated;
 use crate::qpu::{CodeCache, EngineKind, Exit, Io, Qpu};
 
@@ -20,6 +20,8 @@ pub(in crate::qpu) fn run(
         // SAFETY: a code cache has an engine that translates for AVX2 or more only if the host has AVX2, which is all that the call requires.
         #[cfg(target_arch = "x86_64")]
         EngineKind::Avx2 | EngineKind::Avx512 => unsafe { run_translated(qpu, io, memory, code, budget) },
+        #[cfg(target_arch = "aarch64")]
+        EngineKind::Neon => qpu.run_with::<Translated>(io, memory, code, budget),
         _ => qpu.run_vectors(io, memory, code, budget),
     }
 }

@@ -1,6 +1,6 @@
 //! The kinds of engines that a user can choose from.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::qpu::translation;
 #[cfg(target_arch = "x86_64")]
 use crate::simd;
@@ -58,7 +58,7 @@ impl EngineKind {
         match self {
             Self::Reference | Self::Vectors => "nothing",
             Self::Avx2 => "an x86-64 processor with AVX2 and FMA, and memory that may be executed",
-            Self::Neon => "an AArch64 processor, and memory that may be executed",
+            Self::Neon => "an AArch64 processor, and memory that may be executed (on macOS it is not)",
             Self::Avx512 => "an x86-64 processor with AVX-512 (F, BW, CD, DQ and VL), and memory that may be executed",
         }
     }
@@ -71,6 +71,8 @@ impl EngineKind {
             Self::Avx2 => simd::has_avx2() && translation::is_possible(),
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => simd::has_avx512() && translation::is_possible(),
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => translation::is_possible(),
             _ => false,
         }
     }

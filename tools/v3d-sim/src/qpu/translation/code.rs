@@ -6,10 +6,11 @@ use crate::qpu::CodeSize;
 use memmap2::{Mmap, MmapMut};
 use std::sync::OnceLock;
 
-/// Whether the host supports executable memory.
+/// Whether the host supports executable memory. On macOS with AArch64 it would have to be mapped in another way, which is left out: code is interpreted there.
 pub(super) fn is_executable() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
-    *FOUND.get_or_init(|| MmapMut::map_anon(1).and_then(MmapMut::make_exec).is_ok())
+    let is_possible = || MmapMut::map_anon(1).and_then(MmapMut::make_exec).is_ok();
+    !cfg!(all(target_os = "macos", target_arch = "aarch64")) && *FOUND.get_or_init(is_possible)
 }
 
 /// Translated code in executable memory.
@@ -30,7 +31,18 @@ impl Code {
         let Translation { bytes, segments, size } = translation;
         let mut memory = MmapMut::map_anon(bytes.len())?;
         memory.copy_from_slice(&bytes);
-        Ok(Self { memory: memory.make_exec()?, segments, size, calls })
+        let memory = memory.make_exec()?;
+        // Instructions have a cache of their own, which does not see what was written.
+        #[cfg(target_arch = "aarch64")]
+        dynasmrt::cache_control::synchronize_icache(&memory);
+        Ok(Self { memory, segments, size, calls })
+    }
+
+    /// Must precede every execution. Another thread may have written the code: instructions that this one has fetched ahead are dropped.
+    #[inline(always)]
+    pub(super) fn prepare(&self) {
+        #[cfg(target_arch = "aarch64")]
+        dynasmrt::cache_control::prepare_for_execution(&self.memory);
     }
 
     /// Offset of the segment that begins at an instruction.

@@ -7,7 +7,8 @@ use super::numbers::{NUMBERS, Numbers};
 use crate::qpu::isa::sfu;
 use std::mem::offset_of;
 
-/// Where a constant stands.
+/// Where a constant stands. Hosts of AArch64 take all of them from the table.
+#[cfg_attr(target_arch = "aarch64", allow(dead_code))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// A word at an offset in the frame.
@@ -54,9 +55,10 @@ macro_rules! constants {
         doubles { $( $double:ident = $double_field:ident, $double_bits:expr; )* }
         vectors { $( $vector:ident = $vector_value:expr; )* }
     ) => {
-        /// A constant.
+        /// A constant. Not every host needs all of them.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[allow(missing_docs)]
+        #[cfg_attr(target_arch = "aarch64", allow(dead_code))]
         pub(super) enum Constant {
             $( $frame, )* $( $number, )* $( $double, )* $( $vector, )*
             /// A coefficient of EXP's series.
@@ -75,6 +77,7 @@ macro_rules! constants {
 
         impl Constant {
             /// Its place, if it has one beside its vector.
+            #[cfg_attr(target_arch = "aarch64", allow(dead_code))]
             pub(super) const fn place(self) -> Option<Place> {
                 Some(match self {
                     $( Self::$frame => Place::Frame(at::$frame_at), )*
@@ -84,6 +87,13 @@ macro_rules! constants {
                     Self::ExpSeries(i) => Place::Double(offset_of!(Numbers, exp_series) as i32 + 8 * i as i32),
                     Self::LogSeries(i) => Place::Double(offset_of!(Numbers, log_series) as i32 + 8 * i as i32),
                 })
+            }
+
+            /// The word that it is in all elements; `None` if these differ.
+            #[cfg(target_arch = "aarch64")]
+            pub(super) fn word(self) -> Option<u32> {
+                let WholeVector([word, others @ ..]) = VECTORS[self.index()];
+                others.iter().all(|&other| other == word).then_some(word)
             }
 
             /// Its index in [`VECTORS`].

@@ -21,17 +21,31 @@
 
 #![allow(unsafe_code)]
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+#[cfg(target_arch = "aarch64")]
+pub(super) use aarch64::{BeginGroup, ExecuteMicroOp, SpecialResult, calls, interpret};
+#[cfg(target_arch = "x86_64")]
+pub(super) use x86::{BeginGroup, ExecuteMicroOp, SpecialResult, calls, interpret};
+
+#[cfg(target_arch = "aarch64")]
+use aarch64::{Entry, QPU_ROUNDING};
+#[cfg(target_arch = "x86_64")]
+use x86::{Entry, QPU_ROUNDING};
+
 use super::code::Code;
 use super::constants::VECTORS;
-use super::frame::{CONSTANTS, Calls, Frame, MIDDLE, NO_INSTRUCTION, QPU_ROUNDING, SWITCHED_LAST};
+use super::frame::{CONSTANTS, Frame, MIDDLE, NO_INSTRUCTION, SWITCHED_LAST};
 use super::numbers::NUMBERS;
 use crate::memory::Memory;
 use crate::qpu::block::Block;
-use crate::qpu::block::execution;
 use crate::qpu::block::micro_op::MicroOp;
 use crate::qpu::io::{Io, TileAccess, Varying};
 use crate::qpu::isa::sfu::{self, Function};
-use crate::qpu::{EngineKind, Qpu, Threading};
+use crate::qpu::{Qpu, Threading};
 use crate::simd::vectors::Portable;
 use std::mem::transmute;
 use std::ptr;
@@ -39,9 +53,6 @@ use std::sync::atomic::AtomicU32;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::Hazard;
 use v3d_hw::qpu::address_map::ReadSource;
-
-/// The entry of translated code: takes the frame and a segment's address, returns the index of the next instruction.
-type Entry = unsafe extern "sysv64" fn(*mut Frame, *const u8) -> u32;
 
 /// The context of call backs.
 struct CallContext<'a> {
@@ -194,6 +205,7 @@ pub(super) fn run(
     frame.point_at(qpu_now, io_now, memory);
     // Last, since pointing at varyings interpolates them in the memory that has the masks.
     io_now.tile_access(&mut frame.tile);
+    code.prepare();
     let entry = code.memory.as_ptr();
     // SAFETY: the memory holds code that `translate` has made, with its entry at the start and a segment at this offset. The frame fulfils the conditions in
     // the module documentation. `translation` has found the host's vectors before any code was made.
@@ -221,33 +233,6 @@ pub(super) fn run(
     qpu.executed += executed;
     qpu.translated += executed;
     next as usize
-}
-
-/// Interprets, from an index of a block on, as [`execution::run`] does. Not inlined: the interpreter is large, and its caller has few registers left around it.
-#[inline(always)]
-pub(super) fn interpret(
-    qpu: &mut Qpu,
-    block: &Block,
-    at: usize,
-    io: &mut dyn Io,
-    memory: Memory<'_>,
-    budget: &mut u64,
-) -> usize {
-    // SAFETY: a code cache has an engine that translates for AVX2 or more only if the host has AVX2 and FMA, which is all that the call requires.
-    unsafe { interpret_avx2(qpu, block, at, io, memory, budget) }
-}
-
-#[target_feature(enable = "avx2,fma")]
-#[inline(never)]
-fn interpret_avx2(
-    qpu: &mut Qpu,
-    block: &Block,
-    at: usize,
-    io: &mut dyn Io,
-    memory: Memory<'_>,
-    budget: &mut u64,
-) -> usize {
-    execution::run::<Portable<true>>(qpu, block, at, io, memory, budget)
 }
 
 /// A call back in progress.
@@ -310,7 +295,8 @@ unsafe fn execute_micro_op(frame: *mut Frame, micro_op: u32) {
 ///
 /// # Safety
 /// As for [`execute_micro_op`].
-unsafe extern "sysv64" fn execute_lookup(frame: *mut Frame, micro_op: u32) {
+#[inline(always)]
+unsafe fn execute_lookup(frame: *mut Frame, micro_op: u32) {
     // SAFETY: the frame exists as long as the code runs, and the code waits for this call.
     let frame = unsafe { &mut *frame };
     // SAFETY: `run` has stored a context there, which exists as long as the frame.
@@ -334,7 +320,8 @@ unsafe extern "sysv64" fn execute_lookup(frame: *mut Frame, micro_op: u32) {
 ///
 /// # Safety
 /// As for [`execute_micro_op`].
-unsafe extern "sysv64" fn access_unit(frame: *mut Frame, micro_op: u32) {
+#[inline(always)]
+unsafe fn access_unit(frame: *mut Frame, micro_op: u32) {
     // SAFETY: the frame exists as long as the code runs, and the code waits for this call.
     let frame = unsafe { &mut *frame };
     // SAFETY: `run` has stored a context there, which exists as long as the frame.
@@ -367,6 +354,7 @@ unsafe extern "sysv64" fn access_unit(frame: *mut Frame, micro_op: u32) {
 ///
 /// # Safety
 /// As for [`execute_micro_op`].
+#[inline(always)]
 unsafe fn begin_group(frame: *mut Frame, at: u32) -> u32 {
     // SAFETY: as the caller of this function promises.
     let call = unsafe { CallBack::begin(frame) };
@@ -385,44 +373,6 @@ unsafe fn begin_group(frame: *mut Frame, at: u32) -> u32 {
     u32::from(begun)
 }
 
-/// The calls of translated code for a host that has the vectors of that kind.
-pub(super) fn calls(kind: EngineKind) -> Option<Calls> {
-    match kind {
-        EngineKind::Avx2 => Some(CALLS_AVX2),
-        EngineKind::Avx512 => Some(CALLS_AVX512),
-        EngineKind::Reference | EngineKind::Vectors | EngineKind::Neon => None,
-    }
-}
-
-/// The calls of code with AVX-512. They need that, which was found before any code was made; micro-ops need no more than AVX2.
-const CALLS_AVX512: Calls = Calls {
-    execute_micro_op: execute_micro_op_avx2,
-    execute_lookup,
-    access_unit,
-    begin_group: begin_group_for_code,
-    special: [special_exp::<16>, special_log::<16>],
-};
-
-/// The same with AVX2.
-const CALLS_AVX2: Calls = Calls {
-    execute_micro_op: execute_micro_op_avx2,
-    execute_lookup,
-    access_unit,
-    begin_group: begin_group_for_code,
-    special: [special_exp::<8>, special_log::<8>],
-};
-
-#[target_feature(enable = "avx2,fma")]
-unsafe extern "sysv64" fn execute_micro_op_avx2(frame: *mut Frame, micro_op: u32) {
-    // SAFETY: translated code calls this with its own frame.
-    unsafe { execute_micro_op(frame, micro_op) }
-}
-
-unsafe extern "sysv64" fn begin_group_for_code(frame: *mut Frame, at: u32) -> u32 {
-    // SAFETY: as above.
-    unsafe { begin_group(frame, at) }
-}
-
 /// A function of each element.
 ///
 /// # Safety
@@ -433,14 +383,4 @@ unsafe fn each<const N: usize>(argument: *const u32, result: *mut u32, function:
     let arguments = unsafe { *argument.cast::<[u32; N]>() };
     // SAFETY: as above.
     unsafe { *result.cast::<[u32; N]>() = arguments.map(|argument| sfu::apply(function, argument)) }
-}
-
-unsafe extern "sysv64" fn special_exp<const N: usize>(argument: *const u32, result: *mut u32) {
-    // SAFETY: translated code calls this with two vectors of the host on its stack.
-    unsafe { each::<N>(argument, result, Function::Exp) }
-}
-
-unsafe extern "sysv64" fn special_log<const N: usize>(argument: *const u32, result: *mut u32) {
-    // SAFETY: as above.
-    unsafe { each::<N>(argument, result, Function::Log) }
 }

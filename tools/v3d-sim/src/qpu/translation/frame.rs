@@ -1,6 +1,7 @@
 //! The frame: data that translated code and the model share while the code runs.
 
 use super::constants::WholeVector;
+use super::entry::{BeginGroup, ExecuteMicroOp, SpecialResult};
 use super::numbers::Numbers;
 use crate::qpu::io::{TileAccess, Varying};
 use crate::qpu::isa::registers::Flags;
@@ -13,14 +14,6 @@ use std::sync::atomic::AtomicU32;
 
 /// The register that translated code's pointer refers to: a signed byte reaches all other registers from there.
 pub(super) const MIDDLE: i32 = 128;
-
-/// A call back for a micro-op: the frame, and the micro-op's index in the block.
-pub(in crate::qpu) type ExecuteMicroOp = unsafe extern "sysv64" fn(*mut Frame, u32);
-/// A call back before a group: the frame, and the group's index. Not 0 if its micro-ops may be executed now.
-pub(in crate::qpu) type BeginGroup = unsafe extern "sysv64" fn(*mut Frame, u32) -> u32;
-/// A call for results of a function that are infinite, have overflowed or are uncertain: the argument, and the place of the result. Each is a vector register
-/// of the host.
-pub(in crate::qpu) type SpecialResult = unsafe extern "sysv64" fn(*const u32, *mut u32);
 
 /// The calls that translated code makes.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +70,7 @@ pub(super) struct Constants {
 pub(super) const CONSTANTS: Constants = Constants {
     magnitude: 0x7fff_ffff,
     greatest: crate::simd::vectors::GREATEST,
-    // 2^31: a larger magnitude does not fit into an integer.
+    // 2^31: a smaller magnitude fits into an integer.
     integer_limit: (127 + 31) << 23,
     // A significand without its highest bit, that bit, and the exponent of floats whose significand is an integer as it stands.
     significand: 0x7f_ffff,
@@ -170,7 +163,7 @@ pub(in crate::qpu) struct Frame {
     pub(super) run_length: u32,
     /// Index of the last instruction executed, in the lower half, and of the one before it; [`NO_INSTRUCTION`] where there is none.
     pub(super) last: u32,
-    /// MXCSR while translated code runs, and the host's own value.
+    /// The host's control register of floating point arithmetic while translated code runs, and its value outside of that.
     pub(super) rounding: u32,
     pub(super) rounding_outside: u32,
 }
@@ -192,9 +185,6 @@ pub(super) const VARYING_COEFFICIENTS: i32 = offset_of!(Varying, coefficients) a
 pub(super) const RECEIVED_LOG2: u32 = size_of::<Received>().ilog2();
 const _: () = assert!(size_of::<Received>().is_power_of_two());
 
-/// MXCSR for the QPU's arithmetic: exceptions masked, rounding toward zero, denormals read and written as zeros.
-pub(super) const QPU_ROUNDING: u32 = 0x1f80 | 3 << 13 | 1 << 15 | 1 << 6;
-
 /// Offsets in the frame, for translated code.
 macro_rules! offsets {
     ($( $name:ident = $($field:tt).+; )*) => {$(
@@ -202,7 +192,8 @@ macro_rules! offsets {
     )*};
 }
 
-/// Offsets of the members of [`Frame`].
+/// Offsets of the members of [`Frame`]. Hosts of AArch64 take their constants from elsewhere.
+#[cfg_attr(target_arch = "aarch64", allow(dead_code))]
 pub(super) mod at {
     use super::{Fifos, Frame, Received, offset_of};
 

@@ -7,10 +7,14 @@
 //!
 //! No operation returns an error: an instruction that does not exist is a bug of the host's file, which [`Control::finish`] reports.
 
+#[cfg(target_arch = "aarch64")]
+pub(super) mod aarch64;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx512;
+#[cfg(target_arch = "aarch64")]
+pub(super) mod neon;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -379,9 +383,9 @@ pub(super) trait Host {
         shift_right(z: Vector, x: Vector, by: u32);
         /// The same with the sign.
         shift_right_signed(z: Vector, x: Vector, by: u32);
-        /// A shift of each element by another's unsigned value; 0 from 32 bits on.
+        /// A shift of each element by another's value: 0 from 32 to 127 bits. By -1 the highest bit becomes 0; by other negative numbers the result is any.
         shift_left_each(z: Vector, x: Vector, by: Vector);
-        /// The same to the right.
+        /// The same to the right, by at most 32 bits.
         shift_right_each(z: Vector, x: Vector, by: Vector);
         /// The same with the sign, by less than 32 bits.
         shift_right_signed_each(z: Vector, x: Vector, by: Vector);
@@ -439,8 +443,6 @@ pub(super) trait Host {
         /// temporaries.
         find_large(x: Vector, y: Vector);
 
-        /// Elements whose magnitude is at most a constant's.
-        at_most(z: Mask, x: Vector, y: Constant);
         /// Elements, without a sign, that are less than a constant.
         below(z: Mask, x: Vector, y: Constant);
         /// The others.

@@ -545,7 +545,7 @@ impl<H: Host> Lowering<H> {
             }
             Operation::Ftoi => {
                 host.and(t0, x, Constant::Magnitude.into());
-                host.at_most(H::HOLD, t0, Constant::IntegerLimit);
+                host.below(H::HOLD, t0, Constant::IntegerLimit);
                 // The significand is shifted to its place, or out of it: by 105 if infinite.
                 host.shift_right(t0, t0, 23);
                 host.subtract(t0, t0, Constant::IntegerExponent.into());

@@ -486,14 +486,6 @@ impl Host for Avx2 {
         });
     }
 
-    fn at_most(&mut self, z: Mask, x: Vector, y: Constant) {
-        let z = mask(z);
-        self.emit(|asm| {
-            asm.vpminud(z, ymm(x), memory(y))?;
-            asm.vpcmpeqd(z, z, ymm(x))
-        });
-    }
-
     fn below(&mut self, z: Mask, x: Vector, y: Constant) {
         let z = mask(z);
         self.emit(|asm| {

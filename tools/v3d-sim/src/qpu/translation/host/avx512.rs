@@ -30,7 +30,6 @@ const NUMBERS: AsmRegister64 = rax;
 /// Predicates of comparisons of integers.
 const EQUAL: i32 = 0;
 const LESS: i32 = 1;
-const LESS_OR_EQUAL: i32 = 2;
 const NOT_EQUAL: i32 = 4;
 const NOT_LESS: i32 = 5;
 const GREATER: i32 = 6;
@@ -440,7 +439,6 @@ impl Host for Avx512 {
     }
 
     comparisons! {
-        at_most = LESS_OR_EQUAL;
         below = LESS;
         not_below = NOT_LESS;
         equal = EQUAL;
