@@ -316,8 +316,12 @@ fn not_executed() -> &'static str {
             (false, _) => "; this host has no AVX2 and FMA, so that none of them executed translated QPU code",
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    "; this host is no x86-64, so that none of them executed translated QPU code"
+    #[cfg(target_arch = "aarch64")]
+    {
+        "; this host is no x86-64, so that none of them executed QPU code translated for it"
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    "; this host is neither x86-64 nor AArch64, so that none of them executed translated QPU code"
 }
 
 /// Sums up lines such as `test result: ok. 12 passed; 0 failed; ...`.
