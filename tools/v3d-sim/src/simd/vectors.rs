@@ -49,7 +49,8 @@ pub trait Vectors {
     /// Elements from a limit to another; not NaN.
     fn within(numbers: &[f64; LANES], low: f64, high: f64) -> Mask;
     /// Linear functions at the pixels of four quads, one function a quad, as floats. `slopes`: their differences along x and along y; `distances`: those of the
-    /// quads' first pixels from the functions' origins, in the same unit, of which a pixel has `pixel`. `first + right + up` is rounded step by step, in doubles.
+    /// quads' first pixels from the functions' origins, in the same unit, of which a pixel has `pixel`. `first + right + up` is rounded step by step, in
+    /// doubles.
     fn planes(slopes: &[[f64; LANES / 4]; 2], distances: &[[f64; LANES / 4]; 2], pixel: f64) -> Lanes;
 }
 

@@ -177,7 +177,7 @@ mod tests {
                 bits if bits >> 28 == 0 => [0, 1, 0x3ff, 0x400, 0x7bff, 0x8000][bits as usize % 6],
                 bits if is_positive => bits % 0x7c00,
                 // Mostly finite.
-                bits if bits >> 16 & 0xff != 0 => bits % 0x7c00 | bits & 0x8000,
+                bits if bits >> 16 & 0xff != 0 => (bits % 0x7c00) | bits & 0x8000,
                 bits => bits & 0xffff,
             };
             let mut words = || Lanes(std::array::from_fn(|_| half() | half() << 16));
