@@ -1,6 +1,7 @@
-//! Code for AArch64 on other hosts: the command is built for it, and compares its engine with the reference under QEMU's emulation of one process.
+//! Translated code for AArch64, executed on other hosts in an emulator.
 //!
-//! It needs `qemu-aarch64`, a linker for that target and Rust's library for it (`.ci/run` installs them), and says what is missing where it cannot run.
+//! The command is built for that target, and compares its engine with the reference under QEMU's emulation of one process. It needs
+//! `qemu-aarch64`, a linker for that target and Rust's library for it (`.ci/run` installs them), and says what is missing where it cannot run.
 
 #![forbid(unsafe_code)]
 #![cfg(not(target_arch = "aarch64"))]

@@ -81,8 +81,8 @@ pub(super) fn magnified_up_to(mag: MagFilter, min: MinFilter) -> f32 {
     }
 }
 
-/// The binary logarithms of positive numbers; not a library's, because libraries differ in their last bits. Loops over the numbers one operation at a time, which
-/// the compiler makes vectors of.
+/// The binary logarithms of positive numbers; not a library's, because libraries differ in their last bits. It loops over the numbers one operation at a time:
+/// the compiler makes vectors of that.
 #[inline(always)]
 fn log2<const N: usize>(values: [f32; N]) -> [f32; N] {
     /// The factors of the even powers of `z^2` in the sum of `z^(2n) / (2n + 1)`, highest power first, and of the odd ones. The remainder is less than 1e-15.
