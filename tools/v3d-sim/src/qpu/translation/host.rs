@@ -5,8 +5,8 @@
 //! What micro-ops mean is said once, in [`lowering`](super::lowering), by the operations of [`Host`]; [`Control`] is the rest of the code: checks, branches
 //! and calls.
 //!
-//! Cranelift would have been an encoder for all of them, with vectors of 128 bits: its 60 crates take 346 s of CPU time to build, two thirds of what all else
-//! takes on the way to the first picture, and it needs 0.2 to 0.7 ms for a block of 100 vector operations [measured].
+//! Cranelift would have been an encoder for all of them, with vectors of 128 bits: its 60 crates take 346 s of CPU time to build, more than half of what all
+//! else takes on the way to the first picture, and it needs 0.2 to 0.7 ms for a block of 100 vector operations [measured].
 //!
 //! No operation returns an error: an instruction that does not exist is a bug of the host's file, which [`Control::finish`] reports.
 

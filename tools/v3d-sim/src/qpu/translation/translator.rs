@@ -802,7 +802,10 @@ mod tests {
     use super::*;
     use crate::qpu::CodeCache;
     use crate::qpu::test_words::{BACK, COLOUR, END, NOP, memory_of};
+    #[cfg(target_arch = "x86_64")]
     use crate::qpu::translation::host::avx512::Avx512;
+    #[cfg(target_arch = "aarch64")]
+    use crate::qpu::translation::host::{aarch64::Reach, neon::Neon};
 
     /// add unif_addr, r0, unif
     const UNIFORMS_ADDRESS: u64 = 0x1002_0a27_0c82_7180;
@@ -813,7 +816,10 @@ mod tests {
     fn check(words: &[u64], expected: &[usize]) {
         let owned = memory_of(8 * words.len(), words);
         let block = CodeCache::new().block(owned.view(), 0).unwrap();
+        #[cfg(target_arch = "x86_64")]
         let translation = translate(&block, Avx512::new().unwrap()).unwrap();
+        #[cfg(target_arch = "aarch64")]
+        let translation = translate(&block, Neon::new(Reach::Near)).unwrap();
         let segments = translation.map(|translation| translation.segments).unwrap_or_default();
         let found: Vec<usize> = (0..segments.len()).filter(|&at| segments[at].is_some()).collect();
         assert_eq!(found, expected);

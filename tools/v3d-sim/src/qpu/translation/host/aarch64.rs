@@ -14,6 +14,11 @@
 //!
 //! All but the last are preserved by calls.
 
+#![expect(
+    clippy::useless_conversion,
+    reason = "the assembler's macro converts the numbers of registers, which have the right type"
+)]
+
 use super::{CallBack, Control, Encoded, Label};
 use crate::qpu::io::SECOND_WORD_BYTES;
 use crate::qpu::isa::registers::RegisterIndex;

@@ -3,6 +3,11 @@
 //! Instructions have no operands in memory, so that constants need registers. Those of many bit patterns are made by one instruction; others are loaded. The
 //! last few stay in registers of their own until code is joined from elsewhere or calls.
 
+#![expect(
+    clippy::useless_conversion,
+    reason = "the assembler's macro converts the numbers of registers, which have the right type"
+)]
+
 use super::aarch64::{AArch64, Reach, encode, offset};
 use super::{BranchTest, Half, Held, Host, Mask, Operand, Special, Vector};
 use crate::qpu::isa::registers::RegisterIndex;
