@@ -50,6 +50,10 @@ const DEFAULT_FRAMES: usize = 60;
 /// Time limit for boot and for all frames of a scene.
 const PATIENCE: Duration = Duration::from_secs(300);
 
+/// The kernel's time limits of jobs during a measurement, in multiples of the usual ones. Counting cycles makes the model about ten times slower, and other
+/// work may slow the host: a tile then takes longer than the kernel usually waits for progress, and a job longer than it may take.
+const LIMITS: u32 = 100;
+
 /// A write to this register starts the rendering of a frame [AG p.80].
 const START_OF_RENDERING: &str = "CT1EA <-";
 

@@ -1,7 +1,6 @@
 //! Instructions and bytes per draw, measured with the kernel's command `draws`, which marks the trace.
 
-use super::gpu_cycles::LIMITS;
-use super::{PATIENCE, access};
+use super::{LIMITS, PATIENCE, access};
 use crate::far_end::qemu::{self, Qemu};
 use crate::target_board::ARM_CLOCK_MHZ;
 use crate::workspace::Workspace;

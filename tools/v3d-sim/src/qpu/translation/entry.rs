@@ -21,6 +21,46 @@
 
 #![allow(unsafe_code)]
 
+/// The types of functions that translated code and this module call each other by, and the call backs, with a calling convention.
+macro_rules! functions_for_code {
+    ($convention:literal) => {
+        /// The entry of translated code: takes the frame and a segment's address, returns the index of the next instruction.
+        pub(super) type Entry = unsafe extern $convention fn(*mut Frame, *const u8) -> u32;
+        /// A call back for a micro-op: the frame, and the micro-op's index in the block.
+        pub(in crate::qpu) type ExecuteMicroOp = unsafe extern $convention fn(*mut Frame, u32);
+        /// A call back before a group: the frame, and the group's index. Not 0 if its micro-ops may be executed now.
+        pub(in crate::qpu) type BeginGroup = unsafe extern $convention fn(*mut Frame, u32) -> u32;
+        /// A call for results of a function that are infinite, have overflowed or are uncertain: the argument, and the place of the result. Each is a vector
+        /// register of the host.
+        pub(in crate::qpu) type SpecialResult = unsafe extern $convention fn(*const u32, *mut u32);
+
+        unsafe extern $convention fn execute_lookup_for_code(frame: *mut Frame, micro_op: u32) {
+            // SAFETY: translated code calls this with its own frame.
+            unsafe { execute_lookup(frame, micro_op) }
+        }
+
+        unsafe extern $convention fn access_unit_for_code(frame: *mut Frame, micro_op: u32) {
+            // SAFETY: as above.
+            unsafe { access_unit(frame, micro_op) }
+        }
+
+        unsafe extern $convention fn begin_group_for_code(frame: *mut Frame, at: u32) -> u32 {
+            // SAFETY: as above.
+            unsafe { begin_group(frame, at) }
+        }
+
+        unsafe extern $convention fn special_exp<const N: usize>(argument: *const u32, result: *mut u32) {
+            // SAFETY: translated code calls this with two vectors of the host on its stack.
+            unsafe { each::<N>(argument, result, Function::Exp) }
+        }
+
+        unsafe extern $convention fn special_log<const N: usize>(argument: *const u32, result: *mut u32) {
+            // SAFETY: as above.
+            unsafe { each::<N>(argument, result, Function::Log) }
+        }
+    };
+}
+
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 #[cfg(target_arch = "x86_64")]

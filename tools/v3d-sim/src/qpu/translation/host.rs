@@ -5,8 +5,8 @@
 //! What micro-ops mean is said once, in [`lowering`](super::lowering), by the operations of [`Host`]; [`Control`] is the rest of the code: checks, branches
 //! and calls.
 //!
-//! Cranelift would have been an encoder for all of them, with vectors of 128 bits: its 60 crates take 346 s of CPU time to build, more than half of what all
-//! else takes on the way to the first picture, and it needs 0.2 to 0.7 ms for a block of 100 vector operations [measured].
+//! Cranelift could encode for all of them, with vectors of 128 bits. It is not used, because its 60 crates take 346 s of CPU time to build, more than half of
+//! what all else takes on the way to the first picture, and it needs 0.2 to 0.7 ms for a block of 100 vector operations [measured].
 //!
 //! No operation returns an error: an instruction that does not exist is a bug of the host's file, which [`Control::finish`] reports.
 
@@ -22,6 +22,7 @@ pub(super) mod neon;
 mod x86;
 
 use super::constants::Constant;
+use super::frame::at;
 use crate::qpu::isa::registers::RegisterIndex;
 use v3d_hw::qpu::LANES;
 
@@ -238,6 +239,23 @@ pub(super) enum CallBack {
     AccessUnit,
     /// Begins a group.
     BeginGroup,
+}
+
+impl CallBack {
+    /// Offset in the frame of the function's address.
+    pub(super) const fn place(self) -> i32 {
+        match self {
+            Self::ExecuteMicroOp => at::EXECUTE_MICRO_OP,
+            Self::ExecuteLookup { .. } => at::EXECUTE_LOOKUP,
+            Self::AccessUnit => at::ACCESS_UNIT,
+            Self::BeginGroup => at::BEGIN_GROUP,
+        }
+    }
+
+    /// Whether it computes with floats, and so needs the rounding that the host has outside of translated code.
+    pub(super) const fn computes(self) -> bool {
+        !matches!(self, Self::ExecuteLookup { computes: false })
+    }
 }
 
 /// Results that the host's arithmetic does not have.

@@ -11,15 +11,7 @@ use crate::qpu::translation::frame::{Calls, Frame};
 use crate::qpu::{EngineKind, Qpu};
 use crate::simd::vectors::Portable;
 
-/// The entry of translated code: takes the frame and a segment's address, returns the index of the next instruction.
-pub(super) type Entry = unsafe extern "C" fn(*mut Frame, *const u8) -> u32;
-/// A call back for a micro-op: the frame, and the micro-op's index in the block.
-pub(in crate::qpu) type ExecuteMicroOp = unsafe extern "C" fn(*mut Frame, u32);
-/// A call back before a group: the frame, and the group's index. Not 0 if its micro-ops may be executed now.
-pub(in crate::qpu) type BeginGroup = unsafe extern "C" fn(*mut Frame, u32) -> u32;
-/// A call for results of a function that are infinite, have overflowed or are uncertain: the argument, and the place of the result. Each is a vector register
-/// of the host.
-pub(in crate::qpu) type SpecialResult = unsafe extern "C" fn(*const u32, *mut u32);
+functions_for_code!("C");
 
 /// FPCR for the QPU's arithmetic: exceptions masked, rounding toward zero, denormals read and written as zeros. NaN is the default one, so that no result
 /// depends on which operand was NaN; which one it is does not matter, since translated code finds NaN and infinities in results.
@@ -48,35 +40,10 @@ const CALLS: Calls = Calls {
     execute_lookup: execute_lookup_for_code,
     access_unit: access_unit_for_code,
     begin_group: begin_group_for_code,
-    special: [special_exp, special_log],
+    special: [special_exp::<4>, special_log::<4>],
 };
 
 unsafe extern "C" fn execute_micro_op_for_code(frame: *mut Frame, micro_op: u32) {
     // SAFETY: translated code calls this with its own frame.
     unsafe { execute_micro_op(frame, micro_op) }
-}
-
-unsafe extern "C" fn execute_lookup_for_code(frame: *mut Frame, micro_op: u32) {
-    // SAFETY: as above.
-    unsafe { execute_lookup(frame, micro_op) }
-}
-
-unsafe extern "C" fn access_unit_for_code(frame: *mut Frame, micro_op: u32) {
-    // SAFETY: as above.
-    unsafe { access_unit(frame, micro_op) }
-}
-
-unsafe extern "C" fn begin_group_for_code(frame: *mut Frame, at: u32) -> u32 {
-    // SAFETY: as above.
-    unsafe { begin_group(frame, at) }
-}
-
-unsafe extern "C" fn special_exp(argument: *const u32, result: *mut u32) {
-    // SAFETY: translated code calls this with two vectors of the host on its stack.
-    unsafe { each::<4>(argument, result, Function::Exp) }
-}
-
-unsafe extern "C" fn special_log(argument: *const u32, result: *mut u32) {
-    // SAFETY: as above.
-    unsafe { each::<4>(argument, result, Function::Log) }
 }

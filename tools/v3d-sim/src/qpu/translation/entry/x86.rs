@@ -11,15 +11,7 @@ use crate::qpu::translation::frame::{Calls, Frame};
 use crate::qpu::{EngineKind, Qpu};
 use crate::simd::vectors::Portable;
 
-/// The entry of translated code: takes the frame and a segment's address, returns the index of the next instruction.
-pub(super) type Entry = unsafe extern "sysv64" fn(*mut Frame, *const u8) -> u32;
-/// A call back for a micro-op: the frame, and the micro-op's index in the block.
-pub(in crate::qpu) type ExecuteMicroOp = unsafe extern "sysv64" fn(*mut Frame, u32);
-/// A call back before a group: the frame, and the group's index. Not 0 if its micro-ops may be executed now.
-pub(in crate::qpu) type BeginGroup = unsafe extern "sysv64" fn(*mut Frame, u32) -> u32;
-/// A call for results of a function that are infinite, have overflowed or are uncertain: the argument, and the place of the result. Each is a vector register
-/// of the host.
-pub(in crate::qpu) type SpecialResult = unsafe extern "sysv64" fn(*const u32, *mut u32);
+functions_for_code!("sysv64");
 
 /// MXCSR for the QPU's arithmetic: exceptions masked, rounding toward zero, denormals read and written as zeros.
 pub(super) const QPU_ROUNDING: u32 = 0x1f80 | 3 << 13 | 1 << 15 | 1 << 6;
@@ -76,29 +68,4 @@ const CALLS_AVX2: Calls = Calls { special: [special_exp::<8>, special_log::<8>],
 unsafe extern "sysv64" fn execute_micro_op_avx2(frame: *mut Frame, micro_op: u32) {
     // SAFETY: translated code calls this with its own frame.
     unsafe { execute_micro_op(frame, micro_op) }
-}
-
-unsafe extern "sysv64" fn execute_lookup_for_code(frame: *mut Frame, micro_op: u32) {
-    // SAFETY: as above.
-    unsafe { execute_lookup(frame, micro_op) }
-}
-
-unsafe extern "sysv64" fn access_unit_for_code(frame: *mut Frame, micro_op: u32) {
-    // SAFETY: as above.
-    unsafe { access_unit(frame, micro_op) }
-}
-
-unsafe extern "sysv64" fn begin_group_for_code(frame: *mut Frame, at: u32) -> u32 {
-    // SAFETY: as above.
-    unsafe { begin_group(frame, at) }
-}
-
-unsafe extern "sysv64" fn special_exp<const N: usize>(argument: *const u32, result: *mut u32) {
-    // SAFETY: translated code calls this with two vectors of the host on its stack.
-    unsafe { each::<N>(argument, result, Function::Exp) }
-}
-
-unsafe extern "sysv64" fn special_log<const N: usize>(argument: *const u32, result: *mut u32) {
-    // SAFETY: as above.
-    unsafe { each::<N>(argument, result, Function::Log) }
 }

@@ -701,12 +701,9 @@ impl Control for AArch64 {
     }
 
     fn call(&mut self, function: CallBack) {
-        match function {
-            CallBack::ExecuteMicroOp => self.call_function(at::EXECUTE_MICRO_OP),
-            CallBack::ExecuteLookup { computes: true } => self.call_function(at::EXECUTE_LOOKUP),
-            CallBack::ExecuteLookup { computes: false } => self.call_function_without_floats(at::EXECUTE_LOOKUP),
-            CallBack::AccessUnit => self.call_function(at::ACCESS_UNIT),
-            CallBack::BeginGroup => self.call_function(at::BEGIN_GROUP),
+        match function.computes() {
+            true => self.call_function(function.place()),
+            false => self.call_function_without_floats(function.place()),
         }
     }
 
