@@ -35,13 +35,13 @@ const WORDS: usize = 76;
 #[inline(always)]
 fn push_vertex(&self, stream: &mut shader_interface::UniformStream<'_>) {
 stream.word(self.sprites.elements(0, 4));
+stream.word(self.sprites.address().0);
+stream.word(self.sprites.address().0);
+stream.word(self.sprites.address().0);
+stream.word(self.sprites.address().0);
+stream.word(self.sprites.address().0);
+stream.word(self.sprites.address().0);
 stream.floats(&[self.pixel[0]]);
-stream.word(self.sprites.address().0);
-stream.word(self.sprites.address().0);
-stream.word(self.sprites.address().0);
-stream.word(self.sprites.address().0);
-stream.word(self.sprites.address().0);
-stream.word(self.sprites.address().0);
 stream.word(self.sprites.address().0);
 stream.floats(&[self.pixel[1]]);
 stream.word(self.sprites.address().0);
@@ -76,14 +76,13 @@ self.sprites.keep(0, 4, stream);
 #[inline(always)]
 fn push_coordinate(&self, stream: &mut shader_interface::UniformStream<'_>) {
 stream.word(self.sprites.elements(0, 4));
-stream.floats(&[self.pixel[0]]);
 stream.word(self.sprites.address().0);
 stream.word(self.sprites.address().0);
 stream.word(self.sprites.address().0);
 stream.word(self.sprites.address().0);
 stream.word(self.sprites.address().0);
 stream.word(self.sprites.address().0);
-stream.floats(&[self.pixel[1]]);
+stream.floats(&[self.pixel[0], self.pixel[1]]);
 stream.word(0x3e22f983);
 stream.word(0x3f400000);
 stream.word(0xffff);
@@ -109,13 +108,13 @@ stream.floats_of(&[stream.viewport().half_width, stream.viewport().half_height, 
 self.sprites.keep(0, 4, stream);
 }
 }
-const COORDINATE_CODE: [u64; 122] = [0xe0020c6700101a00, 0xd00208270d801dc0, 0x100240e186830dbf, 0xd00208a70e9c23c0, 0xd00208a7119c35c0,
-0x100208e7129e7400, 0xd00200270c9c15c0, 0xd00208e7139c0ec0, 0x1002006712027180, 0xd00200270c9c2e80, 0xd00208e7119c27c0, 0xd00200a713040f80,
-0x1002006712027180, 0xd00200270c9c3e80, 0x10020e270c827780, 0xd00208e711082dc0, 0xd00200a713040f80, 0xa002006712027180, 0xd00200270c9c45c0,
-0x10020e270c827cc0, 0xd00208e711082dc0, 0xd002006713040f80, 0x1002002712027180, 0x10020e270c827cc0, 0xd00208e711042dc0, 0xd002002713000f80,
-0x10020e270c827cc0, 0xd00208e711002dc0, 0x10020e270c827cc0, 0xd00208a70c9c65c0, 0x10020827129e7080, 0xd0020827139c0e00, 0xd0020827119c21c0,
-0x10020e270c827c00, 0xd00208270e9c13c0, 0xd0020867149c13c0, 0xd0020827149c1e00, 0x10020867089e7240, 0x10020827089e7000, 0xd00202e7029ef3c0,
-0xd0020227029ef1c0, 0x100200a706827d80, 0xe0021c6700001a00, 0xa0020067159e7900, 0xa0020027159e7900, 0xa0020167159e7900, 0xa00201a7159e7900,
+const COORDINATE_CODE: [u64; 122] = [0xe0020c6700101a00, 0xd00208270d801dc0, 0xd00248a18ec02df6, 0xd00208a7119c35c0, 0x100208e7129e7400,
+0xd00200270c9c15c0, 0xd00208e7139c0ec0, 0x1002006712027180, 0xd00200270c9c2e80, 0xd00208e7119c27c0, 0xd00200a713040f80, 0x1002006712027180,
+0xd00200270c9c3e80, 0x10020e270c827780, 0xd00208e711082dc0, 0xd00200a713040f80, 0xa002006712027180, 0xd00200270c9c45c0, 0x10020e270c827cc0,
+0xd00208e711082dc0, 0xd002006713040f80, 0x1002002712027180, 0x10020e270c827cc0, 0xd00208e711042dc0, 0xd002002713000f80, 0x10020e270c827cc0,
+0xd00208e711002dc0, 0x10020e270c827cc0, 0xd00208a70c9c65c0, 0x10020827129e7080, 0xd0020827139c0e00, 0xd0020827119c21c0, 0x10020e270c827c00,
+0xd00208270e9c13c0, 0xd0020867149c13c0, 0xd0020827149c1e00, 0x10020867089e7240, 0x10020827089e7000, 0xd00202e7029ef3c0, 0xd0020227029ef1c0,
+0x100200e706827d80, 0x100200a706827d80, 0xe0021c6700001a00, 0xa0020067159e7900, 0xa0020027159e7900, 0xa0020167159e7900, 0xa00201a7159e7900,
 0xa00049e120827026, 0x1002082701827380, 0x100208a7079e7000, 0xd0020867019efe40, 0x100208e7089e7480, 0x100208a7079e7240, 0x10020827029e70c0,
 0x100208a7089e7480, 0x100229e7159e7000, 0x10020867029e7280, 0xd0080827019e0e00, 0x100229e7159e7240, 0xd0080867019e0e40, 0xd00201e7029ef3c0,
 0xd0020127029ef1c0, 0x1002584a341e09f6, 0x100258092e1209f6, 0x100248e2282a027e, 0x1002486028260037, 0x100248a3212e0e9e, 0x10024822212a01f2,
@@ -127,13 +126,13 @@ const COORDINATE_CODE: [u64; 122] = [0xe0020c6700101a00, 0xd00208270d801dc0, 0x1
 0xd00229e702040f80, 0xd00329e195020dbf, 0x10084821350e0fce, 0xd00229e702000f80, 0xd0080827159e0fc0, 0x100049e0200a7006, 0xd00049e1209ea00f,
 0xd00248602106ac47, 0x1002483081027c09, 0x10024c213582700e, 0x1012402027827246, 0xd0224030879c003f, 0xd0020c27159e0fc0, 0x10020c2715027d80,
 0x10020c2715827d80, 0xd0020c27159e0fc0, 0x300009e7009e7000, 0x100009e7009e7000, 0x100009e7009e7000];
-const VERTEX_CODE: [u64; 173] = [0xe0020c6700101a00, 0xd00208270d801dc0, 0x1002406386830dbf, 0xd00208670e9c27c0, 0xd0020867119c33c0,
-0x100208a7129e7200, 0xd00200270c9c13c0, 0xd00208a7139c0e80, 0x100200a712027180, 0xd00200270c9c2e40, 0xd00208a7119c25c0, 0xd00200e713080f80,
-0x100200a712027180, 0xd00200270c9c3e40, 0x10020e270c827580, 0xd00208a7110c2dc0, 0xd00200e713080f80, 0xa00200a712027180, 0xd00200270c9c43c0,
-0x10020e270c827c80, 0xd00208a7110c2dc0, 0xd00200a713080f80, 0x1002002712027180, 0x10020e270c827c80, 0xd00208a711082dc0, 0xd002002713000f80,
-0x10020e270c827c80, 0xd00208a711002dc0, 0x10020e270c827c80, 0xd00208a70c9c63c0, 0x100208a7129e7080, 0xd00208a7139c0e80, 0xd00208a7119c25c0,
-0x10020e270c827c80, 0xd00208a70e9c17c0, 0xd00208e7149c17c0, 0xd00208a7149c1e80, 0x10020227089e76c0, 0x100208e7089e7480, 0xd00204a70222fdc0,
-0xd0020367029ef7c0, 0xd00208a70c9c53c0, 0x100208a7129e7080, 0xd00208a7139c0e80, 0xd00208a7119c25c0, 0x10020e270c827c80, 0x1002002706827d80,
+const VERTEX_CODE: [u64; 173] = [0xe0020c6700101a00, 0xd00208270d801dc0, 0xd00248638ec02df6, 0xd0020867119c33c0, 0x100208a7129e7200,
+0xd00200270c9c13c0, 0xd00208a7139c0e80, 0x1002006712027180, 0xd00200270c9c2e40, 0xd00208a7119c25c0, 0xd00200a713040f80, 0x1002006712027180,
+0xd00200270c9c3e40, 0x10020e270c827580, 0xd00208a711082dc0, 0xd00200a713040f80, 0xa002006712027180, 0xd00200270c9c43c0, 0x10020e270c827c80,
+0xd00208a711082dc0, 0xd002006713040f80, 0x1002002712027180, 0x10020e270c827c80, 0xd00208a711042dc0, 0xd002002713000f80, 0x10020e270c827c80,
+0xd00208a711002dc0, 0x10020e270c827c80, 0xd00208a70c9c63c0, 0x100208a7129e7080, 0xd00208a7139c0e80, 0xd00208a7119c25c0, 0x10020e270c827c80,
+0xd00208a70e9c17c0, 0xd00208e7149c17c0, 0xd00208a7149c1e80, 0x10020227089e76c0, 0x100208e7089e7480, 0xd00204a70222fdc0, 0xd0020367029ef7c0,
+0xd00208a70c9c53c0, 0x100208a7129e7080, 0xd00208a7139c0e80, 0xd00208a7119c25c0, 0x1002006706827d80, 0x10020e270c827c80, 0x1002002706827d80,
 0xd00208670c9c73c0, 0x10020827129e7040, 0xd0020827139c0e00, 0xe0021c6700001a00, 0xd0020827119c21c0, 0x10020e270c827c00, 0xa00202a7159e7900,
 0xa00201a7159e7900, 0x100059c520827026, 0x100059c420827026, 0xa00202e7159e7900, 0xa00201e7159e7900, 0xa00049e220827026, 0x1002082701827580,
 0x10020867079e7000, 0xd00200a7019efe80, 0x100208a7089e7240, 0x10020867070a7d80, 0x10020827029e7080, 0x10020867089e7240, 0x100229e7159e7000,
@@ -152,25 +151,26 @@ const VERTEX_CODE: [u64; 173] = [0xe0020c6700101a00, 0xd00208270d801dc0, 0x10024
 0x1d02406024027906, 0xdf024021249ea90f, 0xd00248602126ac47, 0x1002482121220c0f, 0x1012422027827246, 0x10220227079e7000, 0x100009e7009e7000,
 0x10020c2715227d80, 0x10020c2715827d80, 0xd0020c27159e0fc0, 0x100049f0201e0037, 0x100049f0201a0037, 0x10020c2701160f80, 0x10020c2701120f80,
 0x10020c27150e7d80, 0x10020c27150a7d80, 0x10020c2715067d80, 0x10020c2715027d80, 0x300009e7009e7000, 0x100009e7009e7000, 0x100009e7009e7000];
-static COORDINATE_ORIGIN: shader_interface::Origin = shader_interface::Origin { file: "sprite.wgsl", lines: &[0, 34, 47, 32, 32, 34, 34, 34, 34, 35,
-34, 34, 35, 35, 34, 34, 35, 35, 36, 34, 35, 35, 36, 35, 35, 36, 35, 36, 36, 37, 37, 37, 37, 37, 33, 33, 33, 33, 33, 38, 38, 47, 0, 34, 35, 35, 36,
+static COORDINATE_ORIGIN: shader_interface::Origin = shader_interface::Origin { file: "sprite.wgsl", lines: &[0, 34, 32, 32, 34, 34, 34, 34, 35, 34,
+34, 35, 35, 34, 34, 35, 35, 36, 34, 35, 35, 36, 35, 35, 36, 35, 36, 36, 37, 37, 37, 37, 37, 33, 33, 33, 33, 33, 38, 38, 47, 47, 0, 34, 35, 35, 36,
 39, 39, 39, 39, 39, 39, 39, 39, 39, 39, 39, 39, 39, 39, 39, 28, 28, 28, 28, 39, 39, 39, 39, 39, 39, 39, 39, 39, 40, 38, 39, 40, 40, 40, 40, 40, 40,
 40, 42, 42, 42, 42, 42, 42, 42, 42, 42, 42, 42, 42, 42, 46, 42, 47, 47, 46, 47, 47, 47, 47, 47, 47, 47, 47, 47, 31, 31, 31, 31, 31, 31, 31, 31, 31,
-31], uniforms: &["elements of sprites", "pixel[0]", "address of byte 0 of sprites", "address of byte 0 of sprites", "address of byte 0 of sprites",
-"address of byte 0 of sprites", "address of byte 0 of sprites", "address of byte 0 of sprites", "pixel[1]", "constant", "constant", "constant",
+31], uniforms: &["elements of sprites", "address of byte 0 of sprites", "address of byte 0 of sprites", "address of byte 0 of sprites",
+"address of byte 0 of sprites", "address of byte 0 of sprites", "address of byte 0 of sprites", "pixel[0]", "pixel[1]", "constant", "constant",
 "constant", "constant", "constant", "constant", "constant", "constant", "constant", "constant", "constant", "constant", "constant", "constant",
-"pixel[0]", "constant", "constant", "pixel[1]", "constant", "constant", "viewport_half_width", "viewport_half_height", "viewport_z_offset"] };
-static VERTEX_ORIGIN: shader_interface::Origin = shader_interface::Origin { file: "sprite.wgsl", lines: &[0, 34, 47, 32, 32, 34, 34, 34, 34, 35, 34,
-34, 35, 35, 34, 34, 35, 35, 36, 34, 35, 35, 36, 35, 35, 36, 35, 36, 36, 37, 37, 37, 37, 37, 33, 33, 33, 33, 33, 38, 38, 48, 48, 48, 48, 48, 47, 50,
+"constant", "pixel[0]", "constant", "constant", "pixel[1]", "constant", "constant", "viewport_half_width", "viewport_half_height",
+"viewport_z_offset"] };
+static VERTEX_ORIGIN: shader_interface::Origin = shader_interface::Origin { file: "sprite.wgsl", lines: &[0, 34, 32, 32, 34, 34, 34, 34, 35, 34, 34,
+35, 35, 34, 34, 35, 35, 36, 34, 35, 35, 36, 35, 35, 36, 35, 36, 36, 37, 37, 37, 37, 37, 33, 33, 33, 33, 33, 38, 38, 48, 48, 48, 48, 47, 48, 47, 50,
 50, 50, 0, 50, 50, 34, 35, 49, 49, 35, 36, 39, 39, 39, 39, 39, 39, 39, 39, 39, 39, 39, 39, 39, 39, 39, 28, 28, 28, 28, 39, 39, 28, 39, 39, 39, 39,
 39, 28, 39, 39, 39, 39, 38, 28, 40, 44, 28, 40, 40, 40, 40, 42, 40, 42, 42, 42, 42, 42, 42, 44, 42, 48, 48, 42, 42, 42, 42, 42, 42, 42, 42, 42, 42,
 43, 42, 43, 46, 44, 44, 44, 44, 44, 46, 44, 44, 44, 44, 44, 44, 44, 44, 44, 44, 44, 48, 47, 48, 47, 50, 47, 47, 47, 50, 50, 50, 47, 47, 31, 31, 31,
-31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31], uniforms: &["elements of sprites", "pixel[0]", "address of byte 0 of sprites",
+31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31], uniforms: &["elements of sprites", "address of byte 0 of sprites",
 "address of byte 0 of sprites", "address of byte 0 of sprites", "address of byte 0 of sprites", "address of byte 0 of sprites",
-"address of byte 0 of sprites", "address of byte 0 of sprites", "pixel[1]", "address of byte 0 of sprites", "slope[1]", "offset[1]", "constant",
+"address of byte 0 of sprites", "pixel[0]", "address of byte 0 of sprites", "pixel[1]", "address of byte 0 of sprites", "slope[1]", "offset[1]",
 "constant", "constant", "constant", "constant", "constant", "constant", "constant", "constant", "constant", "constant", "constant", "constant",
-"constant", "constant", "constant", "constant", "constant", "pixel[0]", "constant", "pixel[1]", "constant", "constant", "viewport_half_width",
-"viewport_half_height", "viewport_z_offset", "texel[0]", "texel[1]", "slope[0]", "offset[0]"] };
+"constant", "constant", "constant", "constant", "constant", "constant", "pixel[0]", "constant", "pixel[1]", "constant", "constant",
+"viewport_half_width", "viewport_half_height", "viewport_z_offset", "texel[0]", "texel[1]", "slope[0]", "offset[0]"] };
 /// Coordinate and vertex shader.
 pub const SHADING: shader_interface::VertexShading<Vertex, Uniforms, 8> = shader_interface::VertexShading::new(&VERTEX_CODE, &COORDINATE_CODE, &[
 shader_interface::Attribute { name: "index", bytes: 4, memory_offset: 0, vertex_offset: 0, coordinate_offset: Some(0) },

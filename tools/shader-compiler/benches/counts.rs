@@ -5,7 +5,7 @@
 //! two threads of a QPU; the cycles of the same program for one thread follow. Then the time to compile all stages of a source, the best of several rounds.
 //!
 //! After that, for comparing two commits: every program of every `.wgsl` file in the tree, also with `--fast-math`, and the random compute programs of the
-//! test `compute`, with the number of those that are refused.
+//! test `compute`, with the number of those that are refused, or are no valid WGSL because a constant expression overflows.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -251,23 +251,44 @@ fn print_tree() {
     println!("mean distance to the lower bound: {:.2} % of {count} programs", sum / count);
 }
 
-/// Prints the total number of instructions of the random programs that compile, and the number of those that do not.
+/// Random programs of one range.
+#[derive(Default)]
+struct Counts {
+    compiled: usize,
+    instructions: usize,
+    /// Refused by the compiler.
+    refused: usize,
+    /// Not valid WGSL: a constant expression overflows.
+    invalid: usize,
+}
+
+/// Counts the random programs of a range that compile, and those that do not.
+fn count(suite: programs::Suite, name: &str, range: std::ops::Range<u64>) -> Counts {
+    let mut counts = Counts::default();
+    for number in range {
+        let source = programs::source(suite, number);
+        match compile(&source, name, &Options::default()) {
+            Ok(programs) => {
+                counts.compiled += 1;
+                counts.instructions += programs.iter().map(|program| program.words.len()).sum::<usize>();
+            }
+            Err(_) if naga::front::wgsl::parse_str(&source).is_err() => counts.invalid += 1,
+            Err(_) => counts.refused += 1,
+        }
+    }
+    counts
+}
+
+/// Prints how many of the random programs compile, with their instructions.
 fn print_random() {
-    println!("\nrandom programs: compiled, their instructions, refused; others: compiled, refused");
+    println!("\nrandom programs: compiled, their instructions, refused, invalid; others: compiled, refused, invalid");
     for (name, suite) in programs::Suite::ALL {
-        let lengths = |range: std::ops::Range<u64>| -> Vec<Option<usize>> {
-            let length = |number| {
-                let programs = compile(&programs::source(suite, number), name, &Options::default()).ok()?;
-                Some(programs.iter().map(|program| program.words.len()).sum())
-            };
-            range.map(length).collect()
-        };
-        let counts =
-            |all: &[Option<usize>]| (all.iter().flatten().count(), all.iter().filter(|one| one.is_none()).count());
-        let (own, others) = (lengths(RANDOM), lengths(OTHERS));
-        let ((compiled, refused), (more, refused_more)) = (counts(&own), counts(&others));
-        let all: usize = own.iter().flatten().sum();
-        println!("{name:12} {compiled:4} {all:7} {refused:4}    {more:4} {refused_more:4}");
+        let own = count(suite, name, RANDOM);
+        let others = count(suite, name, OTHERS);
+        println!(
+            "{name:12} {:4} {:7} {:4} {:4}    {:4} {:4} {:4}",
+            own.compiled, own.instructions, own.refused, own.invalid, others.compiled, others.refused, others.invalid
+        );
     }
 }
 

@@ -7,7 +7,6 @@
 //! instruction is decided here, before register allocation.
 
 use naga::Span;
-use v3d_hw::qpu::access::Stream;
 use v3d_hw::qpu::address_map::{TmuCoordinate, is_read_in_either_file, is_register, is_written_in_either_file};
 use v3d_hw::qpu::{AddOp, Condition, File, MulOp, ReadSource, Signal, Unpack, WriteTarget};
 
@@ -57,8 +56,38 @@ pub(crate) enum PlacedOperand {
     /// An I/O address that is read through the port of one file.
     Fixed(File, u8),
     /// An I/O address that can be read through either port.
-    Either(u8),
+    Either(u8, Through),
     R5,
+}
+
+/// The read port of an I/O address that either port can read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Through {
+    /// The operation's port for streams.
+    Own,
+    /// The other port, for the second stream that an operation reads.
+    Opposite,
+    /// The port through which the other operation of the instruction reads the same element.
+    Shared,
+}
+
+/// The ports for streams of an operation, and of the other one in its instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StreamPorts {
+    own: File,
+    others: File,
+}
+
+impl StreamPorts {
+    /// The port that reads an operand.
+    pub(crate) const fn of(self, through: Through) -> File {
+        match (through, self.own) {
+            (Through::Own, own) => own,
+            (Through::Opposite, File::A) => File::B,
+            (Through::Opposite, File::B) => File::A,
+            (Through::Shared, _) => self.others,
+        }
+    }
 }
 
 /// The destination of a result.
@@ -94,12 +123,18 @@ pub(crate) struct Placed {
     pub(crate) pack: Pack,
     pub(crate) uniform: Option<StreamWord>,
     pub(crate) span: Span,
-    /// The port through which [`PlacedOperand::Either`] is read.
-    pub(crate) stream_port: File,
+    /// The ports through which each [`PlacedOperand::Either`] is read.
+    pub(crate) stream_ports: StreamPorts,
     /// It reads an operand through either port.
     has_stream: bool,
-    /// It accesses a unit outside of the QPU, which only one operation of an instruction may do. Reads of uniforms and varyings do not count.
+    /// It reads an element that the other operation of the instruction reads, too.
+    shares: bool,
+    /// See [`Operation::accesses_unit`].
     accesses_unit: bool,
+    /// See [`Operation::accesses_vpm_words`].
+    accesses_vpm_words: bool,
+    /// See [`Operation::sets_up_vpm`].
+    sets_up_vpm: bool,
     /// The unpack mode that it needs, and the bank of that operand.
     unpacks: Option<(Bank, Unpack)>,
 }
@@ -121,13 +156,17 @@ impl Placed {
                 _ => None,
             },
             span: operation.span,
-            stream_port: File::A,
+            stream_ports: StreamPorts { own: File::A, others: File::A },
             has_stream: false,
-            accesses_unit: operation.work == Work::LoadTexture
-                || matches!(destination, Destination::Address(_, target) if target.is_peripheral()),
+            shares: false,
+            accesses_unit: operation.accesses_unit(),
+            accesses_vpm_words: operation.accesses_vpm_words(),
+            sets_up_vpm: operation.sets_up_vpm(),
             unpacks: None,
         };
         for (slot, &operand) in placed.operands.iter_mut().zip(&operation.operands) {
+            let is_second = placed.has_stream && operation.operands.first() != Some(&operand);
+            let through = if is_second { Through::Opposite } else { Through::Own };
             *slot = match operand {
                 Operand::Register(register) => {
                     let (bank, range) = range(register)?;
@@ -144,19 +183,20 @@ impl Placed {
                 Operand::Uniform(word) => {
                     placed.uniform = placed.uniform.or(Some(word));
                     placed.has_stream = true;
-                    PlacedOperand::Either(ReadSource::Uniform.address())
+                    PlacedOperand::Either(ReadSource::Uniform.address(), through)
                 }
                 Operand::Input(file, source) => {
-                    let row = source.row();
-                    let is_stream = matches!(row.stream, Some(Stream::Uniforms | Stream::Varyings));
-                    placed.accesses_unit |= row.peripheral.is_some() && !is_stream;
                     let address = source.address();
                     if is_read_in_either_file(address) {
                         placed.has_stream = true;
-                        PlacedOperand::Either(address)
+                        PlacedOperand::Either(address, through)
                     } else {
                         PlacedOperand::Fixed(file, address)
                     }
+                }
+                Operand::Shared(source) => {
+                    placed.shares = true;
+                    PlacedOperand::Either(source.address(), Through::Shared)
                 }
                 Operand::Coefficient => PlacedOperand::R5,
             };
@@ -190,15 +230,17 @@ impl Placed {
     }
 
     fn reads_uniform(&self) -> bool {
-        self.operands().contains(&PlacedOperand::Either(ReadSource::Uniform.address()))
+        let uniform = ReadSource::Uniform.address();
+        let mut streams = self.operands().iter();
+        streams.any(|operand| matches!(*operand, PlacedOperand::Either(address, through) if address == uniform && through != Through::Shared))
     }
 
-    /// Whether it reads an operand from r4 or file A without unpacking, with this port for streams.
-    fn reads_whole(&self, bank: Bank, stream_port: File) -> bool {
+    /// Whether it reads an operand from r4 or file A without unpacking, with these ports for streams.
+    fn reads_whole(&self, bank: Bank, stream_ports: StreamPorts) -> bool {
         self.operands().iter().any(|operand| match *operand {
             PlacedOperand::Range(of, _, Unpack::None) => of == bank,
             PlacedOperand::Fixed(File::A, _) => bank == Bank::A,
-            PlacedOperand::Either(_) => bank == Bank::A && stream_port == File::A,
+            PlacedOperand::Either(_, through) => bank == Bank::A && stream_ports.of(through) == File::A,
             _ => false,
         })
     }
@@ -319,7 +361,7 @@ impl Bundle {
         self.operations().find_map(|operation| operation.uniform)
     }
 
-    /// Whether an operation accesses a unit outside of the QPU, which only one may do.
+    /// Whether an operation accesses a unit of which an instruction accesses one only.
     pub(crate) fn accesses_unit(&self) -> bool {
         self.operations().any(|operation| operation.accesses_unit)
     }
@@ -454,12 +496,12 @@ impl Bundle {
 
     /// Sets the read ports and the unpacker for the operations of both ALUs.
     const fn route(&mut self, routes: Routes) {
-        let Routes { stream_ports: [add_port, mul_port], port_a, port_b, unpack } = routes;
+        let Routes { stream_ports: [add_ports, mul_ports], port_a, port_b, unpack } = routes;
         if let Some(add) = &mut self.add {
-            add.stream_port = add_port;
+            add.stream_ports = add_ports;
         }
         if let Some(mul) = &mut self.mul {
-            mul.stream_port = mul_port;
+            mul.stream_ports = mul_ports;
         }
         (self.port_a, self.port_b, self.unpack) = (port_a, port_b, unpack);
     }
@@ -470,7 +512,8 @@ impl Bundle {
             let uniforms = old.uniform.is_some() && new.uniform.is_some();
             // A write of a TMU parameter consumes a uniform.
             let tmu = old.writes_tmu() && new.reads_uniform() || new.writes_tmu() && old.reads_uniform();
-            !(uniforms || tmu || old.accesses_unit && new.accesses_unit)
+            let set_up = old.sets_up_vpm && new.accesses_vpm_words || new.sets_up_vpm && old.accesses_vpm_words;
+            !(uniforms || tmu || set_up || old.accesses_unit && new.accesses_unit)
         })
     }
 
@@ -496,14 +539,23 @@ impl Bundle {
         routes
     }
 
-    fn with_ports(&self, operations: [Option<&Placed>; 2], stream_ports: [File; 2]) -> Option<Routes> {
+    fn with_ports(&self, operations: [Option<&Placed>; 2], [add_port, mul_port]: [File; 2]) -> Option<Routes> {
+        let add_ports = StreamPorts { own: add_port, others: mul_port };
+        let mul_ports = StreamPorts { own: mul_port, others: add_port };
+        let stream_ports = [add_ports, mul_ports];
         let mut routes = Routes { stream_ports, port_a: None, port_b: None, unpack: None };
         let [add, mul] = operations;
         if let Some(add) = add {
-            routes.read(add, stream_ports[0], [None; 2])?;
+            routes.read(add, add_ports, [None; 2])?;
         }
         if let Some(mul) = mul {
-            routes.read(mul, stream_ports[1], [routes.port_a, routes.port_b])?;
+            let shares = mul.shares || add.is_some_and(|add| add.shares);
+            let before = if shares { [None; 2] } else { [routes.port_a, routes.port_b] };
+            routes.read(mul, mul_ports, before)?;
+        }
+        // Both ports do not read the same stream.
+        if routes.port_a == routes.port_b && routes.port_a.is_some_and(|port| !port.is_shared()) {
+            return None;
         }
         let is_in_b = matches!(routes.port_b, Some(Port::Small(_) | Port::Rotation(_)));
         if is_in_b && (self.load.is_some() || self.thread.is_some()) {
@@ -547,16 +599,16 @@ enum Way {
 /// The read ports and the unpacker of the operations of both ALUs.
 #[derive(Clone, Copy, Debug)]
 struct Routes {
-    /// The port through which each operation reads [`PlacedOperand::Either`].
-    stream_ports: [File; 2],
+    /// The ports for streams of each operation.
+    stream_ports: [StreamPorts; 2],
     port_a: Option<Port>,
     port_b: Option<Port>,
     unpack: Option<(Bank, Unpack)>,
 }
 
 impl Routes {
-    /// Assigns read ports to the operands of an operation; `before` are those of the other one.
-    fn read(&mut self, placed: &Placed, stream_port: File, before: [Option<Port>; 2]) -> Option<()> {
+    /// Assigns read ports to the operands of an operation, whose ports for streams are given; `before` are the ports of the other operation.
+    fn read(&mut self, placed: &Placed, streams: StreamPorts, before: [Option<Port>; 2]) -> Option<()> {
         let Self { port_a, port_b, .. } = self;
         if let Work::Rotate(places) = placed.work {
             // The rotation's amount is in the field of the small immediate.
@@ -576,7 +628,7 @@ impl Routes {
                 PlacedOperand::Small(code) => take(port_b, Port::Small(code), before[1])?,
                 PlacedOperand::Fixed(File::A, address) => take(port_a, Port::Address(address), before[0])?,
                 PlacedOperand::Fixed(File::B, address) => take(port_b, Port::Address(address), before[1])?,
-                PlacedOperand::Either(address) => match stream_port {
+                PlacedOperand::Either(address, through) => match streams.of(through) {
                     File::A => take(port_a, Port::Address(address), before[0])?,
                     File::B => take(port_b, Port::Address(address), before[1])?,
                 },
@@ -599,7 +651,7 @@ impl Routes {
             });
             let mut ported = operations.iter().zip(self.stream_ports);
             let is_read_whole =
-                ported.any(|(placed, port)| placed.is_some_and(|placed| placed.reads_whole(bank, port)));
+                ported.any(|(placed, ports)| placed.is_some_and(|placed| placed.reads_whole(bank, ports)));
             if is_mixed || is_read_whole || bank == Bank::A && both {
                 return None;
             }
@@ -640,4 +692,80 @@ fn take(slot: &mut Option<Port>, port: Port, before: Option<Port>) -> Option<()>
         Some(_) => return None,
     }
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    const VPM_READ: Operand = Operand::Input(File::A, ReadSource::VpmRead);
+    const UNIFORM: Operand = Operand::Uniform(StreamWord::Constant(1));
+    const SHARED: Operand = Operand::Shared(ReadSource::VpmRead);
+    const VPM_PORT: Port = Port::Address(ReadSource::VpmRead.address());
+    const UNIFORM_PORT: Port = Port::Address(ReadSource::Uniform.address());
+
+    /// An operation whose registers are all the same accumulator.
+    fn operation(work: Work, operands: &[Operand], target: Target) -> Operation {
+        Operation::new(work, operands.to_vec(), target, Span::default())
+    }
+
+    fn to_register(work: Work, operands: &[Operand]) -> Operation {
+        operation(work, operands, Target::Register(Register(0)))
+    }
+
+    /// The values of both read ports with these operations in one instruction, in the order of their addresses; `None` if they do not fit.
+    fn check(operations: &[Operation], expected: Option<Vec<Port>>) {
+        let mut bundle = Bundle::EMPTY;
+        let mut fits = true;
+        for (number, operation) in operations.iter().enumerate() {
+            let placed = Placed::new(operation, |_| Some((Bank::Accumulator, RangeId(0)))).unwrap();
+            let destination = match operation.target {
+                Target::Register(_) => Destination::Range(Bank::Accumulator, RangeId(1 + number as u32)),
+                target => Placed::fixed_destination(target),
+            };
+            match bundle.joint(&bundle.ways(&placed), &placed, destination) {
+                Some(joint) => bundle.join(joint),
+                None => fits = false,
+            }
+        }
+        let mut ports: Vec<Port> = [bundle.port_a, bundle.port_b].into_iter().flatten().collect();
+        ports.sort_by_key(|port| match port {
+            Port::Address(address) | Port::Small(address) => *address,
+            _ => u8::MAX,
+        });
+        assert_eq!(fits.then_some(ports), expected, "{operations:?}");
+    }
+
+    #[test]
+    fn operations_share_an_element_of_a_stream_and_its_port() {
+        let multiply = Work::Mul(MulOp::Fmul);
+        let plain = Operand::Register(Register(0));
+        let moves = to_register(Work::Move, &[VPM_READ]);
+        let both = Some(vec![UNIFORM_PORT, VPM_PORT]);
+        check(&[to_register(multiply, &[VPM_READ, UNIFORM])], both.clone());
+        check(&[moves.clone(), to_register(multiply, &[SHARED, UNIFORM])], both);
+        check(&[moves.clone(), to_register(multiply, &[SHARED, plain])], Some(vec![VPM_PORT]));
+        check(&[moves.clone(), to_register(Work::Add(AddOp::Fadd), &[SHARED, SHARED])], Some(vec![VPM_PORT]));
+        // A second element would be needed.
+        check(&[moves, to_register(multiply, &[VPM_READ, plain])], None);
+    }
+
+    #[test]
+    fn words_of_the_vpm_go_with_other_units_and_not_with_its_set_ups() {
+        let plain = Operand::Register(Register(0));
+        let reads = to_register(Work::Move, &[VPM_READ]);
+        let output = |target| operation(Work::Move, &[plain], Target::Output(File::A, target));
+        let special = |function| operation(Work::Move, &[plain], Target::Special(function, Register(0)));
+        let writes = output(WriteTarget::VpmWrite);
+        check(&[reads.clone(), writes.clone()], Some(vec![VPM_PORT]));
+        check(&[reads.clone(), special(WriteTarget::SfuRecip)], Some(vec![VPM_PORT]));
+        check(&[writes.clone(), special(WriteTarget::SfuRecip)], Some(vec![]));
+        check(&[reads, output(WriteTarget::VpmVcdRdSetup)], None);
+        check(&[writes.clone(), output(WriteTarget::VpmVcdWrSetup)], None);
+        check(&[writes.clone(), writes], None);
+        check(&[special(WriteTarget::SfuExp), special(WriteTarget::SfuRecip)], None);
+    }
 }

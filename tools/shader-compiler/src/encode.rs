@@ -130,8 +130,10 @@ fn muxes(placed: &Placed, allocation: &Allocation) -> [Mux; 2] {
         PlacedOperand::Range(Bank::A, ..) | PlacedOperand::Fixed(File::A, _) => Mux::A,
         PlacedOperand::Range(Bank::B, ..) | PlacedOperand::Fixed(File::B, _) | PlacedOperand::Small(_) => Mux::B,
         PlacedOperand::Range(Bank::R4, ..) => Mux::R4,
-        PlacedOperand::Either(_) if placed.stream_port == File::B => Mux::B,
-        PlacedOperand::Either(_) => Mux::A,
+        PlacedOperand::Either(_, through) => match placed.stream_ports.of(through) {
+            File::A => Mux::A,
+            File::B => Mux::B,
+        },
         PlacedOperand::R5 => Mux::R5,
     };
     match *placed.operands() {

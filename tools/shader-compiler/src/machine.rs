@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use naga::Span;
+use v3d_hw::qpu::access::{AccessRow, Stream};
 use v3d_hw::qpu::address_map::TmuCoordinate;
 use v3d_hw::qpu::{AddOp, Condition, File, MulOp, PackA, PackMul, ReadSource, Unpack, WriteTarget};
 
@@ -41,6 +42,9 @@ pub(crate) enum Operand {
     /// An operand that is not a virtual register: a register with a fixed purpose, an input, or the next element of a stream. The file is ignored if both
     /// files have it at the same address.
     Input(File, ReadSource),
+    /// What the move in the other ALU reads in the same instruction. Operands of both ALUs select from what the two read ports deliver [AG p.27], so the
+    /// element of a stream is taken once.
+    Shared(ReadSource),
     /// r5: the coefficient C that comes with a varying, or what was copied to its elements.
     Coefficient,
 }
@@ -150,6 +154,57 @@ impl Operation {
         })
     }
 
+    /// Whether it accesses a unit of which an instruction accesses one only. Uniforms, varyings and the words of the VPM can be accessed at any time [AG p.25];
+    /// of the others, those that are not closely coupled are kept apart as well.
+    pub(crate) fn accesses_unit(&self) -> bool {
+        let is_apart = |row: AccessRow| {
+            let is_free =
+                matches!(row.stream, Some(Stream::Uniforms | Stream::Varyings | Stream::VpmReads | Stream::VpmWrites));
+            row.peripheral.is_some() && !is_free
+        };
+        let writes = match self.target {
+            Target::Special(..) | Target::Texture(..) | Target::Memory => true,
+            Target::Output(_, target) => is_apart(target.row().access),
+            Target::Nothing | Target::Register(_) | Target::Color | Target::BlueAlpha => false,
+        };
+        let reads = |operand: &Operand| matches!(operand, Operand::Input(_, source) if is_apart(source.row()));
+        writes || self.work == Work::LoadTexture || self.operands.iter().any(reads)
+    }
+
+    /// Whether it reads or writes words of the VPM.
+    pub(crate) fn accesses_vpm_words(&self) -> bool {
+        let reads = |operand: &Operand| matches!(operand, Operand::Input(_, ReadSource::VpmRead));
+        matches!(self.target, Target::Output(_, WriteTarget::VpmWrite)) || self.operands.iter().any(reads)
+    }
+
+    /// Whether it sets up reads or writes of the VPM, which no access to words goes with.
+    pub(crate) const fn sets_up_vpm(&self) -> bool {
+        matches!(self.target, Target::Output(_, WriteTarget::VpmVcdRdSetup | WriteTarget::VpmVcdWrSetup))
+    }
+
+    /// The element of a stream that it moves to a register, unchanged.
+    pub(crate) fn moved_element(&self) -> Option<ReadSource> {
+        let is_plain = self.work == Work::Move
+            && matches!(self.target, Target::Register(_))
+            && self.condition == Condition::Always
+            && !self.sets_flags
+            && self.pack == Pack::None
+            && self.merges.is_none();
+        match self.operands.first() {
+            Some(Operand::Uniform(_)) if is_plain => Some(ReadSource::Uniform),
+            Some(&Operand::Input(_, source @ (ReadSource::Varying | ReadSource::VpmRead))) if is_plain => Some(source),
+            _ => None,
+        }
+    }
+
+    /// The same operation with another operand instead of a register.
+    pub(crate) fn with_operand(&self, register: Register, other: Operand) -> Self {
+        let mut operation = self.clone();
+        let operands = operation.operands.iter_mut().filter(|operand| **operand == Operand::Register(register));
+        operands.for_each(|operand| *operand = other);
+        operation
+    }
+
     /// The register that it writes, if any.
     pub(crate) const fn writes(&self) -> Option<Register> {
         match self.target {
@@ -185,6 +240,7 @@ fn operand_name(operand: &Operand) -> String {
         Operand::Small(code) => format!("small {code}"),
         Operand::Uniform(word) => format!("{word:?}"),
         Operand::Input(_, source) => format!("{source:?}"),
+        Operand::Shared(source) => format!("the same {source:?}"),
         Operand::Coefficient => "r5".to_owned(),
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct Successor {
     pub(crate) latency: usize,
     /// It is a dependence of the program, and not of the block's order of uniforms.
     is_natural: bool,
+    /// The successor can be in the same instruction, and read the stream's element that the operation moves to a register.
+    pub(crate) may_share: bool,
 }
 
 /// Properties of a block that do not depend on the schedule or the heuristic.
@@ -95,7 +97,7 @@ impl BlockOrder {
         let mut graph = dependences(operations, registers, threading);
         let natural: Vec<usize> = graph.iter().map(Vec::len).collect();
         for &(at, on) in &block.uniform_order {
-            graph[at].push(Dependence { on, cycles: 1, latency: 1, carrier: Carrier::Register });
+            graph[at].push(Dependence { on, cycles: 1, latency: 1, carrier: Carrier::Register, may_share: false });
         }
         let phases = match threading {
             Threading::Single => None,
@@ -108,7 +110,8 @@ impl BlockOrder {
             for (number, edge) in list.iter().enumerate() {
                 let latency = edge.latency.max(edge.cycles);
                 let is_natural = number < natural[at];
-                edges.push((edge.on, Successor { at, cycles: edge.cycles, latency, is_natural }));
+                let &Dependence { on, cycles, may_share, .. } = edge;
+                edges.push((on, Successor { at, cycles, latency, is_natural, may_share }));
             }
             predecessors.push(list.iter().map(|edge| (edge.on, edge.latency.max(edge.cycles))));
             users.extend(operations[at].reads().map(|register| (register, at)));
@@ -121,13 +124,14 @@ impl BlockOrder {
                 start..start + users[start..].iter().take_while(|&&(other, _)| other == register).count()
             })
         });
-        let result_users = result_users.collect();
+        let result_users: Vec<Range<usize>> = result_users.collect();
         let successors = Lists::of_pairs(count, &edges);
         let mut least = vec![0; count];
         for (at, list) in successors.iter().enumerate().rev() {
             // The final copy to r0 is not needed if the colour is there already.
             let own = usize::from(operations[at].target != Target::Color);
-            least[at] = list.iter().map(|next| least[next.at] + next.cycles).max().unwrap_or(0).max(own);
+            let cycles = |next: &Successor| if next.may_share { 0 } else { next.cycles };
+            least[at] = list.iter().map(|next| least[next.at] + cycles(next)).max().unwrap_or(0).max(own);
         }
         let tested = match block.end {
             End::Again(_) => operations.iter().rposition(|operation| operation.sets_flags),
@@ -136,7 +140,16 @@ impl BlockOrder {
         let heights_with_uniforms = heights(&successors, tested, |_| true);
         let heights = heights(&successors, tested, |next| next.is_natural);
         let path = least.iter().copied().max().unwrap_or(0);
-        let slots: Vec<Slots> = operations.iter().map(Slots::of).collect();
+        let mut slots: Vec<Slots> = operations.iter().map(Slots::of).collect();
+        for (at, own) in slots.iter_mut().enumerate() {
+            // The only operation that uses a moved element can read it itself.
+            let users = &users[result_users[at].clone()];
+            let reads_itself =
+                |&(_, user): &(Register, usize)| successors.of(at).iter().any(|next| next.at == user && next.may_share);
+            if operations[at].moved_element().is_some() && matches!(users, [user] if reads_itself(user)) {
+                own.without_move();
+            }
+        }
         let lower_bound = lower_bound(block.end, &slots, path, tested.map_or(0, |at| path_to(at, &graph)));
         Some(Self {
             successors,
@@ -171,7 +184,13 @@ impl BlockOrder {
 fn path_to(at: usize, graph: &[Vec<Dependence>]) -> usize {
     let mut paths: Vec<usize> = Vec::with_capacity(at + 1);
     for list in &graph[..=at] {
-        paths.push(list.iter().map(|edge| paths[edge.on] + edge.cycles).max().unwrap_or(1).max(1));
+        paths.push(
+            list.iter()
+                .map(|edge| paths[edge.on] + if edge.may_share { 0 } else { edge.cycles })
+                .max()
+                .unwrap_or(1)
+                .max(1),
+        );
     }
     paths[at]
 }

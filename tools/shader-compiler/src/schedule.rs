@@ -5,6 +5,10 @@
 //! values live in a bank than it has registers. An operand that cannot be read together with the others is copied to another bank. There is no memory for
 //! spilling: if no bank has a free register, that is an error.
 //!
+//! A move of a stream's next element (a word of the VPM, a varying, a uniform) to a register leaves the other ALU free for an operation that uses the element
+//! and need not wait for the register, since both ALUs can select what one port reads. An operation that is the only one to use the element reads it itself,
+//! and the move is dropped.
+//!
 //! No heuristic is the best for all programs, so some are tried, and the shortest schedule is kept. An order of operations that needs more registers than there
 //! are is not tried again with other banks: for none of 615 programs did that help [measured].
 //!
@@ -32,7 +36,7 @@ use v3d_hw::control_list::Threading;
 use v3d_hw::qpu::WriteTarget;
 use v3d_hw::qpu::address_map::TmuCoordinate;
 
-use crate::bundle::{Bank, Bundle, Destination, Placed, PlacedOperand};
+use crate::bundle::{Bank, Bundle, Destination, Placed, PlacedOperand, Through};
 use crate::diagnostic::{Result, fault};
 use crate::limit::Limit;
 use crate::machine::{End, Machine};
@@ -333,7 +337,8 @@ fn placed_name(placed: &Placed) -> String {
         PlacedOperand::Range(bank, of, unpack) => format!("{}.{unpack:?}", range(bank, of)),
         PlacedOperand::Small(code) => format!("small {code}"),
         PlacedOperand::Fixed(file, address) => format!("{file:?}{address}"),
-        PlacedOperand::Either(address) => format!("port {address}"),
+        PlacedOperand::Either(address, Through::Shared) => format!("the same port {address}"),
+        PlacedOperand::Either(address, _) => format!("port {address}"),
         PlacedOperand::R5 => "r5".to_owned(),
     });
     let target = match placed.destination {

@@ -17,7 +17,7 @@ use crate::ssa::StreamWord;
 
 /// Maximum number of instructions that the vertex shader may gain by sharing. A separate stream costs the CPU at least two instructions per word and draw; an
 /// instruction of a vertex shader costs a QPU four cycles for 16 vertices.
-const MAX_ADDED_INSTRUCTIONS: usize = 2;
+const MAX_ADDED_INSTRUCTIONS: usize = 4;
 
 /// Replaces the schedules of coordinate and vertex shader by schedules that share a stream, if there are any.
 pub(crate) fn share_uniforms(coordinate: &mut Vec<Scheduled>, machine: &Machine, vertex: &mut Vec<Scheduled>) {

@@ -51,6 +51,8 @@ pub(crate) struct Dependence {
     /// Distance in cycles at which the later operation does not stall.
     pub(crate) latency: usize,
     pub(crate) carrier: Carrier,
+    /// The later operation can be in the same instruction, and read the stream's element that the earlier one moves to a register.
+    pub(crate) may_share: bool,
 }
 
 /// Whether it writes to the VPM, or acquires or releases the mutex under which that is done.
@@ -61,6 +63,14 @@ fn writes_rows(operation: &Operation) -> bool {
         Target::Output(_, WriteTarget::VpmVcdWrSetup | WriteTarget::VpmWrite | WriteTarget::MutexRelease)
     );
     writes || operation.operands.iter().any(acquires)
+}
+
+/// Whether an operation can read the element of a stream that an earlier one moves to a register, in the same instruction: if it depends on the move by its
+/// operands only. `edges` is the number of its dependences on the move.
+fn may_share(moves: &Operation, operation: &Operation, edges: usize) -> bool {
+    let Target::Register(register) = moves.target else { return false };
+    let operands = operation.operands.iter().filter(|operand| **operand == Operand::Register(register));
+    moves.moved_element().is_some() && operands.count() == edges
 }
 
 /// The dependences of each operation of a block. The operations are in an order in which they could be executed.
@@ -94,7 +104,7 @@ pub(crate) fn dependences(operations: &[Operation], registers: usize, threading:
         let mut fixed: Vec<usize> = Vec::new();
         let mut wait = |on: Option<usize>, cycles: usize, latency: usize| {
             if let Some(on) = on {
-                list.push(Dependence { on, cycles, latency, carrier: Carrier::Register });
+                list.push(Dependence { on, cycles, latency, carrier: Carrier::Register, may_share: false });
             }
         };
         for register in operation.reads() {
@@ -222,7 +232,10 @@ pub(crate) fn dependences(operations: &[Operation], registers: usize, threading:
                 }
             }
         }
+        let counted: Vec<usize> = list.iter().map(|dependence| dependence.on).collect();
         for dependence in &mut list {
+            let edges = counted.iter().filter(|on| **on == dependence.on).count();
+            dependence.may_share = may_share(&operations[dependence.on], operation, edges);
             has_successor[dependence.on] = true;
             if fixed.contains(&dependence.on) {
                 dependence.carrier = Carrier::Fixed;

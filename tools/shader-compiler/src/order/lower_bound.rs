@@ -1,10 +1,10 @@
 //! Lower bounds of a block's length, for any number of registers; schedules are compared with them.
 //!
 //! Two bounds are known before scheduling: the longest chain of dependent operations with their latencies, and the use of the slots of instructions. An
-//! instruction has one add ALU, one mul ALU, one signal, one read of uniforms, one of varyings and one access to a unit outside of the QPU. A move fits
-//! either ALU. Conflicts of register files and read ports are not counted, so some schedules must be longer than the bound.
+//! instruction has one add ALU, one mul ALU, one signal, one read of uniforms, one of varyings, one read and one write of the VPM, and one access to one of the
+//! other units. A move fits either ALU. Conflicts of register files and read ports are not counted, so some schedules must be longer than the bound.
 
-use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, ReadSource};
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, ReadSource, WriteTarget};
 
 use crate::machine::{End, Operand, Operation, Pack, Target, Work};
 
@@ -22,6 +22,9 @@ pub(crate) struct Slots {
     immediates: u32,
     uniforms: u32,
     varyings: u32,
+    vpm_reads: u32,
+    vpm_writes: u32,
+    /// Accesses to units of which an instruction accesses one only.
     units: u32,
 }
 
@@ -46,13 +49,15 @@ impl Slots {
         slots.immediates += u32::from(has(|operand| matches!(operand, Operand::Small(_))));
         slots.uniforms = u32::from(operation.uniform().is_some());
         slots.varyings = u32::from(has(|operand| matches!(operand, Operand::Input(_, ReadSource::Varying))));
-        let writes_unit = match operation.target {
-            Target::Special(..) | Target::Texture(..) | Target::Memory => true,
-            Target::Output(_, target) => target.is_peripheral(),
-            _ => false,
-        };
-        slots.units = u32::from(writes_unit);
+        slots.units = u32::from(operation.accesses_unit());
+        slots.vpm_reads = u32::from(has(|operand| matches!(operand, Operand::Input(_, ReadSource::VpmRead))));
+        slots.vpm_writes = u32::from(matches!(operation.target, Target::Output(_, WriteTarget::VpmWrite)));
         slots
+    }
+
+    /// A move that is not needed, if the only operation that uses what it moves reads that itself.
+    pub(crate) const fn without_move(&mut self) {
+        self.either = 0;
     }
 
     /// Whether an operation reads a uniform.
@@ -60,8 +65,8 @@ impl Slots {
         self.uniforms > 0
     }
 
-    /// Whether it writes a unit outside of the QPU.
-    pub(crate) const fn writes_unit(&self) -> bool {
+    /// Whether it accesses a unit of which an instruction accesses one only.
+    pub(crate) const fn accesses_unit(&self) -> bool {
         self.units > 0
     }
 
@@ -74,6 +79,8 @@ impl Slots {
         self.immediates += other.immediates;
         self.uniforms += other.uniforms;
         self.varyings += other.varyings;
+        self.vpm_reads += other.vpm_reads;
+        self.vpm_writes += other.vpm_writes;
         self.units += other.units;
     }
 
@@ -86,6 +93,8 @@ impl Slots {
         self.immediates -= other.immediates;
         self.uniforms -= other.uniforms;
         self.varyings -= other.varyings;
+        self.vpm_reads -= other.vpm_reads;
+        self.vpm_writes -= other.vpm_writes;
         self.units -= other.units;
     }
 
@@ -93,7 +102,8 @@ impl Slots {
     pub(crate) fn instructions(&self) -> usize {
         let alus = (self.add + self.mul + self.either).div_ceil(2);
         let signals = self.loads + self.immediates.div_ceil(2);
-        let most = [self.add, self.mul, alus, signals, self.uniforms, self.varyings, self.units];
+        let streams = self.uniforms.max(self.varyings).max(self.vpm_reads).max(self.vpm_writes);
+        let most = [self.add, self.mul, alus, signals, streams, self.units];
         (self.alone + most.into_iter().max().unwrap_or(0)) as usize
     }
 }

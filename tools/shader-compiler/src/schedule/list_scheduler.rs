@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use naga::Span;
 use v3d_hw::control_list::Threading;
-use v3d_hw::qpu::{Condition, SFU_LATENCY, Signal};
+use v3d_hw::qpu::{Condition, ReadSource, SFU_LATENCY, Signal};
 
 use super::bank_choice::Choice;
 use super::heuristic::{Heuristic, MAX_IDLE_CYCLES, MAX_INSTRUCTIONS_PER_OPERATION, Rank};
@@ -116,6 +116,8 @@ struct Attempts {
     obstacles: Vec<(usize, Obstacle)>,
     /// Operations that became ready in this cycle.
     more: Vec<usize>,
+    /// Operations that can share the element that the cycle's first operation moves to a register.
+    sharers: Vec<usize>,
 }
 
 /// State of the thread switches of a program for two threads.
@@ -352,8 +354,8 @@ impl<'m> Scheduler<'m> {
     /// Fills one instruction; returns whether anything was issued.
     fn cycle(&mut self, work: &mut ReadyList<'_>) -> bool {
         let mut attempts = core::mem::take(&mut self.attempts);
-        let Attempts { candidates, barred, later, obstacles, more } = &mut attempts;
-        for list in [&mut *candidates, barred, later, more] {
+        let Attempts { candidates, barred, later, obstacles, more, sharers } = &mut attempts;
+        for list in [&mut *candidates, barred, later, more, sharers] {
             list.clear();
         }
         obstacles.clear();
@@ -392,10 +394,17 @@ impl<'m> Scheduler<'m> {
                 attempts.later.push(at);
                 continue;
             }
+            if self.absorb(work, at) {
+                self.pair(work, attempts);
+                return true;
+            }
             match self.attempt(work, at) {
                 Ok(issue) => {
+                    self.list_sharers(work, at, &mut attempts.sharers);
                     self.issue(work, at, issue);
-                    self.pair(work, attempts);
+                    if !self.share(work, at, &attempts.sharers) {
+                        self.pair(work, attempts);
+                    }
                     return true;
                 }
                 Err(Obstacle::Until(cycle)) => work.put_off(at, cycle),
@@ -457,7 +466,7 @@ impl<'m> Scheduler<'m> {
         self.effort.spend(candidates.len());
         more.retain(|&at| work.may_go(at, now, self.threads.switched));
         for &at in candidates.iter().chain(&*more) {
-            if !room[work.kind(at)]
+            if !(room[work.kind(at)] || work.operation(at).moved_element().is_some())
                 || work.is_issued(at)
                 || work.is_put_off(at, now)
                 || later.contains(&at)
@@ -468,11 +477,72 @@ impl<'m> Scheduler<'m> {
             {
                 continue;
             }
-            if let Ok(issue) = self.attempt(work, at) {
+            if self.absorb(work, at) {
+                return;
+            }
+            if room[work.kind(at)]
+                && let Ok(issue) = self.attempt(work, at)
+            {
                 self.issue(work, at, issue);
                 return;
             }
         }
+    }
+
+    /// Issues the only operation that reads the register to which another one moves an element of a stream, with the element itself as its operand, instead of
+    /// both. Returns whether it did.
+    fn absorb(&mut self, work: &mut ReadyList<'_>, at: usize) -> bool {
+        let Some((source, moved)) = work.operation(at).moved_element().zip(work.operation(at).writes()) else {
+            return false;
+        };
+        let Some(sharer) = work.sharers(at, self.now(), self.threads.switched).next() else { return false };
+        let operation = work.operation(sharer);
+        // An instruction reads one uniform.
+        if source == ReadSource::Uniform && operation.uniform().is_some()
+            || self.left[moved.index()] != operation.reads_of(moved)
+            || !self.current.room()[work.kind(sharer)]
+            || self.is_early(work, sharer)
+        {
+            return false;
+        }
+        let operation = operation.with_operand(moved, work.operation(at).operands[0]);
+        let Ok(issue) = self.attempt_operation(work, &operation, Some(sharer)) else { return false };
+        let now = self.now();
+        work.issue(at, now);
+        work.issue(sharer, now);
+        self.left[moved.index()] = 0;
+        self.execute(&operation, issue);
+        true
+    }
+
+    /// Lists the operations that can share the element that an operation is about to move to a register.
+    fn list_sharers(&self, work: &ReadyList<'_>, at: usize, sharers: &mut Vec<usize>) {
+        sharers.clear();
+        if !self.heuristic.evicts && work.operation(at).moved_element().is_some() {
+            sharers.extend(work.sharers(at, self.now(), self.threads.switched));
+        }
+    }
+
+    /// Adds one of them to the instruction under construction, if that has the move only.
+    fn share(&mut self, work: &mut ReadyList<'_>, at: usize, sharers: &[usize]) -> bool {
+        let room = self.current.room();
+        let Some((source, moved)) = work.operation(at).moved_element().zip(work.operation(at).writes()) else {
+            return false;
+        };
+        for &sharer in sharers {
+            if !room[work.kind(sharer)] || self.is_early(work, sharer) {
+                continue;
+            }
+            let reads = work.operation(sharer).reads_of(moved);
+            let operation = work.operation(sharer).with_operand(moved, Operand::Shared(source));
+            if let Ok(issue) = self.attempt_operation(work, &operation, Some(sharer)) {
+                work.issue(sharer, self.now());
+                self.execute(&operation, issue);
+                (0..reads).for_each(|_| self.release(moved));
+                return true;
+            }
+        }
+        false
     }
 
     /// How an operation can be a part of the instruction under construction.

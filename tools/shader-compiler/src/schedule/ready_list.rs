@@ -119,9 +119,9 @@ impl<'p> ReadyList<'p> {
         self.order.slots[at].reads_uniform() && self.changed[at].is_none()
     }
 
-    /// Whether an operation writes a unit outside of the QPU.
+    /// Whether an operation accesses a unit of which an instruction accesses one only.
     pub(super) fn accesses_unit(&self, at: usize) -> bool {
-        self.order.slots[at].writes_unit()
+        self.order.slots[at].accesses_unit()
     }
 
     /// An operation cannot be issued before a cycle, unless it is replaced.
@@ -247,6 +247,21 @@ impl<'p> ReadyList<'p> {
         }
         self.depths[at].set(KnownDepth { issued, depth, horizon });
         depth
+    }
+
+    /// Operations that wait for an operation only, to read the stream's element that it moves to a register: they can share its instruction.
+    pub(super) fn sharers(&self, at: usize, now: usize, switched: usize) -> impl Iterator<Item = usize> {
+        let successors = self.order.successors.of(at);
+        let edges = |other: usize| successors.iter().filter(|next| next.at == other).count();
+        let sharers = successors.iter().enumerate().filter(move |&(number, next)| {
+            next.may_share
+                && successors[..number].iter().all(|before| before.at != next.at)
+                && self.changed[next.at].is_none()
+                && self.open[next.at] == edges(next.at)
+                && self.earliest[next.at] <= now
+                && self.first_phase(next.at) <= switched
+        });
+        sharers.map(|(_, next)| next.at)
     }
 
     /// Operations that have become ready since [`ReadyList::forget_fresh`].

@@ -28,40 +28,39 @@ const COORDINATE_READS_THE_SAME: bool = true;
 const WORDS: usize = 20;
 #[inline(always)]
 fn push_vertex(&self, stream: &mut shader_interface::UniformStream<'_>) {
-stream.floats_of(&[self.matrix[12], self.matrix[13], self.matrix[14], self.matrix[0], self.matrix[15], self.matrix[1], self.matrix[2],
-self.matrix[4], self.matrix[5], self.matrix[6], self.matrix[8], self.matrix[9], self.matrix[3], stream.viewport().half_width, self.matrix[10],
-self.matrix[7], stream.viewport().half_height, self.matrix[11], stream.viewport().z_scale, stream.viewport().z_offset], &[self.matrix[12],
-self.matrix[13], self.matrix[14], self.matrix[0], self.matrix[15], self.matrix[1], self.matrix[2], self.matrix[4], self.matrix[5], self.matrix[6],
+stream.floats_of(&[self.matrix[0], self.matrix[1], self.matrix[2], self.matrix[12], self.matrix[13], self.matrix[14], self.matrix[4],
+self.matrix[15], self.matrix[5], self.matrix[6], self.matrix[8], self.matrix[9], self.matrix[3], stream.viewport().half_width, self.matrix[10],
+self.matrix[7], stream.viewport().half_height, self.matrix[11], stream.viewport().z_scale, stream.viewport().z_offset], &[self.matrix[0],
+self.matrix[1], self.matrix[2], self.matrix[12], self.matrix[13], self.matrix[14], self.matrix[4], self.matrix[15], self.matrix[5], self.matrix[6],
 self.matrix[8], self.matrix[9], self.matrix[3], self.matrix[10], self.matrix[7], self.matrix[11]]);
 }
 #[inline(always)]
 fn push_coordinate(&self, stream: &mut shader_interface::UniformStream<'_>) {
-stream.floats_of(&[self.matrix[12], self.matrix[13], self.matrix[14], self.matrix[0], self.matrix[15], self.matrix[1], self.matrix[2],
-self.matrix[4], self.matrix[5], self.matrix[6], self.matrix[8], self.matrix[9], self.matrix[3], stream.viewport().half_width, self.matrix[10],
-self.matrix[7], stream.viewport().half_height, self.matrix[11], stream.viewport().z_scale, stream.viewport().z_offset], &[self.matrix[12],
-self.matrix[13], self.matrix[14], self.matrix[0], self.matrix[15], self.matrix[1], self.matrix[2], self.matrix[4], self.matrix[5], self.matrix[6],
+stream.floats_of(&[self.matrix[0], self.matrix[1], self.matrix[2], self.matrix[12], self.matrix[13], self.matrix[14], self.matrix[4],
+self.matrix[15], self.matrix[5], self.matrix[6], self.matrix[8], self.matrix[9], self.matrix[3], stream.viewport().half_width, self.matrix[10],
+self.matrix[7], stream.viewport().half_height, self.matrix[11], stream.viewport().z_scale, stream.viewport().z_offset], &[self.matrix[0],
+self.matrix[1], self.matrix[2], self.matrix[12], self.matrix[13], self.matrix[14], self.matrix[4], self.matrix[15], self.matrix[5], self.matrix[6],
 self.matrix[8], self.matrix[9], self.matrix[3], self.matrix[10], self.matrix[7], self.matrix[11]]);
 }
 }
-const COORDINATE_CODE: [u64; 34] = [0xe0020c6700301a00, 0xe0021c6700001a00, 0x1002002715c27d80, 0x100200a715c27d80, 0x1002006715c27d80,
-0x100049e020020037, 0x100049e1200a0037, 0x1002482121060077, 0x1002482121020077, 0x1002082701827c00, 0x10024d22350a0037, 0x10024862210602b7,
-0x100248e1210202b7, 0x100049e2200a0037, 0x10024862210602b7, 0x10025840210202b7, 0x100049e2200a0037, 0x100258c221827cc4, 0x1002588021020c9f,
-0x10025c01350606f7, 0xd00208e7020a1f80, 0x1002484021827c63, 0x100248e22106058f, 0x1002487081827cc9, 0x10024c233500027e, 0x10124022279c06fa,
-0x102240212782748e, 0x10024c20359c0039, 0x10020c2715027d80, 0x10020c2701827180, 0x10020c27159c0fc0, 0x300009e7009e7000, 0x100009e7009e7000,
+const COORDINATE_CODE: [u64; 31] = [0xe0020c6700301a00, 0xe0021c6700001a00, 0x1002402035c20db7, 0x100240a235c20db7, 0x1002406135c20db7,
+0x100248a0210200b7, 0x100248e1210a0477, 0x1002482121060077, 0x1002482121020077, 0x1002082701827c00, 0x10024d22350a0037, 0x10024862210602b7,
+0x10025840210202b7, 0x100049e2200a0037, 0x100258c221827cc4, 0x1002588021020c9f, 0x10025c01350606f7, 0xd00208e7020a1f80, 0x1002484021827c63,
+0x100248e22106058f, 0x1002487081827cc9, 0x10024c233500027e, 0x10124022279c06fa, 0x102240212782748e, 0x10024c20359c0039, 0x10020c2715027d80,
+0x10020c2701827180, 0x10020c27159c0fc0, 0x300009e7009e7000, 0x100009e7009e7000, 0x100009e7009e7000];
+const VERTEX_CODE: [u64; 34] = [0xe0020c6700601a00, 0xe0021c6700001a00, 0x100248a035c20db7, 0x1002486335c20db7, 0x1002408035c20db7,
+0x10025801218270d6, 0x10024020218001ce, 0x1002082701067c00, 0x100049e3200a0037, 0x10025801218270d6, 0x1002082701827c00, 0x10024d233582700e,
+0x100059c3200a0037, 0x1002588121060cd7, 0x10024862210e058f, 0x1002482321020f84, 0xd00258c022821ec6, 0x100049e0200a0037, 0x1002488021067ca3,
+0x1002086701827c40, 0x100248222100043e, 0x101240212782748e, 0x1002482121800c39, 0x1022402027827246, 0x100049e0209c0038, 0x10020c2715027d80,
+0x10020c2701827180, 0x10020c27159c0fc0, 0x10020c2715c27d80, 0x10020c2715c27d80, 0x10020c2715c27d80, 0x300009e7009e7000, 0x100009e7009e7000,
 0x100009e7009e7000];
-const VERTEX_CODE: [u64; 36] = [0xe0020c6700601a00, 0xe0021c6700001a00, 0x100208a715c27d80, 0x1002482135c20d97, 0x1002406335c20d87,
-0x10020867019e72c0, 0x100049e320060037, 0x10025840218272d6, 0x100208e701827c40, 0x10024d21358276c6, 0x1002086701027c40, 0x100059c020060037,
-0x100059c220827016, 0x1002400021020387, 0x100049e120060037, 0x100240e321080ddc, 0xd002588222821ed6, 0x10024821210e0c47, 0x1002588021020fa2,
-0x10024863210a0c57, 0x100049e220060037, 0x100248e021020e33, 0x100248622182729e, 0x1012406027027032, 0x1002086701827c40, 0x102240602782700e,
-0x100049e020027030, 0x10020c2715067d80, 0x10020c2701827180, 0x10020c2715027d80, 0x10020c2715c27d80, 0x10020c2715c27d80, 0x10020c2715c27d80,
-0x300009e7009e7000, 0x100009e7009e7000, 0x100009e7009e7000];
 static COORDINATE_ORIGIN: shader_interface::Origin = shader_interface::Origin { file: "transformed.wgsl", lines: &[0, 0, 0, 0, 0, 12, 12, 12, 12, 12,
-11, 12, 12, 12, 12, 12, 12, 12, 12, 11, 11, 12, 12, 12, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11], uniforms: &["matrix[12]", "matrix[13]",
-"matrix[14]", "matrix[0]", "matrix[15]", "matrix[1]", "matrix[2]", "matrix[4]", "matrix[5]", "matrix[6]", "matrix[8]", "matrix[9]", "matrix[3]",
-"viewport_half_width", "matrix[10]", "matrix[7]", "viewport_half_height", "matrix[11]", "viewport_z_scale", "viewport_z_offset"] };
-static VERTEX_ORIGIN: shader_interface::Origin = shader_interface::Origin { file: "transformed.wgsl", lines: &[0, 0, 0, 0, 0, 12, 12, 12, 12, 11, 12,
-12, 12, 12, 12, 12, 11, 12, 12, 12, 12, 12, 12, 11, 12, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11], uniforms: &["matrix[12]", "matrix[13]",
-"matrix[14]", "matrix[0]", "matrix[15]", "matrix[1]", "matrix[2]", "matrix[4]", "matrix[5]", "matrix[6]", "matrix[8]", "matrix[9]", "matrix[3]",
+11, 12, 12, 12, 12, 12, 11, 11, 12, 12, 12, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11], uniforms: &["matrix[0]", "matrix[1]", "matrix[2]", "matrix[12]",
+"matrix[13]", "matrix[14]", "matrix[4]", "matrix[15]", "matrix[5]", "matrix[6]", "matrix[8]", "matrix[9]", "matrix[3]", "viewport_half_width",
+"matrix[10]", "matrix[7]", "viewport_half_height", "matrix[11]", "viewport_z_scale", "viewport_z_offset"] };
+static VERTEX_ORIGIN: shader_interface::Origin = shader_interface::Origin { file: "transformed.wgsl", lines: &[0, 0, 0, 0, 0, 12, 12, 12, 12, 12, 12,
+11, 12, 12, 12, 12, 11, 12, 12, 12, 12, 11, 12, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11], uniforms: &["matrix[0]", "matrix[1]", "matrix[2]",
+"matrix[12]", "matrix[13]", "matrix[14]", "matrix[4]", "matrix[15]", "matrix[5]", "matrix[6]", "matrix[8]", "matrix[9]", "matrix[3]",
 "viewport_half_width", "matrix[10]", "matrix[7]", "viewport_half_height", "matrix[11]", "viewport_z_scale", "viewport_z_offset"] };
 /// Coordinate and vertex shader.
 pub const SHADING: shader_interface::VertexShading<Vertex, Uniforms, 3> = shader_interface::VertexShading::new(&VERTEX_CODE, &COORDINATE_CODE, &[
