@@ -5,18 +5,16 @@
 //! also computes the CRC of each finished page, which takes longer than the frame.
 
 mod draws;
-pub(crate) mod frame_rate;
 mod gpu;
-pub(crate) mod gpu_cycles;
 mod mesa;
 mod primitives;
 pub(crate) mod shaders;
 
-use crate::bench::frame_rate::{FrameRate, Table};
 use crate::build;
 use crate::far_end::qemu::{self, Qemu};
 use crate::interrupt;
 use crate::run;
+use crate::run::frame_rate::{FrameRate, Table};
 use crate::setup;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
@@ -49,10 +47,6 @@ const DEFAULT_FRAMES: usize = 60;
 
 /// Time limit for boot and for all frames of a scene.
 const PATIENCE: Duration = Duration::from_secs(300);
-
-/// The kernel's time limits of jobs during a measurement, in multiples of the usual ones. Counting cycles makes the model about ten times slower, and other
-/// work may slow the host: a tile then takes longer than the kernel usually waits for progress, and a job longer than it may take.
-const LIMITS: u32 = 100;
 
 /// A write to this register starts the rendering of a frame [AG p.80].
 const START_OF_RENDERING: &str = "CT1EA <-";

@@ -11,18 +11,19 @@
 //!
 //! * `capture job` has a JSON object on one line, with the members of a job in the job folder's description (`bin_ct0ca`, `color_buffer`, ...). Addresses are
 //!   bus addresses without their alias bits, that is, offsets into RAM.
-//! * `capture memory` has the offset of a block in RAM and the CRC-32 of its bytes, both in hexadecimal, and the bytes, [run-length encoded](packed) in base64.
+//! * `capture memory` has the offset of a block in RAM and the CRC-32 of its bytes, both in hexadecimal, and the bytes,
+//!   [run-length encoded](crate::far_end::packed) in base64.
 //!   Blocks come in any order and do not overlap. Memory without a block is zero.
 //! * `capture end` has the total number of bytes of all blocks before encoding.
 //!
 //! The result is `job.json` and `mem0.bin.zst`: the memory from the first block's page to the end of the last block.
 
-pub(crate) mod packed;
 pub(crate) mod span;
 
 use crate::capture::span::Span;
 use crate::far_end::FarEnd;
 use crate::far_end::console::Console;
+use crate::far_end::packed;
 use crate::interrupt;
 use crate::run::run_scene;
 use crate::whole_file;

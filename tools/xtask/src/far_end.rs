@@ -5,6 +5,7 @@ pub(crate) mod board;
 pub(crate) mod card;
 pub(crate) mod console;
 pub(crate) mod machine;
+pub(crate) mod packed;
 pub(crate) mod qemu;
 pub(crate) mod qmp;
 pub(crate) mod terminal;

@@ -4,15 +4,14 @@
 //! and starts `kernel8.img` (see `boot/README.md`). Image and archive are reproducible: they contain neither times nor random numbers.
 
 mod archive;
-pub(crate) mod card;
 mod device;
 mod firmware;
 
 use crate::build;
+use crate::far_end::card::image::{self as card, CardFile};
 use crate::whole_file;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail, ensure};
-use card::CardFile;
 use lexopt::prelude::*;
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -2,33 +2,57 @@
 //!
 //! Each task has a file. Each task installs what it needs, so that it works in a fresh clone. Tasks print messages to standard error; standard output carries
 //! the kernel's serial console only.
+//!
+//! `cargo xtask` is built without the feature `tasks`, for the sake of the first picture: `run` needs a third of what there is to compile. The program that
+//! has been built so builds the one with all tasks when it is given another one.
 #![forbid(unsafe_code)]
+// What tasks share is used by some of them.
+#![cfg_attr(not(feature = "tasks"), allow(dead_code))]
 
+#[cfg(feature = "tasks")]
 mod bench;
 mod build;
+#[cfg(feature = "tasks")]
 mod c_kernel;
+#[cfg(feature = "tasks")]
 mod capture;
+#[cfg(feature = "tasks")]
 mod ci;
+#[cfg(feature = "tasks")]
 mod conformance;
+#[cfg(feature = "tasks")]
 mod documentation;
 mod far_end;
+#[cfg(feature = "tasks")]
 mod foreign;
+#[cfg(feature = "tasks")]
 mod gallery;
+#[cfg(feature = "tasks")]
 mod image;
 mod interrupt;
+#[cfg(feature = "tasks")]
 mod linux;
+#[cfg(feature = "tasks")]
 mod live;
+#[cfg(feature = "tasks")]
 mod mesa;
+#[cfg(feature = "tasks")]
 mod new;
 mod picture;
+#[cfg(feature = "tasks")]
 mod playground;
+#[cfg(feature = "tasks")]
 mod plugin;
+#[cfg(feature = "tasks")]
 mod replay;
 mod run;
+#[cfg(feature = "tasks")]
 mod selftest;
 mod setup;
 mod target_board;
+#[cfg(feature = "tasks")]
 mod test;
+#[cfg(feature = "tasks")]
 mod tidy;
 mod watchdog;
 mod whole_file;
@@ -74,9 +98,12 @@ To start:
 /// The function of a task.
 type Task = fn(lexopt::Parser) -> Result<()>;
 
-/// All tasks by name.
-const TASKS: [(&str, Task); 22] = [
-    ("run", run::task),
+/// The tasks that are always there, by name.
+const TASKS: [(&str, Task); 3] = [("run", run::task), ("setup", setup::task), ("build", build::task)];
+
+/// The other tasks.
+#[cfg(feature = "tasks")]
+const OTHER_TASKS: [(&str, Task); 19] = [
     ("test", test::task),
     ("live", live::task),
     ("gallery", gallery::task),
@@ -86,8 +113,6 @@ const TASKS: [(&str, Task); 22] = [
     ("conformance", conformance::task),
     ("new", new::task),
     ("image", image::task),
-    ("setup", setup::task),
-    ("build", build::task),
     ("capture", capture::task),
     ("plugin", plugin::task),
     ("playground", playground::task),
@@ -126,7 +151,34 @@ fn dispatch() -> Result<()> {
     }
     match TASKS.iter().find(|(name, _)| *name == task) {
         Some((_, run)) => run(arguments),
+        None => other_task(&task, arguments),
+    }
+}
+
+/// Runs one of the other tasks.
+#[cfg(feature = "tasks")]
+fn other_task(task: &str, arguments: lexopt::Parser) -> Result<()> {
+    match OTHER_TASKS.iter().find(|(name, _)| *name == task) {
+        Some((_, run)) => run(arguments),
         None => bail!("there is no task \"{task}\"; see `cargo xtask --help`"),
+    }
+}
+
+/// Builds the program with all tasks, and becomes it.
+#[cfg(not(feature = "tasks"))]
+fn other_task(task: &str, mut arguments: lexopt::Parser) -> Result<()> {
+    let mut cargo = std::process::Command::new(workspace::cargo());
+    cargo.args(["run", "--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), "--", task]);
+    cargo.args(arguments.raw_args()?);
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        Err(anyhow::Error::from(cargo.exec()).context("cargo cannot be started"))
+    }
+    #[cfg(not(unix))]
+    {
+        let status = cargo.status()?;
+        std::process::exit(status.code().unwrap_or(1));
     }
 }
 

@@ -1,6 +1,9 @@
 //! `cargo xtask run`: boots the kernel and shows a scene.
 
-use crate::bench::frame_rate::{FrameRate, Table};
+pub(crate) mod frame_rate;
+pub(crate) mod gpu_cycles;
+
+use self::frame_rate::{FrameRate, Table};
 use crate::build::{self, ShaderCompiler};
 use crate::far_end::board;
 use crate::far_end::card::Card;

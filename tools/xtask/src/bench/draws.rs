@@ -1,7 +1,8 @@
 //! Instructions and bytes per draw, measured with the kernel's command `draws`, which marks the trace.
 
-use super::{LIMITS, PATIENCE, access};
+use super::{PATIENCE, access};
 use crate::far_end::qemu::{self, Qemu};
+use crate::run::gpu_cycles::LIMITS;
 use crate::target_board::ARM_CLOCK_MHZ;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, bail};

@@ -4,8 +4,8 @@
 //! cycles of the V3D at the clock for which the model's costs are defined; they are estimates that have not been compared with a board.
 
 use super::PATIENCE;
-use crate::bench::gpu_cycles::{QPUS, QpuCycles, count, counted};
 use crate::far_end::qemu::{self, Qemu};
+use crate::run::gpu_cycles::{QPUS, QpuCycles, count, counted};
 use crate::workspace::Workspace;
 use anyhow::Result;
 use std::path::Path;

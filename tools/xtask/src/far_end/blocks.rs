@@ -4,7 +4,7 @@
 //! sent again.
 
 use super::console::Console;
-use crate::capture::packed;
+use crate::far_end::packed;
 use anyhow::{Result, bail};
 use data_encoding::BASE64;
 use std::time::Duration;

@@ -2,7 +2,9 @@
 //!
 //! QEMU takes images whose size is a power of two [qemu hw/sd/sd.c].
 
-use crate::image::card::{self, CardFile};
+pub(crate) mod image;
+
+use self::image::CardFile;
 use crate::whole_file;
 use anyhow::{Context, Result, ensure};
 use std::path::{Component, Path, PathBuf};
@@ -33,7 +35,7 @@ impl Card {
         let mut files = Vec::new();
         collect(path, "", 0, &mut files)?;
         let image = scratch.join("card.img");
-        std::fs::write(&image, card::build(&files)?)?;
+        std::fs::write(&image, image::build(&files)?)?;
         Ok(Self { image, folder: Some((path.to_owned(), files)) })
     }
 
@@ -47,7 +49,7 @@ impl Card {
         let Some((folder, known)) = &self.folder else { return Ok(Vec::new()) };
         let image = std::fs::read(&self.image)?;
         let mut written = Vec::new();
-        for file in card::read_all(&image)? {
+        for file in image::read_all(&image)? {
             if known.iter().any(|known| known.name == file.name) {
                 continue;
             }
@@ -94,12 +96,12 @@ mod tests {
         std::fs::write(source.join("a/b/deep.txt"), "deep").unwrap();
         std::fs::write(source.join("one"), "1").unwrap();
         let card = Card::insert(&source, &scratch).unwrap();
-        let mut files = card::read_all(&std::fs::read(card.image()).unwrap()).unwrap();
+        let mut files = image::read_all(&std::fs::read(card.image()).unwrap()).unwrap();
         files.sort_by(|a, b| a.name.cmp(&b.name));
         assert_eq!(files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), ["a/b/deep.txt", "one"]);
         assert!(card.take_back().unwrap().is_empty());
         files.push(CardFile { name: "screen-1.png".to_owned(), bytes: b"PNG".to_vec() });
-        std::fs::write(card.image(), card::build(&files).unwrap()).unwrap();
+        std::fs::write(card.image(), image::build(&files).unwrap()).unwrap();
         assert_eq!(card.take_back().unwrap(), [source.join("screen-1.png")]);
         assert_eq!(std::fs::read(source.join("screen-1.png")).unwrap(), b"PNG");
 

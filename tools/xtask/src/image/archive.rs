@@ -2,7 +2,7 @@
 //!
 //! The archive is reproducible: its files have the oldest time that FAT and ZIP can express.
 
-use super::card::CardFile;
+use crate::far_end::card::image::CardFile;
 use anyhow::{Context, Result};
 use flate2::Compression;
 use flate2::bufread::DeflateDecoder;

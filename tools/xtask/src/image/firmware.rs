@@ -1,6 +1,6 @@
 //! The Pi's boot firmware: three files of Broadcom's that are not part of this repository.
 
-use super::card::CardFile;
+use crate::far_end::card::image::CardFile;
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 use std::path::Path;

@@ -6,8 +6,8 @@
 //! most the display's rate. It is what the V3D allows: time of the CPU and of the firmware is not in it. The V3D has no counter of cycles for user programs;
 //! their instructions are counted instead, as if they never waited.
 
-use crate::bench::gpu_cycles::{QPUS, QpuCycles, count, counted};
 use crate::far_end::console::Console;
+use crate::run::gpu_cycles::{QPUS, QpuCycles, count, counted};
 use anyhow::{Context, Result};
 use std::fmt;
 use std::time::{Duration, Instant};

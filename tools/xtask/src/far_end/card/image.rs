@@ -25,10 +25,10 @@ const TYPE_FAT32_LBA: u8 = 0x0c;
 const SERIAL: u32 = 0x5643_3444;
 
 /// Bytes that [`is_head`] takes.
-pub(super) const HEAD_BYTES: u64 = SECTOR_BYTES as u64;
+pub(crate) const HEAD_BYTES: u64 = SECTOR_BYTES as u64;
 
 /// Whether a file that begins with these bytes is an image of this module: it has its partition table, with its number.
-pub(super) fn is_head(head: &[u8]) -> bool {
+pub(crate) fn is_head(head: &[u8]) -> bool {
     let mut ours = [0; SECTOR_BYTES];
     write_partition_table(&mut ours);
     head == ours
@@ -91,7 +91,7 @@ fn open(image: &[u8]) -> Result<FileSystem<StdIoWrapper<Cursor<Vec<u8>>>>> {
 }
 
 /// Reads a file from a card's image.
-pub(super) fn read(image: &[u8], name: &str) -> Result<Vec<u8>> {
+pub(crate) fn read(image: &[u8], name: &str) -> Result<Vec<u8>> {
     let volume = open(image)?;
     let cannot = || format!("cannot read {name} from the card");
     let mut bytes = Vec::new();

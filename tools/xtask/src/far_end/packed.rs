@@ -42,7 +42,7 @@ pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Decodes a block.
-pub(super) fn unpack(mut packed: &[u8]) -> Result<Vec<u8>> {
+pub(crate) fn unpack(mut packed: &[u8]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     while let Some((&control, rest)) = packed.split_first() {
         let (length, times) = match control {

@@ -2,10 +2,13 @@
 //!
 //! In each cycle, a QPU executes, waits for a TMU, the scoreboard or a varying, or has no program.
 
-use super::LIMITS;
 use crate::far_end::console::Console;
 use anyhow::{Context, Result, ensure};
 use std::time::{Duration, Instant};
+
+/// The kernel's time limits of jobs during a measurement, in multiples of the usual ones. Counting cycles makes the model about ten times slower, and other
+/// work may slow the host: a tile then takes longer than the kernel usually waits for progress, and a job longer than it may take.
+pub(crate) const LIMITS: u32 = 100;
 
 /// Draws frames of a scene and returns what the kernel's `stats` then prints, with the counts of `counters`, which is `work` or `cycles`.
 ///
