@@ -466,6 +466,7 @@ impl JobFolder {
     }
 
     /// The reference picture.
+    #[cfg(feature = "png")]
     pub fn reference(&self) -> Result<Picture, JobError> {
         let Some(name) = &self.description.reference else {
             return Err(JobError::NoPicture("the description names no reference"));
@@ -560,6 +561,7 @@ mod tests {
             JobFolder::embedded(&[("job.json", br#"{ "jobs": [ { "mem": "m", "arena_size": 4096 } ] }"#)]).unwrap();
         assert!(matches!(folder.image(&job), Err(JobError::TooLarge(_))));
         assert!(matches!(folder.picture(OwnedMemory::new(4).view()), Err(JobError::NoPicture(_))));
+        #[cfg(feature = "png")]
         assert!(matches!(folder.reference(), Err(JobError::NoPicture(_))));
     }
 

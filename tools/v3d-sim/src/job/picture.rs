@@ -2,6 +2,7 @@
 
 use super::{BufferTiling, ColorBuffer, ExpectedDifference, JobError, PixelFormat};
 use crate::memory::{Memory, OutOfMemory};
+#[cfg(feature = "png")]
 use std::path::Path;
 use v3d_hw::BusAddr;
 use v3d_hw::tiling::{self, Tiling};
@@ -94,6 +95,7 @@ impl Picture {
     }
 
     /// Reads the bytes of a PNG file of 8-bit RGB or RGBA; an error is the reason in words.
+    #[cfg(feature = "png")]
     pub fn from_png(bytes: &[u8]) -> Result<Self, String> {
         let mut reader =
             png::Decoder::new(std::io::Cursor::new(bytes)).read_info().map_err(|error| error.to_string())?;
@@ -115,6 +117,7 @@ impl Picture {
     }
 
     /// Writes a PNG file.
+    #[cfg(feature = "png")]
     pub fn write_png(&self, path: &Path) -> Result<(), JobError> {
         if self.width == 0 || self.height == 0 {
             return Err(JobError::NoPicture("the colour buffer has no pixels"));

@@ -124,7 +124,7 @@ const ARROWS: &[Arrows] = &[
         dev: &[],
     },
     // The library behind the seam for a simulator in Mesa's vc4 driver.
-    Arrows { from: "simpenrose", normal: &["v3d-hw", "v3d-sim"], optional: &[], build: &[], dev: &[] },
+    Arrows { from: "simpenrose", normal: &["v3d-hw", "v3d-sim"], optional: &[], build: &[], dev: &["v3d-sim"] },
     Arrows { from: "qemu-v3d", normal: &["v3d-sim"], optional: &[], build: &[], dev: &[] },
     // What `cargo xtask new` copies, as a user's crate would be.
     Arrows {
