@@ -13,6 +13,8 @@
 #[cfg(target_arch = "aarch64")]
 pub(super) mod aarch64;
 #[cfg(target_arch = "x86_64")]
+mod assembler;
+#[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx512;

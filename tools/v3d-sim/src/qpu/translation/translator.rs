@@ -817,7 +817,7 @@ mod tests {
         let owned = memory_of(8 * words.len(), words);
         let block = CodeCache::new().block(owned.view(), 0).unwrap();
         #[cfg(target_arch = "x86_64")]
-        let translation = translate(&block, Avx512::new().unwrap()).unwrap();
+        let translation = translate(&block, Avx512::new()).unwrap();
         #[cfg(target_arch = "aarch64")]
         let translation = translate(&block, Neon::new(Reach::Near)).unwrap();
         let segments = translation.map(|translation| translation.segments).unwrap_or_default();

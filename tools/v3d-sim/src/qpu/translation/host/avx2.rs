@@ -2,22 +2,19 @@
 //!
 //! All masks but the flags have all bits of an element set or none.
 
+use super::assembler;
+use super::assembler::{
+    Assembled, Assembler, Xmm, Ymm, al, byte_ptr, dword_ptr, eax, ptr, qword_ptr, r13, rax, rdi, rsi, rsp, word_ptr,
+    ymm8, ymmword_ptr,
+};
 use super::x86::{FLAGS, FRAME, TAKEN, TAKEN_BYTE, UNIFORMS, VECTORS, X86};
 use super::{BranchTest, Half, Held, Host, Mask, Operand, Special, Vector};
 use crate::qpu::isa::registers::RegisterIndex;
 use crate::qpu::translation::constants::{Constant, VECTOR_BYTES};
 use crate::qpu::translation::frame::at;
-use iced_x86::IcedError;
-use iced_x86::code_asm::*;
 
-/// The registers by number.
-const YMM: [AsmRegisterYmm; 16] =
-    [ymm0, ymm1, ymm2, ymm3, ymm4, ymm5, ymm6, ymm7, ymm8, ymm9, ymm10, ymm11, ymm12, ymm13, ymm14, ymm15];
-/// Their lower halves.
-const XMM: [AsmRegisterXmm; 16] =
-    [xmm0, xmm1, xmm2, xmm3, xmm4, xmm5, xmm6, xmm7, xmm8, xmm9, xmm10, xmm11, xmm12, xmm13, xmm14, xmm15];
 /// For intermediate values within one operation; also [`Host::HOLD`], which no operation needs that has another use for it.
-const SCRATCH: AsmRegisterYmm = ymm8;
+const SCRATCH: Ymm = ymm8;
 
 /// A predicate of comparisons of floats: greater, and neither is NaN.
 const GREATER_NUMBER: i32 = 0x1e;
@@ -38,23 +35,23 @@ pub(in crate::qpu::translation) struct Avx2 {
 
 /// A second operand as an instruction has it.
 enum Second {
-    Register(AsmRegisterYmm),
-    Memory(AsmMemoryOperand),
+    Register(Ymm),
+    Memory(assembler::Operand),
 }
 
-fn ymm(vector: Vector) -> AsmRegisterYmm {
-    YMM[usize::from(vector.0 & 15)]
+fn ymm(vector: Vector) -> Ymm {
+    Ymm::numbered(vector.0 & 15)
 }
 
-fn xmm(vector: Vector) -> AsmRegisterXmm {
-    XMM[usize::from(vector.0 & 15)]
+fn xmm(vector: Vector) -> Xmm {
+    Xmm::numbered(vector.0 & 15)
 }
 
-fn mask(mask: Mask) -> AsmRegisterYmm {
-    YMM[usize::from(mask.0 & 15)]
+fn mask(mask: Mask) -> Ymm {
+    Ymm::numbered(mask.0 & 15)
 }
 
-fn memory(constant: Constant) -> AsmMemoryOperand {
+fn memory(constant: Constant) -> assembler::Operand {
     ymmword_ptr(VECTORS + (constant.index() * VECTOR_BYTES) as i32)
 }
 
@@ -65,17 +62,17 @@ fn second(operand: Operand) -> Second {
     }
 }
 
-fn part_of(register: RegisterIndex, part: usize) -> AsmMemoryOperand {
+fn part_of(register: RegisterIndex, part: usize) -> assembler::Operand {
     ymmword_ptr(X86::register(register) + PART_BYTES * part as i32)
 }
 
 impl Avx2 {
     /// No code.
-    pub(in crate::qpu::translation) fn new() -> Result<Self, IcedError> {
-        Ok(Self { code: X86::new(true)? })
+    pub(in crate::qpu::translation) fn new() -> Self {
+        Self { code: X86::new(true) }
     }
 
-    fn emit(&mut self, instruction: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) {
+    fn emit(&mut self, instruction: impl FnOnce(&mut Assembler) -> Assembled) {
         self.code.emit(instruction);
     }
 
@@ -96,7 +93,7 @@ impl Avx2 {
                 if special == Special::Sum { asm.vaddps(t, t, s)? } else { asm.vsubps(t, t, s)? }
             }
             // Infinite with the sign of `t` where the sign of `s` is set.
-            let infinite = |asm: &mut CodeAssembler| {
+            let infinite = |asm: &mut Assembler| {
                 asm.vpand(t, t, constant(Constant::Sign))?;
                 asm.vpor(t, t, constant(Constant::Infinity))?;
                 asm.vblendvps(result, result, t, s)
@@ -676,7 +673,7 @@ impl Host for Avx2 {
             asm.mov(r13, rsp)?;
             asm.sub(rsp, 16 * PART_BYTES)?;
             asm.and(rsp, -PART_BYTES)?;
-            for (i, register) in YMM.into_iter().enumerate() {
+            for (i, register) in (0..16).map(Ymm::numbered).enumerate() {
                 asm.vmovdqa(ymmword_ptr(rsp + PART_BYTES * i as i32), register)?;
             }
             asm.lea(rdi, ptr(rsp + place(argument)))?;
@@ -685,7 +682,7 @@ impl Host for Avx2 {
         self.code.call_function(at::SPECIAL + 8 * call);
         self.code.point_at_vectors();
         self.emit(|asm| {
-            for (i, register) in YMM.into_iter().enumerate() {
+            for (i, register) in (0..16).map(Ymm::numbered).enumerate() {
                 asm.vmovdqa(register, ymmword_ptr(rsp + PART_BYTES * i as i32))?;
             }
             asm.mov(rsp, r13)?;

@@ -1,31 +1,21 @@
 //! AVX-512: a register holds all 16 elements, and a mask register a condition of each.
 
+use super::assembler::{
+    self, Address, Assembled, Assembler, Gpr64, Masked, Ymm, Zmm, dword_bcst, dword_ptr, eax, k0, k1, k5, ptr,
+    qword_bcst, qword_ptr, r13, rax, rdi, rsi, rsp, word_ptr, xmm16, zmm16, zmm17, zmm20, zmm21, zmm22, zmmword_ptr,
+};
 use super::x86::{FLAGS, FRAME, TAKEN, TAKEN_BYTE, UNIFORMS, X86};
 use super::{BranchTest, Half, Held, Host, Mask, Operand, Special, Vector};
 use crate::qpu::isa::registers::RegisterIndex;
 use crate::qpu::translation::constants::{Constant, Place};
 use crate::qpu::translation::frame::at;
-use iced_x86::IcedError;
-use iced_x86::code_asm::*;
-
-/// The registers by number.
-const ZMM: [AsmRegisterZmm; 32] = [
-    zmm0, zmm1, zmm2, zmm3, zmm4, zmm5, zmm6, zmm7, zmm8, zmm9, zmm10, zmm11, zmm12, zmm13, zmm14, zmm15, zmm16, zmm17,
-    zmm18, zmm19, zmm20, zmm21, zmm22, zmm23, zmm24, zmm25, zmm26, zmm27, zmm28, zmm29, zmm30, zmm31,
-];
-/// Their lower halves.
-const YMM: [AsmRegisterYmm; 32] = [
-    ymm0, ymm1, ymm2, ymm3, ymm4, ymm5, ymm6, ymm7, ymm8, ymm9, ymm10, ymm11, ymm12, ymm13, ymm14, ymm15, ymm16, ymm17,
-    ymm18, ymm19, ymm20, ymm21, ymm22, ymm23, ymm24, ymm25, ymm26, ymm27, ymm28, ymm29, ymm30, ymm31,
-];
-const K: [AsmRegisterK; 8] = [k0, k1, k2, k3, k4, k5, k6, k7];
 
 /// Constants that most float operations need.
-const MAGNITUDE: AsmRegisterZmm = zmm20;
-const GREATEST: AsmRegisterZmm = zmm21;
-const ZERO: AsmRegisterZmm = zmm22;
+const MAGNITUDE: Zmm = zmm20;
+const GREATEST: Zmm = zmm21;
+const ZERO: Zmm = zmm22;
 /// Address of the numbers.
-const NUMBERS: AsmRegister64 = rax;
+const NUMBERS: Gpr64 = rax;
 
 /// Predicates of comparisons of integers.
 const EQUAL: i32 = 0;
@@ -52,43 +42,33 @@ pub(in crate::qpu::translation) struct Avx512 {
 
 /// A second operand as an instruction has it.
 enum Second {
-    Register(AsmRegisterZmm),
-    Memory(AsmMemoryOperand),
+    Register(Zmm),
+    Memory(assembler::Operand),
 }
 
-fn zmm(vector: Vector) -> AsmRegisterZmm {
-    ZMM[usize::from(vector.0 & 31)]
+fn zmm(vector: Vector) -> Zmm {
+    Zmm::numbered(vector.0)
 }
 
-fn ymm(vector: Vector) -> AsmRegisterYmm {
-    YMM[usize::from(vector.0 & 31)]
+fn ymm(vector: Vector) -> Ymm {
+    Ymm::numbered(vector.0)
 }
 
-fn k(mask: Mask) -> AsmRegisterK {
-    K[usize::from(mask.0 & 7)]
+fn k(mask: Mask) -> assembler::Mask {
+    assembler::Mask::numbered(mask.0)
 }
 
 /// A register with a write mask.
-fn masked(vector: Vector, mask: Mask) -> AsmRegisterZmm {
-    match mask.0 {
-        1 => zmm(vector).k1(),
-        5 => zmm(vector).k5(),
-        6 => zmm(vector).k6(),
-        _ => zmm(vector).k7(),
-    }
+fn masked(vector: Vector, mask: Mask) -> Zmm {
+    zmm(vector).masked(k(mask))
 }
 
 /// A mask register that is ANDed with itself.
-fn itself(mask: Mask) -> AsmRegisterK {
-    match mask.0 {
-        1 => k1.k1(),
-        5 => k5.k5(),
-        6 => k6.k6(),
-        _ => k7.k7(),
-    }
+fn itself(mask: Mask) -> assembler::Mask {
+    k(mask).masked(k(mask))
 }
 
-fn memory(constant: Constant) -> AsmMemoryOperand {
+fn memory(constant: Constant) -> assembler::Operand {
     match constant.place() {
         Some(Place::Frame(offset)) => dword_bcst(FRAME + offset),
         Some(Place::Number(offset)) => dword_bcst(NUMBERS + offset),
@@ -98,7 +78,7 @@ fn memory(constant: Constant) -> AsmMemoryOperand {
 }
 
 /// The address of a constant, without a size.
-fn address(constant: Constant) -> AsmMemoryOperand {
+fn address(constant: Constant) -> Address {
     match constant.place() {
         Some(Place::Frame(offset)) => FRAME + offset,
         Some(Place::Number(offset) | Place::Double(offset)) => NUMBERS + offset,
@@ -117,21 +97,21 @@ fn second(operand: Operand) -> Second {
 
 impl Avx512 {
     /// No code.
-    pub(in crate::qpu::translation) fn new() -> Result<Self, IcedError> {
-        Ok(Self { code: X86::new(false)? })
+    pub(in crate::qpu::translation) fn new() -> Self {
+        Self { code: X86::new(false) }
     }
 
-    fn emit(&mut self, instruction: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) {
+    fn emit(&mut self, instruction: impl FnOnce(&mut Assembler) -> Assembled) {
         self.code.emit(instruction);
     }
 
     /// [`Host::special`] for sums, differences and products.
     fn special_arithmetic(&mut self, special: Special) {
         let [a, b, result, t] = Self::TEMPORARY.map(zmm);
-        let where_held = result.k1();
+        let where_held = result.masked(k1);
         let constant = |offset: i32| dword_bcst(FRAME + offset);
         // Compares the bits of floats, shifted left by one, with a constant.
-        let compare = |asm: &mut CodeAssembler, to: AsmRegisterK, x: AsmRegisterZmm, limit: i32, predicate: i32| {
+        let compare = |asm: &mut Assembler, to: assembler::Mask, x: Zmm, limit: i32, predicate: i32| {
             asm.vpslld(t, x, 1)?;
             asm.vpcmpud(to, t, constant(limit), predicate)
         };
@@ -276,7 +256,7 @@ impl Host for Avx512 {
         self.emit(|asm| {
             asm.mov(eax, u32::from(mask))?;
             asm.kmovw(k1, eax)?;
-            asm.vmovdqu32(zmm(z).k1().z(), zmmword_ptr(UNIFORMS + 4 * first))
+            asm.vmovdqu32(zmm(z).masked(k1).z(), zmmword_ptr(UNIFORMS + 4 * first))
         });
     }
 
@@ -318,7 +298,7 @@ impl Host for Avx512 {
     fn first_element(&mut self, x: Vector) {
         self.emit(|asm| {
             asm.vmovdqa32(zmm16, zmm(x))?;
-            asm.evex().vmovd(eax, xmm16)
+            asm.vmovd_evex(eax, xmm16)
         });
     }
 
@@ -391,7 +371,7 @@ impl Host for Avx512 {
     }
 
     fn above_flag(&mut self, z: Mask, x: Vector, y: Vector) {
-        self.emit(|asm| asm.vpcmpnleud(k(z), zmm(x), zmm(y)));
+        self.emit(|asm| asm.vpcmpud(k(z), zmm(x), zmm(y), GREATER));
     }
 
     binary! {
@@ -659,7 +639,7 @@ impl Host for Avx512 {
             asm.mov(r13, rsp)?;
             asm.sub(rsp, 33 * 64)?;
             asm.and(rsp, -64)?;
-            for (i, register) in ZMM.into_iter().enumerate() {
+            for (i, register) in (0..32).map(Zmm::numbered).enumerate() {
                 asm.vmovdqa32(zmmword_ptr(rsp + 64 * i as i32), register)?;
             }
             for (i, held) in Self::FLAGS.into_iter().enumerate() {
@@ -670,7 +650,7 @@ impl Host for Avx512 {
         });
         self.code.call_function(at::SPECIAL + 8 * call);
         self.emit(|asm| {
-            for (i, register) in ZMM.into_iter().enumerate() {
+            for (i, register) in (0..32).map(Zmm::numbered).enumerate() {
                 asm.vmovdqa32(register, zmmword_ptr(rsp + 64 * i as i32))?;
             }
             for (i, held) in Self::FLAGS.into_iter().enumerate() {

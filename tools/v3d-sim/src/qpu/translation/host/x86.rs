@@ -1,31 +1,30 @@
 //! Code of x86-64 apart from vectors, for all hosts of that architecture.
 
+use super::assembler::*;
 use super::{CallBack, Control, Encoded, Label};
 use crate::qpu::io::SECOND_WORD_BYTES;
 use crate::qpu::isa::registers::RegisterIndex;
 use crate::qpu::translation::frame::{CONSTANTS, MIDDLE, RECEIVED_LOG2, SWITCHED, SWITCHED_LAST, VARYING_BYTES, at};
 use crate::tmu::KEPT_RESULTS;
-use iced_x86::code_asm::*;
-use iced_x86::{BlockEncoderOptions, IcedError};
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::accesses::accumulators;
 
 /// Address of the frame, while translated code runs.
-pub(super) const FRAME: AsmRegister64 = rbp;
+pub(super) const FRAME: Gpr64 = rbp;
 /// Address of the register array.
-const REGISTERS: AsmRegister64 = rbx;
+const REGISTERS: Gpr64 = rbx;
 /// Address of the flags: Z, N and C, two bytes each.
-pub(super) const FLAGS: AsmRegister64 = r12;
+pub(super) const FLAGS: Gpr64 = r12;
 /// The rest of the budget.
-const BUDGET: AsmRegister64 = r14;
+const BUDGET: Gpr64 = r14;
 /// Address of the next uniform.
-pub(super) const UNIFORMS: AsmRegister64 = r15;
+pub(super) const UNIFORMS: Gpr64 = r15;
 /// Whether the branch is taken, during its delay slots.
-pub(super) const TAKEN: AsmRegister32 = r13d;
+pub(super) const TAKEN: Gpr32 = r13d;
 /// Its low byte.
-pub(super) const TAKEN_BYTE: AsmRegister8 = r13b;
+pub(super) const TAKEN_BYTE: Gpr8 = r13b;
 /// Address of the constants' vectors, for hosts that need them.
-pub(super) const VECTORS: AsmRegister64 = r11;
+pub(super) const VECTORS: Gpr64 = r11;
 
 /// The bits of an address that [`BusAddr::offset`] keeps, without those within a word.
 const WORD_OFFSET: u32 = BusAddr(u32::MAX).offset() & !3;
@@ -39,34 +38,34 @@ const _: () = assert!(SECOND_WORD_BYTES.is_power_of_two());
 
 /// Code of x86-64.
 pub(in crate::qpu::translation) struct X86 {
-    pub(super) asm: CodeAssembler,
+    pub(super) asm: Assembler,
     labels: Vec<CodeLabel>,
     /// The first instruction that could not be encoded.
-    error: Option<IcedError>,
+    error: Option<AssemblyError>,
     /// The code uses [`VECTORS`].
     has_vectors: bool,
 }
 
 impl X86 {
     /// No code. `has_vectors`: the host needs the constants' vectors.
-    pub(super) fn new(has_vectors: bool) -> Result<Self, IcedError> {
-        Ok(Self { asm: CodeAssembler::new(64)?, labels: Vec::new(), error: None, has_vectors })
+    pub(super) fn new(has_vectors: bool) -> Self {
+        Self { asm: Assembler::default(), labels: Vec::new(), error: None, has_vectors }
     }
 
     /// Encodes an instruction.
     #[inline]
-    pub(super) fn emit(&mut self, instruction: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) {
+    pub(super) fn emit(&mut self, instruction: impl FnOnce(&mut Assembler) -> Assembled) {
         if let Err(error) = instruction(&mut self.asm) {
             self.error.get_or_insert(error);
         }
     }
 
     /// The address of a register of the QPU.
-    pub(super) fn register(register: RegisterIndex) -> AsmMemoryOperand {
+    pub(super) fn register(register: RegisterIndex) -> Address {
         REGISTERS + (i32::from(register) - MIDDLE) * 64
     }
 
-    fn jump_if(&mut self, jump: impl FnOnce(&mut CodeAssembler, CodeLabel) -> Result<(), IcedError>, to: Label) {
+    fn jump_if(&mut self, jump: impl FnOnce(&mut Assembler, CodeLabel) -> Assembled, to: Label) {
         if let Some(&label) = self.labels.get(to.0) {
             self.emit(|asm| jump(asm, label));
         }
@@ -77,7 +76,7 @@ impl X86 {
         self.emit(|asm| {
             asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING_OUTSIDE))?;
             asm.vzeroupper()?;
-            asm.call(qword_ptr(FRAME + offset))?;
+            asm.call_at(qword_ptr(FRAME + offset))?;
             asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING))
         });
     }
@@ -86,7 +85,7 @@ impl X86 {
     fn call_function_without_floats(&mut self, offset: i32) {
         self.emit(|asm| {
             asm.vzeroupper()?;
-            asm.call(qword_ptr(FRAME + offset))
+            asm.call_at(qword_ptr(FRAME + offset))
         });
     }
 
@@ -99,12 +98,7 @@ impl X86 {
 }
 
 /// Loads the words of two quads. Their addresses are in the frame from an offset on; `distance` is added to them.
-fn load_quads(
-    asm: &mut CodeAssembler,
-    to: AsmRegisterYmm,
-    addresses: i32,
-    distance: AsmRegister64,
-) -> Result<(), IcedError> {
+fn load_quads(asm: &mut Assembler, to: Ymm, addresses: i32, distance: Gpr64) -> Assembled {
     asm.mov(rdx, qword_ptr(FRAME + addresses))?;
     asm.mov(rsi, qword_ptr(FRAME + (addresses + 8)))?;
     asm.vmovdqu(xmm10, xmmword_ptr(rdx + distance))?;
@@ -112,12 +106,7 @@ fn load_quads(
 }
 
 /// Stores words of two quads to the addresses of [`load_quads`] just before.
-fn store_quads(
-    asm: &mut CodeAssembler,
-    from: AsmRegisterYmm,
-    addresses: i32,
-    distance: AsmRegister64,
-) -> Result<(), IcedError> {
+fn store_quads(asm: &mut Assembler, from: Ymm, addresses: i32, distance: Gpr64) -> Assembled {
     asm.mov(rdx, qword_ptr(FRAME + addresses))?;
     asm.mov(rsi, qword_ptr(FRAME + (addresses + 8)))?;
     asm.vmovdqa(ymm10, from)?;
@@ -126,20 +115,20 @@ fn store_quads(
 }
 
 /// The bits of multisample masks that select the sample of a loop over all of them.
-const SAMPLE: AsmRegisterYmm = ymm15;
+const SAMPLE: Ymm = ymm15;
 
 /// Begins a loop over the samples of pixels: rcx is the distance of the first one's words.
-fn begin_samples(asm: &mut CodeAssembler) -> Result<CodeLabel, IcedError> {
+fn begin_samples(asm: &mut Assembler) -> Result<CodeLabel, AssemblyError> {
     asm.mov(r8d, dword_ptr(FRAME + at::TILE_SAMPLES))?;
     asm.mov(r9, qword_ptr(FRAME + at::TILE_SAMPLE_BYTES))?;
     asm.vpbroadcastd(SAMPLE, dword_ptr(FRAME + at::TILE_FIRST_SAMPLE))?;
-    let mut sample = asm.create_label();
-    asm.set_label(&mut sample)?;
+    let sample = asm.create_label();
+    asm.set_label(sample)?;
     Ok(sample)
 }
 
 /// Goes on with the next sample.
-fn end_samples(asm: &mut CodeAssembler, sample: CodeLabel) -> Result<(), IcedError> {
+fn end_samples(asm: &mut Assembler, sample: CodeLabel) -> Assembled {
     asm.add(rcx, r9)?;
     asm.vpaddd(SAMPLE, SAMPLE, SAMPLE)?;
     asm.dec(r8d)?;
@@ -147,7 +136,7 @@ fn end_samples(asm: &mut CodeAssembler, sample: CodeLabel) -> Result<(), IcedErr
 }
 
 /// Moves the highest bits of 16 elements to eax.
-fn gather_bits(asm: &mut CodeAssembler, low: AsmRegisterYmm, high: AsmRegisterYmm) -> Result<(), IcedError> {
+fn gather_bits(asm: &mut Assembler, low: Ymm, high: Ymm) -> Assembled {
     asm.vmovmskps(eax, low)?;
     asm.vmovmskps(edx, high)?;
     asm.shl(edx, 8)?;
@@ -155,7 +144,7 @@ fn gather_bits(asm: &mut CodeAssembler, low: AsmRegisterYmm, high: AsmRegisterYm
 }
 
 /// Adds the number of quads with a bit in the lower half of eax to a counter of the frame; leaves it in eax.
-fn count_quads(asm: &mut CodeAssembler, counter: i32) -> Result<(), IcedError> {
+fn count_quads(asm: &mut Assembler, counter: i32) -> Assembled {
     asm.mov(edx, eax)?;
     asm.shr(edx, 1)?;
     asm.or(eax, edx)?;
@@ -169,7 +158,7 @@ fn count_quads(asm: &mut CodeAssembler, counter: i32) -> Result<(), IcedError> {
 
 impl Control for X86 {
     fn instructions(&self) -> usize {
-        self.asm.instructions().len()
+        self.asm.len()
     }
 
     fn label(&mut self) -> Label {
@@ -179,13 +168,13 @@ impl Control for X86 {
     }
 
     fn place(&mut self, label: Label) {
-        if let Some(label) = self.labels.get_mut(label.0)
+        if let Some(&label) = self.labels.get(label.0)
             && let Err(error) = self.asm.set_label(label)
         {
             self.error.get_or_insert(error);
         }
         // Another label may follow.
-        self.emit(CodeAssembler::zero_bytes);
+        self.emit(Assembler::zero_bytes);
     }
 
     fn jump(&mut self, to: Label) {
@@ -208,7 +197,7 @@ impl Control for X86 {
             asm.ldmxcsr(dword_ptr(FRAME + at::ROUNDING))
         });
         self.point_at_vectors();
-        self.emit(|asm| asm.jmp(rsi));
+        self.emit(|asm| asm.jmp_to(rsi));
     }
 
     fn leave_with(&mut self, index: usize, exit: Label) {
@@ -476,7 +465,7 @@ impl Control for X86 {
             }
             end_samples(asm, sample)?;
             // A quad is counted once, with the first word of its colour.
-            let mut counted = asm.create_label();
+            let counted = asm.create_label();
             asm.test(r10d, r10d)?;
             asm.jne(counted)?;
             asm.vpcmpeqd(ymm0, ymm3, ymmword_ptr(rax))?;
@@ -484,7 +473,7 @@ impl Control for X86 {
             gather_bits(asm, ymm0, ymm1)?;
             asm.not(eax)?;
             count_quads(asm, at::TILE_QUADS_WRITTEN)?;
-            asm.set_label(&mut counted)?;
+            asm.set_label(counted)?;
             asm.zero_bytes()
         });
     }
@@ -602,10 +591,8 @@ impl Control for X86 {
         if let Some(error) = self.error.take() {
             return Err(error.to_string());
         }
-        let options = BlockEncoderOptions::RETURN_NEW_INSTRUCTION_OFFSETS;
-        let assembled = self.asm.assemble_options(0, options).map_err(|error| error.to_string())?;
-        let offset = |label| assembled.label_ip(label).ok().and_then(|offset| u32::try_from(offset).ok());
-        let labels = self.labels.iter().map(offset).collect();
-        Ok(Encoded { bytes: assembled.inner.code_buffer, labels })
+        let encoded = self.asm.encode().map_err(|error| error.to_string())?;
+        let labels = self.labels.iter().map(|&label| encoded.offset(label)).collect();
+        Ok(Encoded { bytes: encoded.bytes, labels })
     }
 }
