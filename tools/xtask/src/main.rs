@@ -151,8 +151,14 @@ fn dispatch() -> Result<()> {
     }
     match TASKS.iter().find(|(name, _)| *name == task) {
         Some((_, run)) => run(arguments),
-        None => other_task(&task, arguments),
+        None if is_described(&task) => other_task(&task, arguments),
+        None => bail!("there is no task \"{task}\"; see `cargo xtask --help`"),
     }
+}
+
+/// Whether the help describes a task.
+fn is_described(task: &str) -> bool {
+    HELP.lines().any(|line| line.starts_with("  ") && line.split_whitespace().next() == Some(task))
 }
 
 /// Runs one of the other tasks.
@@ -191,5 +197,18 @@ fn no_arguments(mut arguments: lexopt::Parser, help: &str) -> Result<bool> {
             Ok(true)
         }
         Some(other) => Err(other.unexpected().into()),
+    }
+}
+
+#[cfg(all(test, feature = "tasks"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_describes_each_task_and_no_other() {
+        for (name, _) in TASKS.iter().chain(&OTHER_TASKS) {
+            assert!(is_described(name), "{name}");
+        }
+        assert!(!is_described("tests") && !is_described("") && !is_described("other"));
     }
 }
