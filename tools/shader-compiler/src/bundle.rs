@@ -127,12 +127,10 @@ pub(crate) struct Placed {
     pub(crate) stream_ports: StreamPorts,
     /// It reads an operand through either port.
     has_stream: bool,
-    /// It reads an element that the other operation of the instruction reads, too.
-    shares: bool,
     /// See [`Operation::accesses_unit`].
     accesses_unit: bool,
-    /// See [`Operation::accesses_vpm_words`].
-    accesses_vpm_words: bool,
+    /// It reads or writes a word of the VPM.
+    accesses_vpm: bool,
     /// See [`Operation::sets_up_vpm`].
     sets_up_vpm: bool,
     /// The unpack mode that it needs, and the bank of that operand.
@@ -158,9 +156,8 @@ impl Placed {
             span: operation.span,
             stream_ports: StreamPorts { own: File::A, others: File::A },
             has_stream: false,
-            shares: false,
             accesses_unit: operation.accesses_unit(),
-            accesses_vpm_words: operation.accesses_vpm_words(),
+            accesses_vpm: operation.reads_vpm() || operation.writes_vpm(),
             sets_up_vpm: operation.sets_up_vpm(),
             unpacks: None,
         };
@@ -194,10 +191,7 @@ impl Placed {
                         PlacedOperand::Fixed(file, address)
                     }
                 }
-                Operand::Shared(source) => {
-                    placed.shares = true;
-                    PlacedOperand::Either(source.address(), Through::Shared)
-                }
+                Operand::Shared(source) => PlacedOperand::Either(source.address(), Through::Shared),
                 Operand::Coefficient => PlacedOperand::R5,
             };
         }
@@ -233,6 +227,11 @@ impl Placed {
         let uniform = ReadSource::Uniform.address();
         let mut streams = self.operands().iter();
         streams.any(|operand| matches!(*operand, PlacedOperand::Either(address, through) if address == uniform && through != Through::Shared))
+    }
+
+    /// Whether it reads an element that the other operation of the instruction reads, too.
+    fn shares(&self) -> bool {
+        self.operands().iter().any(|operand| matches!(operand, PlacedOperand::Either(_, Through::Shared)))
     }
 
     /// Whether it reads an operand from r4 or file A without unpacking, with these ports for streams.
@@ -512,7 +511,7 @@ impl Bundle {
             let uniforms = old.uniform.is_some() && new.uniform.is_some();
             // A write of a TMU parameter consumes a uniform.
             let tmu = old.writes_tmu() && new.reads_uniform() || new.writes_tmu() && old.reads_uniform();
-            let set_up = old.sets_up_vpm && new.accesses_vpm_words || new.sets_up_vpm && old.accesses_vpm_words;
+            let set_up = old.sets_up_vpm && new.accesses_vpm || new.sets_up_vpm && old.accesses_vpm;
             !(uniforms || tmu || set_up || old.accesses_unit && new.accesses_unit)
         })
     }
@@ -549,7 +548,7 @@ impl Bundle {
             routes.read(add, add_ports, [None; 2])?;
         }
         if let Some(mul) = mul {
-            let shares = mul.shares || add.is_some_and(|add| add.shares);
+            let shares = mul.shares() || add.is_some_and(Placed::shares);
             let before = if shares { [None; 2] } else { [routes.port_a, routes.port_b] };
             routes.read(mul, mul_ports, before)?;
         }

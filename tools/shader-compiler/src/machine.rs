@@ -171,10 +171,14 @@ impl Operation {
         writes || self.work == Work::LoadTexture || self.operands.iter().any(reads)
     }
 
-    /// Whether it reads or writes words of the VPM.
-    pub(crate) fn accesses_vpm_words(&self) -> bool {
-        let reads = |operand: &Operand| matches!(operand, Operand::Input(_, ReadSource::VpmRead));
-        matches!(self.target, Target::Output(_, WriteTarget::VpmWrite)) || self.operands.iter().any(reads)
+    /// Whether it reads a word of the VPM.
+    pub(crate) fn reads_vpm(&self) -> bool {
+        self.operands.iter().any(|operand| matches!(operand, Operand::Input(_, ReadSource::VpmRead)))
+    }
+
+    /// Whether it writes a word of the VPM.
+    pub(crate) const fn writes_vpm(&self) -> bool {
+        matches!(self.target, Target::Output(_, WriteTarget::VpmWrite))
     }
 
     /// Whether it sets up reads or writes of the VPM, which no access to words goes with.
@@ -182,17 +186,20 @@ impl Operation {
         matches!(self.target, Target::Output(_, WriteTarget::VpmVcdRdSetup | WriteTarget::VpmVcdWrSetup))
     }
 
-    /// The element of a stream that it moves to a register, unchanged.
-    pub(crate) fn moved_element(&self) -> Option<ReadSource> {
+    /// The element of a stream that it moves to a register, unchanged, and the register.
+    pub(crate) fn moved_element(&self) -> Option<(ReadSource, Register)> {
         let is_plain = self.work == Work::Move
-            && matches!(self.target, Target::Register(_))
             && self.condition == Condition::Always
             && !self.sets_flags
             && self.pack == Pack::None
             && self.merges.is_none();
-        match self.operands.first() {
-            Some(Operand::Uniform(_)) if is_plain => Some(ReadSource::Uniform),
-            Some(&Operand::Input(_, source @ (ReadSource::Varying | ReadSource::VpmRead))) if is_plain => Some(source),
+        let source = match self.operands.first() {
+            Some(Operand::Uniform(_)) => ReadSource::Uniform,
+            Some(&Operand::Input(_, source @ (ReadSource::Varying | ReadSource::VpmRead))) => source,
+            _ => return None,
+        };
+        match self.target {
+            Target::Register(register) if is_plain => Some((source, register)),
             _ => None,
         }
     }

@@ -65,14 +65,6 @@ fn writes_rows(operation: &Operation) -> bool {
     writes || operation.operands.iter().any(acquires)
 }
 
-/// Whether an operation can read the element of a stream that an earlier one moves to a register, in the same instruction: if it depends on the move by its
-/// operands only. `edges` is the number of its dependences on the move.
-fn may_share(moves: &Operation, operation: &Operation, edges: usize) -> bool {
-    let Target::Register(register) = moves.target else { return false };
-    let operands = operation.operands.iter().filter(|operand| **operand == Operand::Register(register));
-    moves.moved_element().is_some() && operands.count() == edges
-}
-
 /// The dependences of each operation of a block. The operations are in an order in which they could be executed.
 pub(crate) fn dependences(operations: &[Operation], registers: usize, threading: Threading) -> Vec<Vec<Dependence>> {
     let tmu_entries = if threading == Threading::Dual { TMU_ENTRIES / 2 } else { TMU_ENTRIES };
@@ -232,10 +224,16 @@ pub(crate) fn dependences(operations: &[Operation], registers: usize, threading:
                 }
             }
         }
-        let counted: Vec<usize> = list.iter().map(|dependence| dependence.on).collect();
+        for number in 0..list.len() {
+            let on = list[number].on;
+            if let Some((_, moved)) = operations[on].moved_element() {
+                // The operation depends on the move by its operands only.
+                let edges = list.iter().filter(|dependence| dependence.on == on).count();
+                let operands = operation.operands.iter().filter(|operand| **operand == Operand::Register(moved));
+                list[number].may_share = operands.count() == edges;
+            }
+        }
         for dependence in &mut list {
-            let edges = counted.iter().filter(|on| **on == dependence.on).count();
-            dependence.may_share = may_share(&operations[dependence.on], operation, edges);
             has_successor[dependence.on] = true;
             if fixed.contains(&dependence.on) {
                 dependence.carrier = Carrier::Fixed;

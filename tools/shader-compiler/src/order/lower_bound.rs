@@ -4,7 +4,7 @@
 //! instruction has one add ALU, one mul ALU, one signal, one read of uniforms, one of varyings, one read and one write of the VPM, and one access to one of the
 //! other units. A move fits either ALU. Conflicts of register files and read ports are not counted, so some schedules must be longer than the bound.
 
-use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, ReadSource, WriteTarget};
+use v3d_hw::qpu::{BRANCH_DELAY_SLOTS, ReadSource};
 
 use crate::machine::{End, Operand, Operation, Pack, Target, Work};
 
@@ -50,8 +50,8 @@ impl Slots {
         slots.uniforms = u32::from(operation.uniform().is_some());
         slots.varyings = u32::from(has(|operand| matches!(operand, Operand::Input(_, ReadSource::Varying))));
         slots.units = u32::from(operation.accesses_unit());
-        slots.vpm_reads = u32::from(has(|operand| matches!(operand, Operand::Input(_, ReadSource::VpmRead))));
-        slots.vpm_writes = u32::from(matches!(operation.target, Target::Output(_, WriteTarget::VpmWrite)));
+        slots.vpm_reads = u32::from(operation.reads_vpm());
+        slots.vpm_writes = u32::from(operation.writes_vpm());
         slots
     }
 

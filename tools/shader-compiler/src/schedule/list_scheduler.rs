@@ -492,9 +492,7 @@ impl<'m> Scheduler<'m> {
     /// Issues the only operation that reads the register to which another one moves an element of a stream, with the element itself as its operand, instead of
     /// both. Returns whether it did.
     fn absorb(&mut self, work: &mut ReadyList<'_>, at: usize) -> bool {
-        let Some((source, moved)) = work.operation(at).moved_element().zip(work.operation(at).writes()) else {
-            return false;
-        };
+        let Some((source, moved)) = work.operation(at).moved_element() else { return false };
         let Some(sharer) = work.sharers(at, self.now(), self.threads.switched).next() else { return false };
         let operation = work.operation(sharer);
         // An instruction reads one uniform.
@@ -526,9 +524,7 @@ impl<'m> Scheduler<'m> {
     /// Adds one of them to the instruction under construction, if that has the move only.
     fn share(&mut self, work: &mut ReadyList<'_>, at: usize, sharers: &[usize]) -> bool {
         let room = self.current.room();
-        let Some((source, moved)) = work.operation(at).moved_element().zip(work.operation(at).writes()) else {
-            return false;
-        };
+        let Some((source, moved)) = work.operation(at).moved_element() else { return false };
         for &sharer in sharers {
             if !room[work.kind(sharer)] || self.is_early(work, sharer) {
                 continue;

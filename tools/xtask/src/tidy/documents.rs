@@ -23,9 +23,7 @@ fn check(file: &TextFile, exists: impl Fn(&Path) -> bool) -> Vec<String> {
     let mut breaches = Vec::new();
     for (number, line) in file.text.lines().enumerate() {
         let mut breach = |sentence: String| breaches.push(format!("{}:{}: {sentence}", file.path, number + 1));
-        for task in
-            tasks(line).filter(|task| !crate::TASKS.iter().chain(&crate::OTHER_TASKS).any(|(name, _)| name == task))
-        {
+        for task in tasks(line).filter(|task| !crate::task_names().any(|name| name == *task)) {
             breach(format!("there is no `cargo xtask {task}`"));
         }
         for target in links(line) {

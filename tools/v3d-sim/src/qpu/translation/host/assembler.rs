@@ -4,8 +4,7 @@
 //! chooses the code of an instruction by its operands; iced-x86 encodes it, and finds how far jumps are.
 
 use iced_x86::{
-    BlockEncoder, BlockEncoderOptions, Code, Instruction, InstructionBlock, MemoryOperand, OpKind, Register,
-    RoundingControl,
+    BlockEncoder, BlockEncoderOptions, Code, Instruction, InstructionBlock, OpKind, Register, RoundingControl,
 };
 use std::ops::{Add, Mul};
 
@@ -389,48 +388,25 @@ impl Assembler {
                 }
                 Value::Memory(address) => {
                     instruction.set_op_kind(number, OpKind::Memory);
-                    let MemoryOperand { base, index, scale, displacement, displ_size, .. } = MemoryOperand::new(
-                        address.base,
-                        address.index,
-                        address.scale,
-                        i64::from(address.displacement),
-                        u32::from(address.displacement != 0),
-                        false,
-                        Register::None,
-                    );
-                    instruction.set_memory_base(base);
-                    instruction.set_memory_index(index);
-                    instruction.set_memory_index_scale(scale);
-                    instruction.set_memory_displacement64(displacement as u64);
-                    instruction.set_memory_displ_size(displ_size);
+                    instruction.set_memory_base(address.base);
+                    instruction.set_memory_index(address.index);
+                    instruction.set_memory_index_scale(address.scale);
+                    instruction.set_memory_displacement64(i64::from(address.displacement) as u64);
+                    instruction.set_memory_displ_size(u32::from(address.displacement != 0));
                     instruction.set_is_broadcast(operand.kinds & (B32 | B64) != 0);
                 }
-                Value::Number(value) => match kinds {
-                    I8S32 => {
-                        instruction.set_op_kind(number, OpKind::Immediate8to32);
-                        instruction.set_immediate8to32(value as i32);
-                    }
-                    I8S64 => {
-                        instruction.set_op_kind(number, OpKind::Immediate8to64);
-                        instruction.set_immediate8to64(value);
-                    }
-                    I32 => {
-                        instruction.set_op_kind(number, OpKind::Immediate32);
-                        instruction.set_immediate32(value as u32);
-                    }
-                    I32S64 => {
-                        instruction.set_op_kind(number, OpKind::Immediate32to64);
-                        instruction.set_immediate32to64(value);
-                    }
-                    I64 => {
-                        instruction.set_op_kind(number, OpKind::Immediate64);
-                        instruction.set_immediate64(value as u64);
-                    }
-                    _ => {
-                        instruction.set_op_kind(number, OpKind::Immediate8);
-                        instruction.set_immediate8(value as u8);
-                    }
-                },
+                Value::Number(value) => {
+                    let kind = match kinds {
+                        I8S32 => OpKind::Immediate8to32,
+                        I8S64 => OpKind::Immediate8to64,
+                        I32 => OpKind::Immediate32,
+                        I32S64 => OpKind::Immediate32to64,
+                        I64 => OpKind::Immediate64,
+                        _ => OpKind::Immediate8,
+                    };
+                    instruction.set_op_kind(number, kind);
+                    instruction.set_immediate_i64(number, value);
+                }
             }
         }
         self.append(instruction)
