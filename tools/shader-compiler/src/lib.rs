@@ -30,6 +30,7 @@ mod passes;
 mod qasm;
 mod quotients;
 mod ranges;
+mod regroup;
 mod rewrites;
 mod routine;
 mod schedule;

@@ -54,6 +54,12 @@ pub const PASSES: &[Pass] = &[
         dump: Unit::dump_values,
     },
     Pass {
+        name: "regroup",
+        purpose: "Reassociates sums and products of fragment and compute shaders: common factors, constant factors, and pairs that occur several times.",
+        run: Run::Each(Unit::regroup),
+        dump: Unit::dump_values,
+    },
+    Pass {
         name: "hoist-invariants",
         purpose: "Moves loop-invariant code out of loops, unless the program needs the registers.",
         run: Run::Each(Unit::hoist_invariants),

@@ -2,7 +2,7 @@
 
 use v3d_hw::qpu::{AddOp, MulOp};
 
-use crate::ssa::{Op, PackedComponent, Program, Value};
+use crate::ssa::{Given, Op, PackedComponent, Program, Value};
 
 /// Recursion depth of the analysis.
 const DEPTH: u32 = 6;
@@ -10,6 +10,9 @@ const DEPTH: u32 = 6;
 const MOST_HALF: f64 = 65_504.0;
 /// One more than the greatest signed integer.
 const MOST_INTEGER: f64 = 2_147_483_648.0;
+
+/// More than the width and height of any image: coordinates have 16 bits at most.
+const MOST_PIXELS: f64 = 65_536.0;
 
 /// Bounds of a value that is not NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,6 +23,7 @@ struct Range {
 
 impl Range {
     const ALL: Self = Self { least: f64::NEG_INFINITY, most: f64::INFINITY };
+    const INTEGERS: Self = Self { least: -MOST_INTEGER, most: MOST_INTEGER };
 
     fn of(bounds: &[f64]) -> Self {
         if bounds.iter().any(|bound| bound.is_nan()) {
@@ -45,7 +49,7 @@ impl Program {
         let pair = |a, b| (self.range(a, depth), self.range(b, depth));
         match self.op(value) {
             Op::Const(bits) => Range::of(&[f64::from(f32::from_bits(bits))]),
-            Op::Add(AddOp::Itof, ..) => Range { least: -MOST_INTEGER, most: MOST_INTEGER },
+            Op::Add(AddOp::Itof, a, _) => self.range_of_integer(a, depth),
             Op::Add(AddOp::Fadd, a, b) => {
                 let (a, b) = pair(a, b);
                 Range::of(&[a.least + b.least, a.most + b.most])
@@ -83,6 +87,22 @@ impl Program {
             _ => Range::ALL,
         }
     }
+
+    /// The range of a signed integer, as a float.
+    fn range_of_integer(&self, value: Value, depth: u32) -> Range {
+        match self.op(value) {
+            Op::Given(Given::PixelX | Given::PixelY) => Range { least: 0.0, most: MOST_PIXELS },
+            Op::Add(AddOp::Ftoi, float, _) => {
+                let Range { least, most } = self.range(float, depth);
+                if least > -MOST_INTEGER && most < MOST_INTEGER {
+                    Range { least: least.min(0.0), most: most.max(0.0) }
+                } else {
+                    Range::INTEGERS
+                }
+            }
+            _ => Range::INTEGERS,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -93,8 +113,10 @@ mod tests {
     #[test]
     fn bounds_follow_from_computations() {
         let mut program = Program::default();
-        let given = program.value(Op::Given(Given::PixelX));
+        let given = program.value(Op::Given(Given::Samples));
         let whole = program.alu(AddOp::Itof, given, given);
+        let column = program.value(Op::Given(Given::PixelX));
+        let column = program.alu(AddOp::Itof, column, column);
         let any = program.value(Op::Varying(0));
         let (low, high, half) = (program.float(-3.0), program.float(5.0), program.float(0.5));
         let above = program.alu(AddOp::Fmax, any, low);
@@ -107,6 +129,8 @@ mod tests {
         let selected = program.select(condition, clamped, half);
         let sum = program.fadd(any, half);
         let halved = program.fmul(whole, half);
+        let truncated = program.alu(AddOp::Ftoi, product, product);
+        let truncated = program.alu(AddOp::Itof, truncated, truncated);
         for (value, least, most) in [
             (any, f64::NEG_INFINITY, f64::INFINITY),
             (above, -3.0, f64::INFINITY),
@@ -119,6 +143,8 @@ mod tests {
             (sum, f64::NEG_INFINITY, f64::INFINITY),
             (whole, -2_147_483_648.0, 2_147_483_648.0),
             (halved, -1_073_741_824.0, 1_073_741_824.0),
+            (column, 0.0, 65_536.0),
+            (truncated, -15.0, 9.0),
         ] {
             assert_eq!(program.range(value, DEPTH), Range { least, most }, "{:?}", program.op(value));
         }

@@ -33,6 +33,9 @@ impl Program {
             let scopes = core::iter::once(0).chain(self.open.iter().map(|number| number + 1));
             for scope in scopes {
                 if let Some(&value) = self.known.get(&(op, scope)) {
+                    if let Some(shared) = self.values.get_mut(value.index()) {
+                        shared.is_free &= self.free;
+                    }
                     return value;
                 }
             }
@@ -55,9 +58,9 @@ impl Program {
     }
 
     /// A new value of an operation.
-    fn push(&mut self, op: Op) -> Value {
+    pub(crate) fn push(&mut self, op: Op) -> Value {
         let is_mask = self.yields_mask(&op);
-        self.values.push(Computation { op, span: self.here, is_mask });
+        self.values.push(Computation { op, span: self.here, is_mask, is_free: self.free });
         Value(self.values.len() as u32 - 1)
     }
 
@@ -124,6 +127,14 @@ impl Program {
         }
         self.accesses.push(access);
         self.value(Op::Access(self.accesses.len() as u32 - 1))
+    }
+
+    /// Computes what may be reassociated: operators of the source.
+    pub(crate) fn freely<T>(&mut self, compute: impl FnOnce(&mut Self) -> T) -> T {
+        let before = core::mem::replace(&mut self.free, true);
+        let result = compute(self);
+        self.free = before;
+        result
     }
 
     pub(crate) fn alu(&mut self, op: AddOp, a: Value, b: Value) -> Value {

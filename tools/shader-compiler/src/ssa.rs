@@ -254,6 +254,44 @@ impl Op {
         }
     }
 
+    /// The operands of [`Self::operands`], to be replaced; those of operations of one operand that is written twice are both there.
+    fn operands_mut(&mut self) -> Vec<&mut Value> {
+        match self {
+            Self::Const(_)
+            | Self::Uniform(_)
+            | Self::Varying(_)
+            | Self::FlatVarying(_)
+            | Self::PointCoordinate(_)
+            | Self::Attribute(_)
+            | Self::Given(_)
+            | Self::Carried(..)
+            | Self::Left(..)
+            | Self::Texture(_)
+            | Self::Access(_) => Vec::new(),
+            Self::Special(_, a)
+            | Self::Unpack(_, a)
+            | Self::PackAll(a)
+            | Self::PackInteger(_, None, a)
+            | Self::PackHalf(_, None, a)
+            | Self::Rotate(_, a)
+            | Self::Copies { from: a, .. }
+            | Self::VpmRow(a, _)
+            | Self::Fetch(a)
+            | Self::Output(a)
+            | Self::Color(a)
+            | Self::BlueAlpha(a)
+            | Self::Keep(a)
+            | Self::Depth(a) => vec![a],
+            Self::Add(_, a, b)
+            | Self::Mul(_, a, b)
+            | Self::PackByte(_, a, b)
+            | Self::PackInteger(_, Some(a), b)
+            | Self::PackHalf(_, Some(a), b)
+            | Self::Compare(_, a, b) => vec![a, b],
+            Self::Select(a, b, c) => vec![a, b, c],
+        }
+    }
+
     /// Whether it must be executed even if its value is not used.
     pub const fn has_effect(&self) -> bool {
         matches!(self, Self::Output(_) | Self::Color(_) | Self::BlueAlpha(_) | Self::Keep(_) | Self::Depth(_))
@@ -530,6 +568,18 @@ impl Access {
         }
     }
 
+    /// All its operands, to be replaced.
+    fn operands_mut(&mut self) -> Vec<&mut Value> {
+        match self {
+            Self::Load { address, uncached, .. } => core::iter::once(address).chain(uncached).collect(),
+            Self::Store { address, words, .. } => core::iter::once(address).chain(words).collect(),
+            Self::Atomic { address, data, compare, .. } => vec![address, data, compare],
+            Self::StoreRow { setup, word, mask } => [setup, word].into_iter().chain(mask).collect(),
+            Self::Barrier { .. } => Vec::new(),
+            Self::Clear { address, .. } => vec![address],
+        }
+    }
+
     /// The memory that it writes.
     pub const fn written(&self) -> Option<Memory> {
         match self {
@@ -584,6 +634,8 @@ pub struct Computation {
     pub span: Span,
     /// Whether the result is known to be 0 or all ones.
     pub(crate) is_mask: bool,
+    /// Whether it is a sum, a difference or a product of the source, which may be reassociated; not one of a sequence that depends on the order of roundings.
+    pub(crate) is_free: bool,
 }
 
 /// A program of one stage.
@@ -606,6 +658,8 @@ pub struct Program {
     /// Open loops, innermost last.
     pub(crate) open: Vec<u32>,
     pub(crate) here: Span,
+    /// What is computed now is [free](Computation::is_free).
+    pub(crate) free: bool,
     /// Number of steps of lowering so far, including discarded attempts.
     pub(crate) work: u64,
     /// Counts what may change the VPM: stores, barriers, and begins and ends of loops.
@@ -626,6 +680,26 @@ impl Program {
             if let Op::Varying(old) | Op::FlatVarying(old) = &mut computation.op {
                 *old = number(*old);
             }
+        }
+    }
+
+    /// Replaces values wherever they are used.
+    pub(crate) fn replace_uses(&mut self, replacement: &HashMap<Value, Value>) {
+        let replace = |value: &mut Value| {
+            if let Some(other) = replacement.get(value) {
+                *value = *other;
+            }
+        };
+        self.values.iter_mut().flat_map(|computation| computation.op.operands_mut()).for_each(replace);
+        for lookup in &mut self.lookups {
+            lookup.place.iter_mut().chain(&mut lookup.r).chain(&mut lookup.bias).for_each(replace);
+        }
+        self.accesses.iter_mut().flat_map(Access::operands_mut).for_each(replace);
+        for data in &mut self.loops {
+            for Carried { value: _, init, next, next_inside } in &mut data.carried {
+                [init, next, next_inside].into_iter().for_each(replace);
+            }
+            data.again.iter_mut().for_each(replace);
         }
     }
 

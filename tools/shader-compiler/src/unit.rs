@@ -25,6 +25,7 @@ use crate::lower::entry::{Entry, entry_span};
 use crate::lower::{Lowering, SourceModule, lower};
 use crate::machine::{self, Machine};
 use crate::order::{self, Ordered, order};
+use crate::regroup::regroup;
 use crate::rewrites::merge_masks;
 use crate::schedule::{self, Effort, Scheduled, schedule, schedule_fragment};
 use crate::select_instructions::{Streams, select_instructions};
@@ -120,6 +121,14 @@ impl Unit {
 
     pub(crate) fn eliminate_dead(&mut self) -> Result<()> {
         eliminate_dead(&mut self.ssa);
+        Ok(())
+    }
+
+    pub(crate) fn regroup(&mut self) -> Result<()> {
+        if matches!(self.stage, Stage::Fragment | Stage::Compute) {
+            regroup(&mut self.ssa);
+            eliminate_dead(&mut self.ssa);
+        }
         Ok(())
     }
 

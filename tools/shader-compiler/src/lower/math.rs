@@ -17,6 +17,10 @@ const ARC_TANGENT: [f32; 6] = [0.999_977_23, -0.332_622_83, 0.193_540_38, -0.116
 
 /// Floats of this magnitude and above are integers.
 const WITHOUT_FRACTION: f32 = 8_388_608.0;
+/// 1.5 * 2^23. A float of a magnitude up to [`ROUNDED`], added to it, loses its fraction: the sum is rounded toward zero, and so the float downward.
+const ROUNDING: f32 = 12_582_912.0;
+/// 2^22.
+const ROUNDED: f32 = 4_194_304.0;
 /// Floats below this magnitude can be converted to an integer.
 const CONVERTED: f32 = 2_147_483_648.0;
 
@@ -45,15 +49,18 @@ impl Lowering<'_> {
             (F::Cross, Some(b)) => (0..3)
                 .map(|at| {
                     let (i, j) = ((at + 1) % 3, (at + 2) % 3);
-                    let one = self.program.fmul(a[i], b[j]);
-                    let other = self.program.fmul(a[j], b[i]);
-                    self.program.fsub(one, other)
+                    self.program.freely(|program| {
+                        let one = program.fmul(a[i], b[j]);
+                        let other = program.fmul(a[j], b[i]);
+                        program.fsub(one, other)
+                    })
                 })
                 .collect(),
             (F::Length, _) if a.len() == 1 => vec![self.magnitude(a[0])],
             (F::Length, _) => vec![self.length(a)],
             (F::Distance, Some(b)) => {
-                let difference: Vec<Value> = a.iter().zip(b).map(|(&a, &b)| self.program.fsub(a, b)).collect();
+                let difference: Vec<Value> =
+                    a.iter().zip(b).map(|(&a, &b)| self.program.freely(|program| program.fsub(a, b))).collect();
                 if let [one] = difference.as_slice() {
                     vec![self.magnitude(*one)]
                 } else {
@@ -63,7 +70,7 @@ impl Lowering<'_> {
             (F::Normalize, _) => {
                 let square = self.dot(a, a);
                 let inverse = self.program.recip_sqrt(square);
-                a.iter().map(|&a| self.program.fmul(a, inverse)).collect()
+                a.iter().map(|&a| self.program.freely(|program| program.fmul(a, inverse))).collect()
             }
             (F::FaceForward, Some(b)) => {
                 let dot = self.dot(b, &arguments[2]);
@@ -81,8 +88,10 @@ impl Lowering<'_> {
                 let pairs = a.iter().zip(n);
                 pairs
                     .map(|(&a, &n)| {
-                        let along = self.program.fmul(n, twice);
-                        self.program.fsub(a, along)
+                        self.program.freely(|program| {
+                            let along = program.fmul(n, twice);
+                            program.fsub(a, along)
+                        })
                     })
                     .collect()
             }
@@ -269,9 +278,11 @@ impl Lowering<'_> {
 
     /// Linear interpolation from `a` to `b`.
     pub(super) fn mixed(&mut self, a: Value, b: Value, share: Value) -> Value {
-        let difference = self.program.fsub(b, a);
-        let part = self.program.fmul(difference, share);
-        self.program.fadd(a, part)
+        self.program.freely(|program| {
+            let difference = program.fsub(b, a);
+            let part = program.fmul(difference, share);
+            program.fadd(a, part)
+        })
     }
 
     /// The minimum or maximum of two numbers.
@@ -354,7 +365,23 @@ impl Lowering<'_> {
         self.program.select(is_whole, whole, other)
     }
 
+    /// The greatest integer that is not greater, for magnitudes up to [`ROUNDED`].
+    fn rounded_down(&mut self, a: Value) -> Value {
+        let rounding = self.program.float(ROUNDING);
+        let sum = self.program.fadd(a, rounding);
+        self.program.fsub(sum, rounding)
+    }
+
+    /// Whether [`Self::rounded_down`] is the floor. With fast math, numbers are assumed not to be larger.
+    fn is_rounded_down(&self, a: Value) -> bool {
+        self.fast_math || self.program.is_within(a, ROUNDED)
+    }
+
     fn fraction(&mut self, a: Value) -> Value {
+        if self.is_rounded_down(a) {
+            let whole = self.rounded_down(a);
+            return self.program.fsub(a, whole);
+        }
         let whole = self.truncated(a);
         let rest = self.program.fsub(a, whole);
         let (zero, one) = (self.program.bits(0), self.program.float(1.0));
@@ -364,6 +391,9 @@ impl Lowering<'_> {
     }
 
     pub(super) fn floor(&mut self, a: Value) -> Value {
+        if self.is_rounded_down(a) {
+            return self.rounded_down(a);
+        }
         let whole = self.truncated(a);
         let above = self.program.compare(Relation::FloatLess, a, whole);
         let one = self.program.float(1.0);
@@ -399,12 +429,14 @@ impl Lowering<'_> {
 
     /// sin(a + 2 pi turns): the argument in turns is reduced to -0.5 to 0.5, then a polynomial is evaluated.
     fn sine(&mut self, a: Value, turns: f32) -> Value {
-        let in_turns = self.scaled(a, core::f32::consts::FRAC_1_PI / 2.0);
-        let half = self.program.float(turns + 0.5);
-        let place = self.program.fadd(in_turns, half);
-        let place = self.fraction(place);
-        let half = self.program.float(0.5);
-        let place = self.program.fsub(place, half);
+        let turn = self.program.float(core::f32::consts::FRAC_1_PI / 2.0);
+        let in_turns = self.program.freely(|program| program.fmul(a, turn));
+        let (turns, half) = (self.program.float(turns), self.program.float(0.5));
+        let in_turns = self.program.fadd(in_turns, turns);
+        let above = self.program.fadd(in_turns, half);
+        // Beyond the range of this, the distance between two floats is at least half a turn.
+        let nearest = self.rounded_down(above);
+        let place = self.program.fsub(in_turns, nearest);
         let square = self.program.fmul(place, place);
         let sum = self.polynomial(&SINE, square);
         self.program.fmul(place, sum)

@@ -16,7 +16,7 @@ impl<'m> Lowering<'m> {
     pub(super) fn unary(&mut self, op: UnaryOperator, kind: ScalarKind, a: Value) -> Value {
         let zero = self.program.bits(0);
         match (op, kind) {
-            (UnaryOperator::Negate, ScalarKind::Float) => self.program.fsub(zero, a),
+            (UnaryOperator::Negate, ScalarKind::Float) => self.program.freely(|program| program.fsub(zero, a)),
             (UnaryOperator::Negate, _) => self.program.alu(AddOp::Sub, zero, a),
             (UnaryOperator::LogicalNot | UnaryOperator::BitwiseNot, _) => self.program.not(a),
         }
@@ -81,8 +81,10 @@ impl<'m> Lowering<'m> {
     pub(super) fn dot(&mut self, a: &[Value], b: &[Value]) -> Value {
         let mut sum = self.program.bits(0);
         for (&a, &b) in a.iter().zip(b) {
-            let product = self.program.fmul(a, b);
-            sum = self.program.fadd(sum, product);
+            sum = self.program.freely(|program| {
+                let product = program.fmul(a, b);
+                program.fadd(sum, product)
+            });
         }
         sum
     }
@@ -98,9 +100,11 @@ impl<'m> Lowering<'m> {
         };
         let equal = if float { Relation::FloatEqual } else { Relation::Equal };
         match op {
-            Operator::Add => program.alu(if float { AddOp::Fadd } else { AddOp::Add }, a, b),
-            Operator::Subtract => program.alu(if float { AddOp::Fsub } else { AddOp::Sub }, a, b),
-            Operator::Multiply if float => program.fmul(a, b),
+            Operator::Add if float => program.freely(|program| program.fadd(a, b)),
+            Operator::Add => program.alu(AddOp::Add, a, b),
+            Operator::Subtract if float => program.freely(|program| program.fsub(a, b)),
+            Operator::Subtract => program.alu(AddOp::Sub, a, b),
+            Operator::Multiply if float => program.freely(|program| program.fmul(a, b)),
             Operator::Multiply => self.multiplied(a, b),
             Operator::Divide if float && !self.fast_math => program.quotient(a, b),
             Operator::Divide if float => {

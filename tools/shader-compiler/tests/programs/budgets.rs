@@ -239,8 +239,8 @@ const SHAPES: &[Shape] = &[
     Shape {
         name: "a wide program",
         source: |n| {
-            let products = each(n, |n| format!("let a{n} = x * {n}.5; "));
-            fragment(&format!("{products} var y = x; {} return vec4(y);", each(n, |n| format!("y += a{n}; "))))
+            let minima = each(n, |n| format!("let a{n} = min(x, {n}.5); "));
+            fragment(&format!("{minima} var y = x; {} return vec4(y);", each(n, |n| format!("y += a{n}; "))))
         },
         sizes: &[(40, None), (5000, PROGRAM_SIZE)],
     },
