@@ -25,6 +25,7 @@ mod link;
 mod link_varyings;
 mod lower;
 mod machine;
+mod meld_arms;
 mod order;
 mod passes;
 mod qasm;

@@ -54,6 +54,12 @@ pub const PASSES: &[Pass] = &[
         dump: Unit::dump_values,
     },
     Pass {
+        name: "meld-arms",
+        purpose: "Computes once what both sides of a select compute of different operands, which are selected instead.",
+        run: Run::Each(Unit::meld_arms),
+        dump: Unit::dump_values,
+    },
+    Pass {
         name: "regroup",
         purpose: "Reassociates sums and products of fragment and compute shaders: common factors, constant factors, and pairs that occur several times.",
         run: Run::Each(Unit::regroup),

@@ -292,6 +292,14 @@ impl Op {
         }
     }
 
+    /// The same operation of other operands, as [`Self::operands`] has them.
+    pub(crate) fn with_operands(mut self, operands: &[Value]) -> Self {
+        let places = self.operands_mut();
+        let padded = operands.iter().chain(core::iter::repeat_n(operands.last(), usize::MAX).flatten());
+        places.into_iter().zip(padded).for_each(|(place, operand)| *place = *operand);
+        self
+    }
+
     /// Whether it must be executed even if its value is not used.
     pub const fn has_effect(&self) -> bool {
         matches!(self, Self::Output(_) | Self::Color(_) | Self::BlueAlpha(_) | Self::Keep(_) | Self::Depth(_))

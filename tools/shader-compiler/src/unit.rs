@@ -24,6 +24,7 @@ use crate::link_varyings::Varyings;
 use crate::lower::entry::{Entry, entry_span};
 use crate::lower::{Lowering, SourceModule, lower};
 use crate::machine::{self, Machine};
+use crate::meld_arms::meld_arms;
 use crate::order::{self, Ordered, order};
 use crate::regroup::regroup;
 use crate::rewrites::merge_masks;
@@ -121,6 +122,11 @@ impl Unit {
 
     pub(crate) fn eliminate_dead(&mut self) -> Result<()> {
         eliminate_dead(&mut self.ssa);
+        Ok(())
+    }
+
+    pub(crate) fn meld_arms(&mut self) -> Result<()> {
+        meld_arms(&mut self.ssa);
         Ok(())
     }
 
