@@ -251,12 +251,24 @@ macro_rules! float {
     };
 }
 
+/// The bytes of each word, of four, that are the lowest in both of its halves. A number with the highest bit makes a byte 0.
+pub(super) const LOWEST_TWICE: i128 = 0x800c_800c_8008_8008_8004_8004_8000_8000_u128 as i128;
+/// The same with the middle 16 bits.
+pub(super) const MIDDLE_TWICE: i128 = 0x0e0d_0e0d_0a09_0a09_0605_0605_0201_0201;
+
+/// Bytes of four words, in both halves of a register.
+#[target_feature(enable = "avx2")]
+fn of_quads_bytes(bytes: i128) -> __m256i {
+    _mm256_broadcastsi128_si256(_mm_set_epi64x((bytes >> 64) as i64, bytes as i64))
+}
+
 #[target_feature(enable = "avx2")]
 fn weigh_halves(x: __m256i, y: __m256i, share: __m256i) -> __m256i {
     // Signed products of pairs: halves less 2^15, which the weights make 2^23.
     const OFFSET: i32 = (1 << 23) + (1 << 15);
     const ODD: i32 = 0b1010_1010;
-    let weights = _mm256_or_si256(_mm256_slli_epi32::<16>(share), _mm256_sub_epi32(_mm256_set1_epi32(256), share));
+    // In the low halves 256 less the shares.
+    let weights = _mm256_add_epi16(_mm256_xor_si256(share, _mm256_set1_epi32(0xffff)), _mm256_set1_epi32(257));
     let sign = _mm256_set1_epi16(i16::MIN);
     let (x, y) = (_mm256_xor_si256(x, sign), _mm256_xor_si256(y, sign));
     let low = _mm256_blend_epi16::<ODD>(x, _mm256_slli_epi32::<16>(y));
@@ -283,6 +295,12 @@ impl Words for Avx2Words {
         fn add_halves(x, y) = _mm256_add_epi16(x, y);
         fn subtract_halves(x, y) = _mm256_sub_epi16(x, y);
         fn multiply_halves(x, y) = _mm256_mullo_epi16(x, y);
+        fn min_signed_halves(x, y) = _mm256_min_epi16(x, y);
+        fn max_signed_halves(x, y) = _mm256_max_epi16(x, y);
+        fn min_unsigned_halves(x, y) = _mm256_min_epu16(x, y);
+        fn add_products_of_halves(x, y) = _mm256_madd_epi16(x, y);
+        fn lowest_twice(x) = _mm256_shuffle_epi8(x, of_quads_bytes(LOWEST_TWICE));
+        fn middle_twice(x) = _mm256_shuffle_epi8(x, of_quads_bytes(MIDDLE_TWICE));
         fn weigh_halves(x, y, share) = weigh_halves(x, y, share);
         fn float_add(x, y) = float!(_mm256_add_ps, x, y);
         fn float_subtract(x, y) = float!(_mm256_sub_ps, x, y);
@@ -309,6 +327,8 @@ impl Words for Avx2Words {
         fn shift_left = _mm256_sll_epi32;
         fn shift_right = _mm256_srl_epi32;
         fn shift_right_signed = _mm256_sra_epi32;
+        fn shift_left_halves = _mm256_sll_epi16;
+        fn shift_right_halves = _mm256_srl_epi16;
     }
 
     #[inline(always)]

@@ -225,12 +225,19 @@ macro_rules! float {
     };
 }
 
+/// Bytes of four words, in all quarters of a register.
+#[target_feature(enable = "avx512f")]
+fn of_quads_bytes(bytes: i128) -> __m512i {
+    _mm512_broadcast_i32x4(_mm_set_epi64x((bytes >> 64) as i64, bytes as i64))
+}
+
 #[target_feature(enable = "avx512f,avx512bw")]
 fn weigh_halves(x: __m512i, y: __m512i, share: __m512i) -> __m512i {
     // Signed products of pairs: halves less 2^15, which the weights make 2^23.
     const OFFSET: u32 = (1 << 23) + (1 << 15);
     const ODD: u32 = 0xaaaa_aaaa;
-    let weights = _mm512_or_si512(_mm512_slli_epi32::<16>(share), _mm512_sub_epi32(splat(256), share));
+    // In the low halves 256 less the shares.
+    let weights = _mm512_add_epi16(_mm512_xor_si512(share, splat(0xffff)), splat(257));
     let sign = splat(0x8000_8000);
     let (x, y) = (_mm512_xor_si512(x, sign), _mm512_xor_si512(y, sign));
     let low = _mm512_mask_blend_epi16(ODD, x, _mm512_slli_epi32::<16>(y));
@@ -256,6 +263,12 @@ impl Words for Avx512Words {
         fn add_halves(x, y) = _mm512_add_epi16(x, y);
         fn subtract_halves(x, y) = _mm512_sub_epi16(x, y);
         fn multiply_halves(x, y) = _mm512_mullo_epi16(x, y);
+        fn min_signed_halves(x, y) = _mm512_min_epi16(x, y);
+        fn max_signed_halves(x, y) = _mm512_max_epi16(x, y);
+        fn min_unsigned_halves(x, y) = _mm512_min_epu16(x, y);
+        fn add_products_of_halves(x, y) = _mm512_madd_epi16(x, y);
+        fn lowest_twice(x) = _mm512_shuffle_epi8(x, of_quads_bytes(super::avx2::LOWEST_TWICE));
+        fn middle_twice(x) = _mm512_shuffle_epi8(x, of_quads_bytes(super::avx2::MIDDLE_TWICE));
         fn weigh_halves(x, y, share) = weigh_halves(x, y, share);
         fn float_add(x, y) = float!(_mm512_add_ps, x, y);
         fn float_subtract(x, y) = float!(_mm512_sub_ps, x, y);
@@ -274,6 +287,8 @@ impl Words for Avx512Words {
         fn shift_left = _mm512_sll_epi32;
         fn shift_right = _mm512_srl_epi32;
         fn shift_right_signed = _mm512_sra_epi32;
+        fn shift_left_halves = _mm512_sll_epi16;
+        fn shift_right_halves = _mm512_srl_epi16;
     }
 
     comparisons! {

@@ -51,7 +51,24 @@ pub trait Words: Copy {
     fn subtract_halves(x: Self, y: Self) -> Self;
     /// The low 16 bits of products of halves.
     fn multiply_halves(x: Self, y: Self) -> Self;
-    /// Halves weighted with a share of `y` in 1/256, at most 1, for each element, and rounded: `(x * (256 - share) + y * share + 2^15) / 2^16`.
+    /// The minimum of signed halves.
+    fn min_signed_halves(x: Self, y: Self) -> Self;
+    /// The maximum of signed halves.
+    fn max_signed_halves(x: Self, y: Self) -> Self;
+    /// The minimum of unsigned halves.
+    fn min_unsigned_halves(x: Self, y: Self) -> Self;
+    /// A shift of all halves, by less than 16 bits.
+    fn shift_left_halves(x: Self, by: u32) -> Self;
+    /// The same to the right.
+    fn shift_right_halves(x: Self, by: u32) -> Self;
+    /// The products of both signed halves, added.
+    fn add_products_of_halves(x: Self, y: Self) -> Self;
+    /// Bits 0 to 7 in both halves.
+    fn lowest_twice(x: Self) -> Self;
+    /// Bits 8 to 23 in both halves.
+    fn middle_twice(x: Self) -> Self;
+    /// Halves weighted with a share of `y` in 1/256, less than 1, for each half, the same in both, and rounded:
+    /// `(x * (256 - share) + y * share + 2^15) / 2^16`.
     fn weigh_halves(x: Self, y: Self, share: Self) -> Self;
 
     /// Blends both 16-bit floats of words, upper left, upper right, lower left and lower right, with the shares of the right and the lower ones in 1/256. Each
@@ -252,6 +269,49 @@ impl Words for PortableWords {
     }
 
     #[inline]
+    fn min_signed_halves(x: Self, y: Self) -> Self {
+        x.zip_halves(y, |x, y| if (x as i16) < y as i16 { x } else { y })
+    }
+
+    #[inline]
+    fn max_signed_halves(x: Self, y: Self) -> Self {
+        x.zip_halves(y, |x, y| if x as i16 > y as i16 { x } else { y })
+    }
+
+    #[inline]
+    fn min_unsigned_halves(x: Self, y: Self) -> Self {
+        x.zip_halves(y, |x, y| (x & 0xffff).min(y & 0xffff))
+    }
+
+    #[inline]
+    fn shift_left_halves(x: Self, by: u32) -> Self {
+        let kept = (0xffff << (by & 15) & 0xffff) * 0x0001_0001;
+        each(|i| x.0[i] << (by & 15) & kept)
+    }
+
+    #[inline]
+    fn shift_right_halves(x: Self, by: u32) -> Self {
+        let kept = (0xffff >> (by & 15)) * 0x0001_0001;
+        each(|i| x.0[i] >> (by & 15) & kept)
+    }
+
+    #[inline]
+    fn add_products_of_halves(x: Self, y: Self) -> Self {
+        let product = |x: u32, y: u32| i32::from(x as i16) * i32::from(y as i16);
+        x.zip(y, |x, y| product(x, y).wrapping_add(product(x >> 16, y >> 16)) as u32)
+    }
+
+    #[inline]
+    fn lowest_twice(x: Self) -> Self {
+        each(|i| (x.0[i] & 0xff) * 0x0001_0001)
+    }
+
+    #[inline]
+    fn middle_twice(x: Self) -> Self {
+        each(|i| (x.0[i] >> 8 & 0xffff) * 0x0001_0001)
+    }
+
+    #[inline]
     fn weigh_halves(x: Self, y: Self, share: Self) -> Self {
         let weigh = |x: u32, y: u32, share: u32| (x * (256 - share) + y * share + 0x8000) >> 16;
         each(|i| {
@@ -425,11 +485,15 @@ mod tests {
             W::add_halves(x, y),
             W::subtract_halves(x, y),
             W::multiply_halves(x, y),
-            W::weigh_halves(
-                W::shift_left(W::and(x, W::splat(0x00ff_00ff)), 8),
-                W::shift_left(W::and(y, W::splat(0x00ff_00ff)), 8),
-                share,
-            ),
+            W::min_signed_halves(x, y),
+            W::max_signed_halves(x, y),
+            W::min_unsigned_halves(x, y),
+            W::shift_left_halves(x, 5),
+            W::shift_right_halves(x, 5),
+            W::add_products_of_halves(x, y),
+            W::lowest_twice(x),
+            W::middle_twice(x),
+            W::weigh_halves(W::shift_left_halves(x, 8), W::shift_left_halves(y, 8), W::lowest_twice(share)),
             W::float_floor(small),
             W::to_integer(W::float_floor(small)),
             W::to_float(x),
@@ -485,7 +549,7 @@ mod tests {
             let weighed = PortableWords::weigh_halves(
                 PortableWords::splat(x | x << 16),
                 PortableWords::splat(y | y << 16),
-                PortableWords::splat(share),
+                PortableWords::splat(share | share << 16),
             );
             assert_eq!(PortableWords::store(weighed), Lanes::splat(expected | expected << 16), "{x} {y} {share}");
         }

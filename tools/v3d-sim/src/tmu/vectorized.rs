@@ -5,11 +5,14 @@
 //! branches. Mostly all elements are sampled from the same level; if not, each level that is needed is sampled for all of them, and each element selects its
 //! own.
 //!
+//! Positions and addresses in most levels need halves of 16 bits only, of which a vector has twice as many: [`compact`] has those.
+//!
 //! Texels of 16-bit floats are read and blended by [`halves`]. Rare cases are left to the reference: faults, and 16-bit floats with a border or of two levels.
 
 mod address;
 mod axis;
 mod blend;
+mod compact;
 mod halves;
 mod level;
 mod texel;
@@ -25,6 +28,7 @@ use crate::simd::words::Words;
 use crate::simd::{SimdDispatch, SimdTask};
 use address::{Layout, Rows};
 use axis::{Axis, Texels};
+use compact::{Around, Compact};
 use level::{Changes, Choice};
 use texel::Places;
 use v3d_hw::BusAddr;
@@ -52,6 +56,8 @@ struct Level {
     x: Axis,
     y: Axis,
     layout: Layout,
+    /// `None`: [`axis`] and [`address`] have its places.
+    compact: Option<Compact>,
 }
 
 /// Positions of the elements.
@@ -84,6 +90,7 @@ impl Prepared {
             x: Axis::new(&level.x),
             y: Axis::new(&level.y),
             layout: Layout::new(level.tiling, level.layout_width, bits),
+            compact: Compact::new(texture, level),
         });
         Some(Self {
             texture_type,
@@ -305,29 +312,37 @@ impl Lookup<'_> {
     /// The texels of a level, blended or not. `needed`: the elements that must be in memory.
     #[inline(always)]
     fn level<W: Words>(&self, level: &Level, linear: bool, points: &Points<W>, border: u32, needed: Mask) -> Option<W> {
+        if let Some(texels) = self.compact_level(level, linear, points) {
+            return Some(texels);
+        }
         if !linear {
             let (column, row) = self.nearest(level, points);
             return Some(self.texels(level, [(&column, &row)], border, needed)?[0]);
         }
         let around = self.neighbourhood(level, points);
-        let [x, y] = around.shares;
+        let [x, y] = around.shares.map(W::lowest_twice);
         Some(blend::four(self.texels(level, around.texels(), border, needed)?, x, y))
+    }
+
+    /// The same by [`compact`]; `None` if that is not possible.
+    #[inline(always)]
+    fn compact_level<W: Words>(&self, level: &Level, linear: bool, points: &Points<W>) -> Option<W> {
+        let (texture_type, words) = (self.texture.texture_type, self.memory.words());
+        let compact = level.compact.as_ref()?;
+        if !linear {
+            let [texels] = texel::read_compact(texture_type, words, [compact.nearest(points)])?;
+            return Some(texels);
+        }
+        let Around { texels, shares: [x, y] } = compact.around(points);
+        Some(blend::four(texel::read_compact(texture_type, words, texels)?, x, y))
     }
 
     /// The texels at positions.
     #[inline(always)]
     fn nearest<W: Words>(&self, level: &Level, points: &Points<W>) -> (Column<W>, Row<W>) {
         let (x, y) = (whole(level.x.positions(points.s)), whole(level.y.positions(points.t)));
-        match level.layout.known() {
-            Some(layout) => {
-                let level = Level { layout, ..*level };
-                (column(&level, x, 0), row(&level, y, points.face, 0))
-            }
-            None => {
-                let block_log2 = self.block_log2();
-                (column(level, x, block_log2), row(level, y, points.face, block_log2))
-            }
-        }
+        let block_log2 = self.block_log2();
+        (column(level, x, block_log2), row(level, y, points.face, block_log2))
     }
 
     /// The texels whose centres are around positions.
@@ -339,10 +354,7 @@ impl Lookup<'_> {
         let y = W::subtract(level.y.positions(points.t), half_texel);
         let fraction = W::splat(255);
         let shares = [W::and(x, fraction), W::and(y, fraction)];
-        let (columns, rows) = match level.layout.known() {
-            Some(layout) => around(&Level { layout, ..*level }, whole(x), whole(y), points.face, 0),
-            None => around(level, whole(x), whole(y), points.face, self.block_log2()),
-        };
+        let (columns, rows) = around(level, whole(x), whole(y), points.face, self.block_log2());
         Neighbourhood { columns, rows, shares }
     }
 

@@ -32,24 +32,6 @@ impl Layout {
         Self { tiling, bits_log2: bits.max(1).ilog2(), micro_width_log2, micro_height_log2, row_bytes }
     }
 
-    /// The same arrangement, with constants that the compiler knows if it is that of most textures: T-format with 32 bits.
-    #[inline(always)]
-    pub(super) fn known(&self) -> Option<Self> {
-        const BITS_LOG2: u32 = 5;
-        const MICRO_TILE: (u32, u32) = match tiling::micro_tile_log2_px(1 << BITS_LOG2) {
-            Some(size) => size,
-            None => (0, 0),
-        };
-        let known = Self {
-            tiling: Tiling::TFormat,
-            bits_log2: BITS_LOG2,
-            micro_width_log2: MICRO_TILE.0,
-            micro_height_log2: MICRO_TILE.1,
-            row_bytes: self.row_bytes,
-        };
-        (self.tiling == Tiling::TFormat && self.bits_log2 == BITS_LOG2).then_some(known)
-    }
-
     /// Bytes before units of a row.
     #[inline(always)]
     fn bytes<W: Words>(&self, units: W) -> W {
@@ -166,7 +148,6 @@ mod tests {
             let (tile_width, tile_height) = tiling::tile_px(bits).unwrap();
             for width in [3 * tile_width, 2 * tile_width - 3, 1] {
                 let layout = Layout::new(tiling, width, bits);
-                assert_eq!(layout.known(), Some(layout).filter(|_| (tiling, bits) == (Tiling::TFormat, 32)));
                 for (x, y) in (0..2 * tile_height).flat_map(|y| (0..width + 8).step_by(LANES).map(move |x| (x, y))) {
                     let column = words(|i| x + i);
                     let row = Rows::new(&layout, words(|_| 0x1000), words(|_| y));

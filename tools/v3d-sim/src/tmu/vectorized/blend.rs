@@ -7,28 +7,21 @@ use crate::simd::words::Words;
 /// The lowest bytes of both halves.
 const FIELDS: u32 = 0x00ff_00ff;
 
-/// Red and blue.
+/// The channels of texels: red and blue, and green and alpha.
 #[inline(always)]
-fn even<W: Words>(words: W) -> W {
-    W::and(words, W::splat(FIELDS))
+fn channels<W: Words>(texels: W) -> [W; 2] {
+    [W::and(texels, W::splat(FIELDS)), W::shift_right_halves(texels, 8)]
 }
 
-/// Green and alpha.
+/// Blends two vectors of texels, whose channels become 256 times as large. The shares are the second ones', in both halves.
 #[inline(always)]
-fn odd<W: Words>(words: W) -> W {
-    even(W::shift_right(words, 8))
-}
-
-/// Blends fields, which become 256 times as large. The shares are the second ones', in both halves.
-#[inline(always)]
-fn mix<W: Words>(a: W, b: W, shares: W) -> W {
-    W::add_halves(W::shift_left(a, 8), W::multiply_halves(W::subtract_halves(b, a), shares))
-}
-
-/// The same number in both halves.
-#[inline(always)]
-fn in_both_halves<W: Words>(share: W) -> W {
-    W::or(share, W::shift_left(share, 16))
+fn mix<W: Words>(first: W, second: W, shares: W) -> [W; 2] {
+    let scaled = [W::shift_left_halves(first, 8), W::and(first, W::splat(!FIELDS))];
+    let ([first_even, first_odd], [second_even, second_odd]) = (channels(first), channels(second));
+    [
+        W::add_halves(scaled[0], W::multiply_halves(W::subtract_halves(second_even, first_even), shares)),
+        W::add_halves(scaled[1], W::multiply_halves(W::subtract_halves(second_odd, first_odd), shares)),
+    ]
 }
 
 /// Blends two vectors; the share is the second one's.
@@ -36,26 +29,17 @@ fn in_both_halves<W: Words>(share: W) -> W {
 pub(super) fn two<W: Words>(first: W, second: W, share: W) -> W {
     /// Half of what follows.
     const HALF: u32 = 0x0080_0080;
-    let shares = in_both_halves(share);
-    let even = W::add_halves(mix(even(first), even(second), shares), W::splat(HALF));
-    let odd = W::add_halves(mix(odd(first), odd(second), shares), W::splat(HALF));
-    W::or(W::and(W::shift_right(even, 8), W::splat(FIELDS)), W::and(odd, W::splat(!FIELDS)))
+    let [even, odd] = mix(first, second, W::lowest_twice(share));
+    let even = W::shift_right_halves(W::add_halves(even, W::splat(HALF)), 8);
+    W::or(even, W::and(W::add_halves(odd, W::splat(HALF)), W::splat(!FIELDS)))
 }
 
-/// Blends texels upper left, upper right, lower left, lower right; the shares are the right and the lower ones'.
+/// Blends texels upper left, upper right, lower left, lower right; the shares are the right and the lower ones', in both halves.
 #[inline(always)]
 pub(super) fn four<W: Words>(texels: [W; 4], share_x: W, share_y: W) -> W {
     let [upper_left, upper_right, lower_left, lower_right] = texels;
-    let shares = in_both_halves(share_x);
-    let even = W::weigh_halves(
-        mix(even(upper_left), even(upper_right), shares),
-        mix(even(lower_left), even(lower_right), shares),
-        share_y,
-    );
-    let odd = W::weigh_halves(
-        mix(odd(upper_left), odd(upper_right), shares),
-        mix(odd(lower_left), odd(lower_right), shares),
-        share_y,
-    );
-    W::or(even, W::shift_left(odd, 8))
+    let [upper_even, upper_odd] = mix(upper_left, upper_right, share_x);
+    let [lower_even, lower_odd] = mix(lower_left, lower_right, share_x);
+    let odd = W::weigh_halves(upper_odd, lower_odd, share_y);
+    W::or(W::weigh_halves(upper_even, lower_even, share_y), W::shift_left_halves(odd, 8))
 }

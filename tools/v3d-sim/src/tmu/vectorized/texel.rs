@@ -6,6 +6,7 @@ use crate::memory::Memory;
 use crate::qpu::lanes::{Lanes, Mask};
 use crate::simd::words::Words;
 use crate::tmu::{etc1, format};
+use std::sync::atomic::AtomicU32;
 use v3d_hw::texture::TextureType;
 
 /// The place of a texel, or the places of 16.
@@ -37,16 +38,66 @@ pub(super) fn read<W: Words, const N: usize>(
     Some(texels)
 }
 
+/// Reads texels of 16 or 32 bits by their numbers in memory; `None` if one is not in memory.
+#[inline(always)]
+pub(super) fn read_compact<W: Words, const N: usize>(
+    texture_type: TextureType,
+    words: &[AtomicU32],
+    numbers: [W; N],
+) -> Option<[W; N]> {
+    if matches!(texture_type, TextureType::Rgba8888 | TextureType::Rgba32R | TextureType::Rgbx8888) {
+        let mut texels = W::gather(words, numbers)?;
+        if texture_type == TextureType::Rgbx8888 {
+            for texels in &mut texels {
+                *texels = W::or(*texels, W::splat(format::OPAQUE));
+            }
+        }
+        return Some(texels);
+    }
+    let mut texels = numbers;
+    for texels in &mut texels {
+        *texels = W::shift_right(*texels, 1);
+    }
+    let mut texels = W::gather(words, texels)?;
+    for (texels, numbers) in texels.iter_mut().zip(numbers) {
+        let before = W::shift_left(W::and(numbers, W::splat(1)), 4);
+        *texels = colours(texture_type, W::shift_right_each(*texels, before))?;
+    }
+    Some(texels)
+}
+
 /// Texels in their words, as packed RGBA8888. `lower`: the other words of their blocks.
 #[inline(always)]
 fn in_colours<W: Words>(texture: &Prepared, layout: &Layout, places: &Places<W>, words: W, lower: W) -> Option<W> {
     // From the lowest bit on.
     let before = W::add(W::shift_left(W::and(places.offsets, W::splat(3)), 3), layout.bits(places.texels.0));
     let shifted = W::shift_right_each(words, before);
-    let opaque = W::splat(format::OPAQUE);
     Some(match texture.texture_type {
-        TextureType::Rgba8888 | TextureType::Rgba32R => words,
-        TextureType::Rgbx8888 => W::or(words, opaque),
+        TextureType::Yuyv422R => {
+            let (words, columns) = (W::store(words), W::store(places.texels.0));
+            W::load(&words.zip(columns, |word, column| format::yuyv(word, column & 1 == 1)))
+        }
+        TextureType::Etc1 => {
+            let (high, low) = (W::store(words), W::store(lower));
+            let (column, row) = (W::store(places.texels.0), W::store(places.texels.1));
+            let mut texels = Lanes::default();
+            for (i, texel) in texels.0.iter_mut().enumerate() {
+                let y = if texture.etc_flip { row.0[i] } else { !row.0[i] };
+                *texel = etc1::texel(high.0[i].swap_bytes(), low.0[i].swap_bytes(), column.0[i], y);
+            }
+            W::load(&texels)
+        }
+        texture_type => return colours(texture_type, shifted),
+    })
+}
+
+/// Texels in the lowest bits of words, as packed RGBA8888; `None` if more than a word is needed.
+#[inline(always)]
+fn colours<W: Words>(texture_type: TextureType, shifted: W) -> Option<W> {
+    let opaque = W::splat(format::OPAQUE);
+    Some(match texture_type {
+        TextureType::Rgba8888 | TextureType::Rgba32R => shifted,
+        TextureType::Rgbx8888 => W::or(shifted, opaque),
         TextureType::Rgb565 => rgb565(shifted),
         TextureType::Luminance => {
             let luminance = W::and(shifted, W::splat(0xff));
@@ -62,21 +113,11 @@ fn in_colours<W: Words>(texture: &Prepared, layout: &Layout, places: &Places<W>,
         TextureType::Bw1 => one_by_one(shifted, |texel| format::luminance_alpha(format::one_bit(texel), 0xff)),
         TextureType::A1 => one_by_one(shifted, |texel| u32::from(format::one_bit(texel)) << 24),
         TextureType::A4 => one_by_one(shifted, |texel| format::widen_4(texel as u16) << 24),
-        TextureType::Yuyv422R => {
-            let (words, columns) = (W::store(words), W::store(places.texels.0));
-            W::load(&words.zip(columns, |word, column| format::yuyv(word, column & 1 == 1)))
-        }
-        TextureType::Etc1 => {
-            let (high, low) = (W::store(words), W::store(lower));
-            let (column, row) = (W::store(places.texels.0), W::store(places.texels.1));
-            let mut texels = Lanes::default();
-            for (i, texel) in texels.0.iter_mut().enumerate() {
-                let y = if texture.etc_flip { row.0[i] } else { !row.0[i] };
-                *texel = etc1::texel(high.0[i].swap_bytes(), low.0[i].swap_bytes(), column.0[i], y);
-            }
-            W::load(&texels)
-        }
-        TextureType::S16F | TextureType::Rgba64 | TextureType::Reserved(_) => return None,
+        TextureType::Yuyv422R
+        | TextureType::Etc1
+        | TextureType::S16F
+        | TextureType::Rgba64
+        | TextureType::Reserved(_) => return None,
     })
 }
 
