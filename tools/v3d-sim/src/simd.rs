@@ -9,6 +9,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
+pub(crate) mod logarithm;
 pub(crate) mod vectors;
 pub(crate) mod words;
 

@@ -2,9 +2,9 @@
 
 #![allow(unsafe_code)]
 
-use super::SimdTask;
 use super::vectors::{Portable, SIGN, Vectors};
 use super::words::Words;
+use super::{SimdTask, logarithm};
 use crate::qpu::lanes::{Lanes, Mask};
 use std::arch::x86_64::*;
 use std::mem::transmute;
@@ -208,6 +208,42 @@ fn mix(a: __m256, b: __m256, share: __m256) -> __m256 {
     _mm256_blendv_ps(mixed, a, _mm256_cmp_ps::<_CMP_EQ_OQ>(share, _mm256_setzero_ps()))
 }
 
+/// As [`logarithm::log2`].
+#[target_feature(enable = "avx2")]
+pub(super) fn log2(values: __m128) -> __m128 {
+    let high_words = _mm256_set1_epi64x(-1 << 32);
+    let bits = _mm256_castpd_si256(_mm256_cvtps_pd(values));
+    // In the high words. The low ones have no part in it.
+    let roots = _mm256_set1_epi64x(i64::from(logarithm::ROOT_OF_HALF) << 32);
+    let exponents = _mm256_srai_epi32::<20>(_mm256_sub_epi32(bits, roots));
+    let rests = _mm256_sub_epi64(bits, _mm256_and_si256(_mm256_slli_epi32::<20>(exponents), high_words));
+    let rests = _mm256_castsi256_pd(rests);
+    let exponents = _mm256_permutevar8x32_epi32(exponents, _mm256_setr_epi32(1, 3, 5, 7, 0, 0, 0, 0));
+    let exponents = _mm256_cvtepi32_pd(_mm256_castsi256_si128(exponents));
+
+    let one = _mm256_set1_pd(1.0);
+    let z = _mm256_div_pd(_mm256_sub_pd(rests, one), _mm256_add_pd(rests, one));
+    let square = _mm256_mul_pd(z, z);
+    let fourth = _mm256_mul_pd(square, square);
+    let odd = _mm256_mul_pd(square, polynomial(fourth, &logarithm::ODD));
+    let sum = _mm256_add_pd(polynomial(fourth, &logarithm::EVEN), odd);
+    let scaled = _mm256_mul_pd(_mm256_mul_pd(_mm256_set1_pd(logarithm::SCALE), z), sum);
+    let logarithms = _mm256_cvtpd_ps(_mm256_add_pd(exponents, scaled));
+    let infinity = _mm_set1_ps(f32::INFINITY);
+    _mm_blendv_ps(logarithms, infinity, _mm_cmpeq_ps(values, infinity))
+}
+
+/// The sums of powers of `x` with these factors, of the highest power first.
+#[target_feature(enable = "avx2")]
+fn polynomial(x: __m256d, factors: &[f64]) -> __m256d {
+    let mut sum = _mm256_setzero_pd();
+    for (power, &factor) in factors.iter().enumerate() {
+        let factor = _mm256_set1_pd(factor);
+        sum = if power == 0 { factor } else { _mm256_add_pd(_mm256_mul_pd(sum, x), factor) };
+    }
+    sum
+}
+
 /// [`Words`] in two registers. Nothing but [`work`] can name it.
 #[derive(Clone, Copy)]
 pub(super) struct Avx2Words(Halves);
@@ -308,6 +344,7 @@ impl Words for Avx2Words {
         fn float_divide(x, y) = float!(_mm256_div_ps, x, y);
         fn float_min(x, y) = float!(_mm256_min_ps, x, y);
         fn float_max(x, y) = float!(_mm256_max_ps, x, y);
+        fn float_square_root(x) = _mm256_castps_si256(_mm256_sqrt_ps(_mm256_castsi256_ps(x)));
         fn float_floor(x) = _mm256_castps_si256(_mm256_floor_ps(_mm256_castsi256_ps(x)));
         fn to_integer(x) = _mm256_cvttps_epi32(_mm256_castsi256_ps(x));
         fn to_float(x) = _mm256_castps_si256(_mm256_cvtepi32_ps(x));
@@ -350,6 +387,20 @@ impl Words for Avx2Words {
     fn bits(held: Self) -> Mask {
         // SAFETY: as above.
         unsafe { signs(held.0) }
+    }
+
+    #[inline(always)]
+    fn logarithms_of_firsts(x: Self) -> Self {
+        // SAFETY: as above.
+        unsafe {
+            let [low, high] = x.0.map(|half| _mm256_castsi256_ps(half));
+            // Those of quads 0, 2, 1 and 3, each twice.
+            let firsts = _mm256_shuffle_ps::<0>(low, high);
+            let firsts = _mm256_permutevar8x32_ps(firsts, _mm256_setr_epi32(0, 4, 2, 6, 0, 0, 0, 0));
+            let logarithms = _mm256_castps128_ps256(log2(_mm256_castps256_ps128(firsts)));
+            let of_two = |quads| _mm256_castps_si256(_mm256_permutevar8x32_ps(logarithms, quads));
+            Self([of_two(_mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1)), of_two(_mm256_setr_epi32(2, 2, 2, 2, 3, 3, 3, 3))])
+        }
     }
 
     #[inline(always)]

@@ -181,6 +181,11 @@ fn gather_all<const N: usize>(words: &[AtomicU32], indices: &mut [Avx512Words; N
     true
 }
 
+/// The first elements of quads, in elements 0 to 3.
+const QUAD_FIRSTS: Lanes = Lanes([0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+/// The quad of each element.
+const QUADS: Lanes = Lanes([0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]);
+
 /// [`Words`] in a register. Nothing but [`work`] can name it.
 #[derive(Clone, Copy)]
 pub(super) struct Avx512Words(__m512i);
@@ -276,6 +281,7 @@ impl Words for Avx512Words {
         fn float_divide(x, y) = float!(_mm512_div_ps, x, y);
         fn float_min(x, y) = float!(_mm512_min_ps, x, y);
         fn float_max(x, y) = float!(_mm512_max_ps, x, y);
+        fn float_square_root(x) = _mm512_castps_si512(_mm512_sqrt_ps(_mm512_castsi512_ps(x)));
         fn float_floor(x) = _mm512_castps_si512(_mm512_roundscale_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(_mm512_castsi512_ps(x)));
         fn to_integer(x) = _mm512_cvttps_epi32(_mm512_castsi512_ps(x));
         fn to_float(x) = _mm512_castps_si512(_mm512_cvtepi32_ps(x));
@@ -338,6 +344,16 @@ impl Words for Avx512Words {
     fn keep(x: Self, held: Mask) -> Self {
         // SAFETY: as above.
         Self(unsafe { _mm512_maskz_mov_epi32(held, x.0) })
+    }
+
+    #[inline(always)]
+    fn logarithms_of_firsts(x: Self) -> Self {
+        // SAFETY: as above; the function needs AVX2, which every processor with AVX-512 has.
+        Self(unsafe {
+            let firsts = _mm512_permutexvar_ps(vector(&QUAD_FIRSTS), _mm512_castsi512_ps(x.0));
+            let logarithms = _mm512_castps128_ps512(super::avx2::log2(_mm512_castps512_ps128(firsts)));
+            _mm512_castps_si512(_mm512_permutexvar_ps(vector(&QUADS), logarithms))
+        })
     }
 
     #[inline(always)]

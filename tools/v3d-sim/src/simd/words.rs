@@ -4,6 +4,7 @@
 //!
 //! [`Vectors`](super::vectors::Vectors) works on the contents of QPU registers, which are in memory.
 
+use super::logarithm;
 use crate::qpu::lanes::{Lanes, Mask};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use v3d_hw::qpu::LANES;
@@ -87,6 +88,10 @@ pub trait Words: Copy {
     fn float_multiply(x: Self, y: Self) -> Self;
     /// Quotients.
     fn float_divide(x: Self, y: Self) -> Self;
+    /// Square roots.
+    fn float_square_root(x: Self) -> Self;
+    /// The [logarithm](super::logarithm::log2) of element 0 of each quad, in all of its elements; any value if that is not positive.
+    fn logarithms_of_firsts(x: Self) -> Self;
     /// The smaller of two floats; the second if one of them is NaN.
     fn float_min(x: Self, y: Self) -> Self;
     /// The greater of two floats; the second if one of them is NaN.
@@ -341,6 +346,20 @@ impl Words for PortableWords {
     }
 
     #[inline]
+    fn float_square_root(x: Self) -> Self {
+        each(|i| x.float(i).sqrt().to_bits())
+    }
+
+    #[inline]
+    fn logarithms_of_firsts(x: Self) -> Self {
+        let mut logarithms = Self([0; LANES]);
+        for (quad, logarithms) in logarithms.0.chunks_exact_mut(4).enumerate() {
+            logarithms.fill(logarithm::log2(x.float(4 * quad)).to_bits());
+        }
+        logarithms
+    }
+
+    #[inline]
     fn float_min(x: Self, y: Self) -> Self {
         x.zip_floats(y, |x, y| if x < y { x } else { y })
     }
@@ -514,6 +533,10 @@ mod tests {
             [W::float_add, W::float_subtract, W::float_multiply, W::float_divide, W::float_min, W::float_max]
                 .map(floats),
         );
+        let size = W::and(x, W::splat(0x7fff_ffff));
+        results.push(W::store(W::keep(W::float_square_root(size), W::float_at_least(size, size))));
+        let positive = W::float_greater(W::firsts(size), W::splat(0));
+        results.push(W::store(W::keep(W::logarithms_of_firsts(size), positive)));
         let gathered = W::gather(words, [share, W::shift_right(x, 24)]);
         (results, gathered.map(|gathered| gathered.map(W::store)))
     }

@@ -15,6 +15,7 @@
 //! textures that are not square, the 0.5 from six with cube maps. No test distinguishes sums from lengths in flat textures: all 503 of them give the
 //! same result. Software renderers, with which the captured jobs are compared, approximate lengths; sums would be off by up to half a level.
 
+use crate::simd::logarithm::log2;
 use v3d_hw::texture::{MagFilter, MinFilter};
 
 /// The levels to sample, and how.
@@ -55,21 +56,13 @@ pub(super) fn cube_change(directions: [[f32; 4]; 3], texels: f32) -> f32 {
     x.max(y)
 }
 
-/// The level of detail of a change in texels, without bias. A change of 0 gives a very small one.
+/// The level of detail of a change of 0.
+pub(super) const NO_CHANGE: f32 = -150.0;
+
+/// The level of detail of a change in texels, without bias.
 #[inline(always)]
 pub(super) fn level_of_detail(change: f32) -> f32 {
-    let [level] = levels_of_detail([change]);
-    level
-}
-
-/// The same for several quads.
-#[inline(always)]
-pub(super) fn levels_of_detail<const N: usize>(changes: [f32; N]) -> [f32; N] {
-    let mut levels = log2(changes);
-    for (level, change) in levels.iter_mut().zip(changes) {
-        *level = if change > 0.0 { *level } else { -150.0 };
-    }
-    levels
+    if change > 0.0 { log2(change) } else { NO_CHANGE }
 }
 
 /// The maximum level of detail at which a texture is magnified.
@@ -79,59 +72,6 @@ pub(super) fn magnified_up_to(mag: MagFilter, min: MinFilter) -> f32 {
         (MagFilter::Linear, MinFilter::NearMipNear | MinFilter::NearMipLin) => 0.5,
         _ => 0.0,
     }
-}
-
-/// The binary logarithms of positive numbers; not a library's, because libraries differ in their last bits. It loops over the numbers one operation at a time:
-/// the compiler makes vectors of that.
-#[inline(always)]
-fn log2<const N: usize>(values: [f32; N]) -> [f32; N] {
-    /// The factors of the even powers of `z^2` in the sum of `z^(2n) / (2n + 1)`, highest power first, and of the odd ones. The remainder is less than 1e-15.
-    const EVEN: [f64; 5] = [1.0 / 17.0, 1.0 / 13.0, 1.0 / 9.0, 1.0 / 5.0, 1.0];
-    const ODD: [f64; 4] = [1.0 / 15.0, 1.0 / 11.0, 1.0 / 7.0, 1.0 / 3.0];
-    /// The upper half of the root of 1/2.
-    const ROOT_OF_HALF: u32 = (std::f64::consts::FRAC_1_SQRT_2.to_bits() >> 32) as u32;
-    let (mut exponents, mut rests) = ([0.0; N], [0.0; N]);
-    for i in 0..N {
-        let bits = f64::from(values[i]).to_bits();
-        // The exponent that leaves a factor between the roots of 1/2 and of 2.
-        let exponent = ((bits >> 32) as u32).wrapping_sub(ROOT_OF_HALF) as i32 >> 20;
-        rests[i] = f64::from_bits(bits.wrapping_sub(u64::from(exponent as u32) << 52));
-        exponents[i] = f64::from(exponent);
-    }
-    // ln x = 2 artanh z = 2 (z + z^3 / 3 + z^5 / 5 + ...)
-    let z = each::<N>(|i| (rests[i] - 1.0) / (rests[i] + 1.0));
-    let square = each::<N>(|i| z[i] * z[i]);
-    let fourth = each::<N>(|i| square[i] * square[i]);
-    // Two sums, each of which has to wait for itself only.
-    let even = sum_of_powers(&fourth, EVEN);
-    let odd = sum_of_powers(&fourth, ODD);
-    let mut logarithms = [0.0; N];
-    for i in 0..N {
-        let sum = even[i] + square[i] * odd[i];
-        let logarithm = exponents[i] + 2.0 * std::f64::consts::LOG2_E * z[i] * sum;
-        logarithms[i] = if values[i] == f32::INFINITY { values[i] } else { logarithm as f32 };
-    }
-    logarithms
-}
-
-/// Polynomials with these factors, of the highest power first.
-#[inline(always)]
-fn sum_of_powers<const N: usize, const TERMS: usize>(x: &[f64; N], factors: [f64; TERMS]) -> [f64; N] {
-    let mut sums = [0.0; N];
-    for factor in factors {
-        sums = each::<N>(|i| sums[i] * x[i] + factor);
-    }
-    sums
-}
-
-/// Numbers by their index.
-#[inline(always)]
-fn each<const N: usize>(number: impl Fn(usize) -> f64) -> [f64; N] {
-    let mut numbers = [0.0; N];
-    for (i, place) in numbers.iter_mut().enumerate() {
-        *place = number(i);
-    }
-    numbers
 }
 
 /// Whether the filters depend on the level of detail.
@@ -212,24 +152,6 @@ mod tests {
                 && !linear(0.0, MagFilter::Nearest, MinFilter::LinMipNear)
         );
         assert_eq!(select(0.25, MagFilter::Linear, MinFilter::LinMipLin, 4).next_share, 64);
-    }
-
-    /// Against the host's, which is not exact to the last bit either, and exactly where the result is a whole number.
-    #[test]
-    fn logarithms_are_right_to_the_last_bit_but_one() {
-        for bits in (1..0x7f80_0000u32).step_by(1009) {
-            let value = f32::from_bits(bits);
-            let ([own], host) = (log2([value]), value.log2());
-            let difference = (own.to_bits() as i32 - host.to_bits() as i32).abs();
-            assert!(
-                difference <= 1 || own.abs() < 1e-6 && (own - host).abs() < 1e-12,
-                "{value:e}: {own} instead of {host}"
-            );
-        }
-        for exponent in -149..128 {
-            assert_eq!(log2([2f64.powi(exponent) as f32]), [exponent as f32]);
-        }
-        assert_eq!(log2([f32::INFINITY]), [f32::INFINITY]);
     }
 
     #[test]

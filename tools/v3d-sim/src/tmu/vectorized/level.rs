@@ -1,11 +1,10 @@
 //! The level that each element is sampled from, by the rules of [`lod`].
 
-use crate::qpu::lanes::{ALL, Lanes, Mask};
+use crate::qpu::lanes::{ALL, Mask};
 use crate::simd::vectors::SIGN;
 use crate::simd::words::Words;
 use crate::tmu::lod;
 use crate::tmu::texture::Texture;
-use v3d_hw::qpu::LANES;
 use v3d_hw::texture::{MagFilter, MinFilter};
 
 /// The filters of a texture.
@@ -85,25 +84,19 @@ impl Filters {
         if unbiased && W::bits(W::float_greater(changes, W::splat_float(1.0))) & FIRST_TWO == 0 {
             return Choice::magnified(self.mag);
         }
-        let changes = W::store(changes).to_f32();
-        let mut of_quads = [0.0; LANES / 4];
-        for (quad, greater) in of_quads.iter_mut().enumerate() {
-            *greater = changes[4 * quad].max(changes[4 * quad + 1]);
-        }
-        if is_square {
-            of_quads.iter_mut().for_each(|change| *change = change.sqrt());
-        }
-        self.minified(bias, &lod::levels_of_detail(of_quads))
+        // The greater one of both in element 0; the other if one of them is NaN.
+        let others = W::neighbours(changes);
+        let greater = W::select(changes, W::float_max(changes, others), W::float_at_least(others, others));
+        let no_change = W::splat_float(lod::NO_CHANGE);
+        let positive = W::float_greater(W::firsts(greater), W::splat(0));
+        let greater = if is_square { W::float_square_root(greater) } else { greater };
+        self.minified(bias, W::select(no_change, W::logarithms_of_firsts(greater), positive))
     }
 
     /// The same by the rules of [`lod::select`].
     #[inline(always)]
-    fn minified<W: Words>(&self, bias: W, automatic: &[f32; LANES / 4]) -> Choice<W> {
-        let mut of_quads = Lanes::default();
-        for (elements, automatic) in of_quads.0.chunks_exact_mut(4).zip(automatic) {
-            elements.fill(automatic.to_bits());
-        }
-        let detail = W::float_add(W::load(&of_quads), bias);
+    fn minified<W: Words>(&self, bias: W, automatic: W) -> Choice<W> {
+        let detail = W::float_add(automatic, bias);
         let last = W::splat_float(self.last_level as f32);
         let zero = W::splat(0);
         let (level, share) = match self.min {
