@@ -41,7 +41,7 @@ use crate::simd::{SimdDispatch, SimdTask};
 use texture::Texture;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::address_map::TmuCoordinate;
-use vectorized::{Prepared, Sampled};
+use vectorized::Prepared;
 
 /// Slots for coordinates in the request FIFO of a QPU [AG p.39].
 const REQUEST_SLOTS: u32 = 8;
@@ -87,6 +87,14 @@ pub(crate) struct Received {
     pub(crate) request_slots: u32,
 }
 
+/// The places of two results in the ring, from a number on.
+#[inline]
+fn two_results(ring: &mut [Received; KEPT_RESULTS], from: u32) -> Option<[&mut Lanes; 2]> {
+    let places = [from, from + 1].map(|place| place as usize % KEPT_RESULTS);
+    let [first, second] = ring.get_disjoint_mut(places).ok()?;
+    Some([&mut first.value, &mut second.value])
+}
+
 /// The place of a coordinate in [`Fifos::coordinates`].
 pub(crate) const fn place(coordinate: TmuCoordinate) -> usize {
     match coordinate {
@@ -101,25 +109,41 @@ pub(crate) const fn place(coordinate: TmuCoordinate) -> usize {
 #[derive(Clone, Debug)]
 struct KnownTexture {
     parameters: [u32; 4],
+    /// The number of writes that gave them; the others are 0.
+    writes: u32,
     texture: Texture,
     /// `None`: its lookups cannot be computed in vectors.
     prepared: Option<Prepared>,
 }
 
-/// Loads the words at each element's address, whose two lowest bits are ignored.
+impl KnownTexture {
+    /// Whether it is the texture of a lookup. Parameters are compared one by one, and only those that are given: they have just been stored that way, and
+    /// a load of several would have to wait for the stores.
+    #[inline]
+    fn is_of(&self, fifos: &Fifos) -> bool {
+        let given = fifos.parameters.iter().zip(&self.parameters).take(fifos.writes as usize);
+        self.writes == fifos.writes && given.fold(0, |different, (one, other)| different | one ^ other) == 0
+    }
+}
+
+/// Loads the words at each element's address, whose two lowest bits are ignored; `false` if one is not in memory.
 struct Gather<'a> {
     addresses: &'a Lanes,
     memory: Memory<'a>,
+    result: &'a mut Lanes,
 }
 
 impl SimdTask for Gather<'_> {
-    type Output = Option<Lanes>;
+    type Output = bool;
 
     #[inline(always)]
-    fn run<V: Vectors>(self) -> Self::Output {
+    fn run<V: Vectors>(self) -> bool {
         let numbers = self.addresses.map(|address| BusAddr(address).offset() / 4);
-        let [words] = V::Words::gather(self.memory.words(), [V::Words::load(&numbers)])?;
-        Some(V::Words::store(words))
+        let gathered = V::Words::gather(self.memory.words(), [V::Words::load(&numbers)]);
+        if let Some([words]) = gathered {
+            *self.result = V::Words::store(words);
+        }
+        gathered.is_some()
     }
 }
 
@@ -199,28 +223,45 @@ impl Tmu {
         let direct = !self.needs_uniform(coordinate);
         let fifos = &mut self.fifos;
         let place = place(coordinate);
-        fifos.coordinates[place] = *value;
+        let starts = coordinate == TmuCoordinate::S;
+        if !starts {
+            fifos.coordinates[place] = *value;
+        }
         let twice = fifos.written >> place & 1 == 1;
         fifos.written |= 1 << place;
         if twice {
             return Err(TmuFault::CoordinateTwice(coordinate));
         }
-        if let Some(parameter) = fifos.parameters.get_mut(fifos.writes as usize) {
+        let writes = fifos.writes;
+        if let Some(parameter) = fifos.parameters.get_mut(writes as usize) {
             *parameter = uniform;
         }
-        fifos.writes += 1;
-        if coordinate != TmuCoordinate::S {
+        let slots = writes + 1;
+        fifos.writes = slots;
+        if !starts {
             return Ok(());
         }
-        let slots = self.fifos.writes;
-        let in_vectors = if direct { self.gather(memory) } else { self.sample_in_vectors(memory) };
-        if let Some(Sampled { result, second }) = in_vectors {
+        let in_vectors = match direct {
+            // There is no place for two results.
+            _ if self.fifos.count + 2 > KEPT_RESULTS as u32 => None,
+            true => self.gather(value, memory),
+            false => self.sample_in_vectors(value, memory),
+        };
+        if let Some(entries) = in_vectors {
             self.fifos.clear_request();
-            return self.receive(slots, &result, second.as_ref());
+            return self.fifos.receive(slots, entries);
         }
-        let LookedUp { result, second, fault } = if direct { self.read_words(memory) } else { self.sample(memory) };
+        let LookedUp { result, second, fault } =
+            if direct { self.read_words(value, memory) } else { self.sample(value, memory) };
         self.fifos.clear_request();
-        let received = self.receive(slots, &result, second.as_ref());
+        let results = [Some(result), second];
+        let entries = results.iter().flatten().count() as u32;
+        if self.fifos.count + entries <= KEPT_RESULTS as u32 {
+            for (place, result) in self.fifos.next_results().into_iter().flatten().zip(results) {
+                *place = result.unwrap_or(*place);
+            }
+        }
+        let received = self.fifos.receive(slots, entries);
         fault.map_or(received, Err)
     }
 
@@ -256,30 +297,11 @@ impl Tmu {
         Ok(value)
     }
 
-    #[inline]
-    fn receive(&mut self, slots: u32, result: &Lanes, second: Option<&Lanes>) -> Result<(), TmuFault> {
-        let fifos = &mut self.fifos;
-        let entries = 1 + u32::from(second.is_some());
-        let in_use = fifos.request_slots + slots;
-        if fifos.count + entries > KEPT_RESULTS as u32 {
-            return Err(TmuFault::FifoOverflow { used: in_use, slots: REQUEST_SLOTS });
-        }
-        if second.is_some() {
-            fifos.push(result, 0);
-        }
-        fifos.push(second.unwrap_or(result), slots);
-        fifos.request_slots = in_use;
-        if in_use > REQUEST_SLOTS || fifos.count > RECEIVE_SLOTS {
-            return Err(TmuFault::FifoOverflow { used: in_use.max(fifos.count), slots: REQUEST_SLOTS });
-        }
-        Ok(())
-    }
-
     /// Memory lookup: each element's `s` is an address, whose two lowest bits are ignored.
-    fn read_words(&mut self, memory: Memory<'_>) -> LookedUp {
+    fn read_words(&mut self, addresses: &Lanes, memory: Memory<'_>) -> LookedUp {
         self.quads += WORD_QUADS;
         let mut looked_up = LookedUp::default();
-        for (word, &address) in looked_up.result.0.iter_mut().zip(&self.fifos.coordinates[0].0) {
+        for (word, &address) in looked_up.result.0.iter_mut().zip(&addresses.0) {
             match memory.word(BusAddr(address)) {
                 Ok(value) => *word = value,
                 Err(error) => looked_up.fault = looked_up.fault.or(Some(error.into())),
@@ -288,35 +310,40 @@ impl Tmu {
         looked_up
     }
 
-    /// The same if all of the words are in memory.
-    fn gather(&mut self, memory: Memory<'_>) -> Option<Sampled> {
-        let result = self.simd.run(Gather { addresses: &self.fifos.coordinates[0], memory })?;
-        self.quads += WORD_QUADS;
-        Some(Sampled { result, second: None })
+    /// The same if all of the words are in memory. Like the next one, it stores the results and returns their number.
+    fn gather(&mut self, addresses: &Lanes, memory: Memory<'_>) -> Option<u32> {
+        let [result, _] = self.fifos.next_results()?;
+        let in_memory = self.simd.run(Gather { addresses, memory, result });
+        self.quads += if in_memory { WORD_QUADS } else { 0 };
+        in_memory.then_some(1)
     }
 
     /// Looks up a texture in vectors, if possible.
-    fn sample_in_vectors(&mut self, memory: Memory<'_>) -> Option<Sampled> {
-        let parameters = self.fifos.parameters;
-        if self.textures.get(self.latest).is_none_or(|texture| texture.parameters != parameters) {
-            self.find_texture(parameters)?;
+    ///
+    /// Coordinates and results are not copied: copies in parts of a vector would delay its loads.
+    fn sample_in_vectors(&mut self, s: &Lanes, memory: Memory<'_>) -> Option<u32> {
+        if self.textures.get(self.latest).is_none_or(|texture| !texture.is_of(&self.fifos)) {
+            self.find_texture()?;
         }
-        let coordinates = self.fifos.coordinates.each_ref();
-        let result = self.textures.get(self.latest)?.prepared.as_ref()?.sample(self.simd, memory, coordinates)?;
+        let texture = self.textures.get(self.latest)?.prepared.as_ref()?;
+        let [_, t, r, b] = &self.fifos.coordinates;
+        let results = two_results(&mut self.fifos.received, self.fifos.first + self.fifos.count)?;
+        let entries = texture.sample(self.simd, memory, [s, t, r, b], results)?;
         self.quads += TEXTURE_QUADS;
-        Some(result)
+        Some(entries)
     }
 
     /// Makes the texture of some parameters the latest one.
     #[cold]
-    fn find_texture(&mut self, parameters: [u32; 4]) -> Option<()> {
-        if let Some(known) = self.textures.iter().position(|texture| texture.parameters == parameters) {
+    fn find_texture(&mut self) -> Option<()> {
+        let Fifos { parameters, writes, .. } = self.fifos;
+        if let Some(known) = self.textures.iter().position(|texture| texture.is_of(&self.fifos)) {
             self.latest = known;
             return Some(());
         }
         let texture = Texture::decode(parameters).ok()?;
         let prepared = Prepared::new(&texture);
-        let texture = KnownTexture { parameters, texture, prepared };
+        let texture = KnownTexture { parameters, writes, texture, prepared };
         if self.textures.len() < KEPT_TEXTURES {
             self.latest = self.textures.len();
             self.textures.push(texture);
@@ -329,10 +356,10 @@ impl Tmu {
 
     /// Looks up a texture element by element.
     #[cold]
-    fn sample(&mut self, memory: Memory<'_>) -> LookedUp {
+    fn sample(&mut self, s: &Lanes, memory: Memory<'_>) -> LookedUp {
         self.quads += TEXTURE_QUADS;
-        let Fifos { coordinates, parameters, .. } = &self.fifos;
-        let coordinates = coordinates.each_ref();
+        let Fifos { coordinates: [_, t, r, b], parameters, .. } = &self.fifos;
+        let coordinates = [s, t, r, b];
         if let Some(known) = self.textures.get(self.latest).filter(|known| known.parameters == *parameters) {
             return filter::sample(&known.texture, memory, coordinates);
         }
@@ -359,12 +386,29 @@ impl Default for Fifos {
 }
 
 impl Fifos {
+    /// The places of the next two results.
     #[inline]
-    fn push(&mut self, value: &Lanes, request_slots: u32) {
-        let entry = &mut self.received[(self.first + self.count) as usize % KEPT_RESULTS];
-        entry.value = *value;
-        entry.request_slots = request_slots;
-        self.count += 1;
+    fn next_results(&mut self) -> Option<[&mut Lanes; 2]> {
+        two_results(&mut self.received, self.first + self.count)
+    }
+
+    /// Receives the results of a lookup, one or two, which are in place; they are dropped if the ring is full.
+    #[inline]
+    fn receive(&mut self, slots: u32, entries: u32) -> Result<(), TmuFault> {
+        let in_use = self.request_slots + slots;
+        if self.count + entries > KEPT_RESULTS as u32 {
+            return Err(TmuFault::FifoOverflow { used: in_use, slots: REQUEST_SLOTS });
+        }
+        for entry in 1..=entries {
+            let place = (self.first + self.count) as usize % KEPT_RESULTS;
+            self.received[place].request_slots = if entry == entries { slots } else { 0 };
+            self.count += 1;
+        }
+        self.request_slots = in_use;
+        if in_use > REQUEST_SLOTS || self.count > RECEIVE_SLOTS {
+            return Err(TmuFault::FifoOverflow { used: in_use.max(self.count), slots: REQUEST_SLOTS });
+        }
+        Ok(())
     }
 
     /// A new lookup begins.

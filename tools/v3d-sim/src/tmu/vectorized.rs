@@ -30,6 +30,7 @@ use address::{Layout, Rows};
 use axis::{Axis, Texels};
 use compact::{Around, Compact};
 use level::{Changes, Choice};
+use std::sync::atomic::AtomicU32;
 use texel::Places;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::LANES;
@@ -102,33 +103,39 @@ impl Prepared {
         })
     }
 
-    /// Looks up a vector of coordinates s, t, r and b; `None` if that is left to the reference.
+    /// Looks up a vector of coordinates s, t, r and b; returns the number of results, two for RGBA64. `None` if that is left to the reference: then the results
+    /// are undefined.
     #[inline]
-    pub(super) fn sample(&self, simd: SimdDispatch, memory: Memory<'_>, coordinates: [&Lanes; 4]) -> Option<Sampled> {
-        simd.run(Lookup { texture: self, memory, coordinates })
+    pub(super) fn sample(
+        &self,
+        simd: SimdDispatch,
+        memory: Memory<'_>,
+        coordinates: [&Lanes; 4],
+        results: [&mut Lanes; 2],
+    ) -> Option<u32> {
+        simd.run(Work { lookup: Lookup { texture: self, words: memory.words(), coordinates }, results })
     }
-}
-
-/// The result of a lookup.
-pub(super) struct Sampled {
-    pub(super) result: Lanes,
-    /// The blue and alpha halves of RGBA64.
-    pub(super) second: Option<Lanes>,
 }
 
 /// A lookup.
 struct Lookup<'a> {
     texture: &'a Prepared,
-    memory: Memory<'a>,
+    words: &'a [AtomicU32],
     coordinates: [&'a Lanes; 4],
 }
 
-impl SimdTask for Lookup<'_> {
-    type Output = Option<Sampled>;
+/// A lookup, and where its results go.
+struct Work<'a> {
+    lookup: Lookup<'a>,
+    results: [&'a mut Lanes; 2],
+}
+
+impl SimdTask for Work<'_> {
+    type Output = Option<u32>;
 
     #[inline(always)]
-    fn run<V: Vectors>(self) -> Option<Sampled> {
-        self.sample::<V::Words>()
+    fn run<V: Vectors>(self) -> Option<u32> {
+        self.lookup.sample::<V::Words>(self.results)
     }
 }
 
@@ -207,7 +214,7 @@ fn row<W: Words>(level: &Level, position: W, face: W, block_log2: u32) -> Row<W>
 /// What works on vectors of the host is in functions that are inlined: a closure would be compiled without them.
 impl Lookup<'_> {
     #[inline(always)]
-    fn sample<W: Words>(&self) -> Option<Sampled> {
+    fn sample<W: Words>(&self, results: [&mut Lanes; 2]) -> Option<u32> {
         let texture = self.texture;
         let [s, t, r, b] = self.coordinates;
         let (s, t, r, b) = (W::load(s), W::load(t), W::load(r), W::load(b));
@@ -223,14 +230,16 @@ impl Lookup<'_> {
             Some(stride) => face_points(s, t, r, stride)?,
         };
         if format::has_halves(texture.texture_type) {
-            return self.halves(&points, &choice);
+            return self.halves(&points, &choice, results);
         }
-        Some(Sampled { result: self.blend_levels(&points, &choice, border)?, second: None })
+        let [result, _] = results;
+        *result = W::store(self.blend_levels(&points, &choice, border)?);
+        Some(1)
     }
 
     /// Samples 16-bit floats, all elements from one level.
     #[inline(always)]
-    fn halves<W: Words>(&self, points: &Points<W>, choice: &Choice<W>) -> Option<Sampled> {
+    fn halves<W: Words>(&self, points: &Points<W>, choice: &Choice<W>, results: [&mut Lanes; 2]) -> Option<u32> {
         let Prepared { texture_type, levels, .. } = self.texture;
         if !choice.uniform || choice.shared != 0 {
             return None;
@@ -239,15 +248,18 @@ impl Lookup<'_> {
         let level = levels.get(level as usize)?;
         let halves = if linear == 0 {
             let (column, row) = self.nearest(level, points);
-            let [texels] = halves::read(*texture_type, self.memory, &places([(&column, &row)]))?;
+            let [texels] = halves::read(*texture_type, self.words, &places([(&column, &row)]))?;
             halves::unchanged(texels)?
         } else {
             let around = self.neighbourhood(level, points);
             let [x, y] = around.shares;
-            halves::blend(halves::read(*texture_type, self.memory, &places(around.texels()))?, x, y)?
+            halves::blend(halves::read(*texture_type, self.words, &places(around.texels()))?, x, y)?
         };
-        let [result, second] = halves;
-        Some(Sampled { result, second: (*texture_type == TextureType::Rgba64).then_some(second) })
+        let entries = if *texture_type == TextureType::Rgba64 { 2 } else { 1 };
+        for (result, halves) in results.into_iter().zip(halves).take(entries) {
+            *result = W::store(halves);
+        }
+        Some(entries as u32)
     }
 
     /// The changes of coordinates in texels of level 0.
@@ -275,7 +287,7 @@ impl Lookup<'_> {
 
     /// Samples each element from its level, and blends it with the next one if that has a share.
     #[inline(always)]
-    fn blend_levels<W: Words>(&self, points: &Points<W>, choice: &Choice<W>, border: u32) -> Option<Lanes> {
+    fn blend_levels<W: Words>(&self, points: &Points<W>, choice: &Choice<W>, border: u32) -> Option<W> {
         let (levels, linear) = (W::store(choice.level), W::store(choice.linear));
         let mut result = W::splat(0);
         for next in 0..2 {
@@ -306,7 +318,7 @@ impl Lookup<'_> {
                 result = blend::two(result, sampled, choice.next_share);
             }
         }
-        Some(W::store(result))
+        Some(result)
     }
 
     /// The texels of a level, blended or not. `needed`: the elements that must be in memory.
@@ -327,7 +339,7 @@ impl Lookup<'_> {
     /// The same by [`compact`]; `None` if that is not possible.
     #[inline(always)]
     fn compact_level<W: Words>(&self, level: &Level, linear: bool, points: &Points<W>) -> Option<W> {
-        let (texture_type, words) = (self.texture.texture_type, self.memory.words());
+        let (texture_type, words) = (self.texture.texture_type, self.words);
         let compact = level.compact.as_ref()?;
         if !linear {
             let [texels] = texel::read_compact(texture_type, words, [compact.nearest(points)])?;
@@ -374,7 +386,7 @@ impl Lookup<'_> {
         needed: Mask,
     ) -> Option<[W; N]> {
         let read = places(around);
-        let mut texels = texel::read(self.texture, &level.layout, self.memory, &read, needed)?;
+        let mut texels = texel::read(self.texture, &level.layout, self.words, &read, needed)?;
         if self.texture.border {
             for (texels, (column, row)) in texels.iter_mut().zip(around) {
                 if let Some(outside) = column.texels.outside {

@@ -3,10 +3,10 @@
 //! A word holds two channels. Lookups for which that module reports a fault, and texels that are infinite or NaN and blended, are left to it.
 
 use super::texel::{Places, fetch};
-use crate::memory::Memory;
-use crate::qpu::lanes::{ALL, Lanes};
+use crate::qpu::lanes::ALL;
 use crate::simd::vectors::SIGN;
 use crate::simd::words::Words;
+use std::sync::atomic::AtomicU32;
 use v3d_hw::texture::TextureType;
 
 /// The bits of a half without its sign, and of an infinite one.
@@ -27,10 +27,10 @@ pub(super) type Pairs<W> = [W; 2];
 #[inline(always)]
 pub(super) fn read<W: Words, const N: usize>(
     texture_type: TextureType,
-    memory: Memory<'_>,
+    words: &[AtomicU32],
     places: &[Places<W>; N],
 ) -> Option<[Pairs<W>; N]> {
-    let first = fetch(memory, places, 0, ALL)?;
+    let first = fetch(words, places, 0, ALL)?;
     let mut texels = [[W::splat(0); 2]; N];
     if texture_type == TextureType::S16F {
         for ((texel, word), places) in texels.iter_mut().zip(first).zip(places) {
@@ -39,7 +39,7 @@ pub(super) fn read<W: Words, const N: usize>(
         }
         return Some(texels);
     }
-    let second = fetch(memory, places, 1, ALL)?;
+    let second = fetch(words, places, 1, ALL)?;
     for ((texel, first), second) in texels.iter_mut().zip(first).zip(second) {
         *texel = [first, second];
     }
@@ -48,7 +48,7 @@ pub(super) fn read<W: Words, const N: usize>(
 
 /// Texels as they are; `None` if one is NaN, of which only the sign would stay.
 #[inline(always)]
-pub(super) fn unchanged<W: Words>(texels: Pairs<W>) -> Option<[Lanes; 2]> {
+pub(super) fn unchanged<W: Words>(texels: Pairs<W>) -> Option<Pairs<W>> {
     let mut greatest = W::splat(0);
     for pair in texels {
         for half in halves(pair) {
@@ -56,20 +56,20 @@ pub(super) fn unchanged<W: Words>(texels: Pairs<W>) -> Option<[Lanes; 2]> {
         }
     }
     let has_nan = W::bits(W::greater(greatest, W::splat(INFINITY))) != 0;
-    (!has_nan).then_some(texels.map(W::store))
+    (!has_nan).then_some(texels)
 }
 
 /// Blends texels upper left, upper right, lower left, lower right; the shares, in 1/256, are the right and the lower ones'.
 #[inline(always)]
-pub(super) fn blend<W: Words>(texels: [Pairs<W>; 4], share_x: W, share_y: W) -> Option<[Lanes; 2]> {
+pub(super) fn blend<W: Words>(texels: [Pairs<W>; 4], share_x: W, share_y: W) -> Option<Pairs<W>> {
     let scale = W::splat_float(1.0 / 256.0);
     let right = W::float_multiply(W::to_float(share_x), scale);
     let lower = W::float_multiply(W::to_float(share_y), scale);
-    let mut blended = [Lanes::default(); 2];
+    let mut blended = [W::splat(0); 2];
     for (pair, blended) in blended.iter_mut().enumerate() {
         let [p, q, r, s] = &texels;
         if let Some(of_pair) = W::blend_float_halves([p[pair], q[pair], r[pair], s[pair]], share_x, share_y) {
-            *blended = W::store(of_pair);
+            *blended = of_pair;
             continue;
         }
         let mut of_pair = W::splat(0);
@@ -83,7 +83,7 @@ pub(super) fn blend<W: Words>(texels: [Pairs<W>; 4], share_x: W, share_y: W) -> 
             let mixed = from_float(mix(upper, mix(lower_left, lower_right, right), lower));
             of_pair = W::or(of_pair, if half == 0 { mixed } else { W::shift_left(mixed, 16) });
         }
-        *blended = W::store(of_pair);
+        *blended = of_pair;
     }
     Some(blended)
 }
@@ -134,6 +134,7 @@ fn from_float<W: Words>(floats: W) -> W {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::qpu::lanes::Lanes;
     use crate::random::Random;
     use crate::simd::vectors::Vectors;
     use crate::simd::{SimdDispatch, SimdLevel, SimdTask};
@@ -155,7 +156,8 @@ mod tests {
             for (words, texel) in words.iter_mut().zip(texels) {
                 *words = [V::Words::load(&texel[0]), V::Words::load(&texel[1])];
             }
-            blend(words, V::Words::load(x), V::Words::load(y))
+            let [first, second] = blend(words, V::Words::load(x), V::Words::load(y))?;
+            Some([V::Words::store(first), V::Words::store(second)])
         }
     }
 

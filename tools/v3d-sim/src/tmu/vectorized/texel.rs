@@ -2,7 +2,6 @@
 
 use super::Prepared;
 use super::address::Layout;
-use crate::memory::Memory;
 use crate::qpu::lanes::{Lanes, Mask};
 use crate::simd::words::Words;
 use crate::tmu::{etc1, format};
@@ -23,15 +22,15 @@ pub(super) struct Places<W> {
 pub(super) fn read<W: Words, const N: usize>(
     texture: &Prepared,
     layout: &Layout,
-    memory: Memory<'_>,
+    words: &[AtomicU32],
     places: &[Places<W>; N],
     needed: Mask,
 ) -> Option<[W; N]> {
-    let mut texels = fetch(memory, places, 0, needed)?;
+    let mut texels = fetch(words, places, 0, needed)?;
     if matches!(texture.texture_type, TextureType::Rgba8888 | TextureType::Rgba32R) {
         return Some(texels);
     }
-    let lower = if texture.texture_type == TextureType::Etc1 { fetch(memory, places, 1, needed)? } else { texels };
+    let lower = if texture.texture_type == TextureType::Etc1 { fetch(words, places, 1, needed)? } else { texels };
     for ((texels, places), lower) in texels.iter_mut().zip(places).zip(lower) {
         *texels = in_colours(texture, layout, places, *texels, lower)?;
     }
@@ -145,7 +144,7 @@ fn channel<W: Words>(texels: W, mask: u32, left: u32, right: u32) -> W {
 /// Words of texels, by their number from that with the texel's start on; `None` if one that is needed is outside of memory.
 #[inline(always)]
 pub(super) fn fetch<W: Words, const N: usize>(
-    memory: Memory<'_>,
+    words: &[AtomicU32],
     places: &[Places<W>; N],
     word: u32,
     needed: Mask,
@@ -154,7 +153,7 @@ pub(super) fn fetch<W: Words, const N: usize>(
     for (numbers, places) in numbers.iter_mut().zip(places) {
         *numbers = W::shift_right(W::add(places.offsets, W::splat(4 * word)), 2);
     }
-    if let Some(words) = W::gather(memory.words(), numbers) {
+    if let Some(words) = W::gather(words, numbers) {
         return Some(words);
     }
     let mut kept = Lanes::default();
@@ -164,5 +163,5 @@ pub(super) fn fetch<W: Words, const N: usize>(
     for numbers in &mut numbers {
         *numbers = W::and(*numbers, W::load(&kept));
     }
-    W::gather(memory.words(), numbers)
+    W::gather(words, numbers)
 }
