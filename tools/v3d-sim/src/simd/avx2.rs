@@ -159,9 +159,40 @@ fn gather_all<const N: usize>(words: &[AtomicU32], indices: &mut [Avx2Words; N])
     true
 }
 
+/// As [`Words::gather_pairs`].
+#[target_feature(enable = "avx2")]
+fn gather_pairs<const N: usize>(words: &[AtomicU32], numbers: [Avx2Words; N]) -> Option<[[Avx2Words; 2]; N]> {
+    let pairs = i32::try_from(words.len() / 2).unwrap_or(i32::MAX);
+    let mut greatest = _mm256_setzero_si256();
+    for Avx2Words([low, high]) in &numbers {
+        greatest = _mm256_max_epu32(greatest, _mm256_max_epu32(*low, *high));
+    }
+    let beyond = _mm256_cmpeq_epi32(_mm256_max_epu32(greatest, _mm256_set1_epi32(pairs)), greatest);
+    if _mm256_testz_si256(beyond, beyond) == 0 {
+        return None;
+    }
+    let start = words.as_ptr().cast::<i64>();
+    let mut gathered = [[Avx2Words([_mm256_setzero_si256(); 2]); 2]; N];
+    for (gathered, Avx2Words(halves)) in gathered.iter_mut().zip(numbers) {
+        for (part, numbers) in halves.into_iter().enumerate() {
+            let (low, high) = (_mm256_castsi256_si128(numbers), _mm256_extracti128_si256::<1>(numbers));
+            // SAFETY: all pairs are among the words, and their numbers are less than 2^31. Each word is read at once, as in `gather_all`; a pair need not be.
+            let (low, high) =
+                unsafe { (_mm256_i32gather_epi64::<8>(start, low), _mm256_i32gather_epi64::<8>(start, high)) };
+            // The firsts and the seconds of pairs 0, 1, 4, 5, 2, 3, 6 and 7.
+            let (low, high) = (_mm256_castsi256_ps(low), _mm256_castsi256_ps(high));
+            let (firsts, seconds) = (_mm256_shuffle_ps::<0x88>(low, high), _mm256_shuffle_ps::<0xdd>(low, high));
+            for (gathered, words) in gathered.iter_mut().zip([firsts, seconds]) {
+                gathered.0[part] = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_castps_si256(words));
+            }
+        }
+    }
+    Some(gathered)
+}
+
 /// As [`Words::blend_float_halves`]. The two floats of a word stay side by side.
 #[target_feature(enable = "avx2,f16c")]
-pub(super) fn blend_float_halves(texels: [Halves; 4], share_x: Halves, share_y: Halves) -> Option<Halves> {
+fn blend_float_halves(texels: [Halves; 4], share_x: Halves, share_y: Halves) -> Option<Halves> {
     let (greatest, minus_zero) = (_mm256_set1_epi16(0x7bff), _mm256_set1_epi16(i16::MIN));
     let mut unusual = _mm256_setzero_si256();
     for word in texels.as_flattened() {
@@ -407,6 +438,12 @@ impl Words for Avx2Words {
     fn blend_float_halves([p, q, r, s]: [Self; 4], share_x: Self, share_y: Self) -> Option<Self> {
         // SAFETY: as above, with F16C, which comes with AVX2.
         unsafe { blend_float_halves([p.0, q.0, r.0, s.0], share_x.0, share_y.0) }.map(Self)
+    }
+
+    #[inline(always)]
+    fn gather_pairs<const N: usize>(words: &[AtomicU32], numbers: [Self; N]) -> Option<[[Self; 2]; N]> {
+        // SAFETY: as above.
+        unsafe { gather_pairs(words, numbers) }
     }
 
     #[inline(always)]

@@ -181,6 +181,72 @@ fn gather_all<const N: usize>(words: &[AtomicU32], indices: &mut [Avx512Words; N
     true
 }
 
+/// As [`Words::gather_pairs`].
+#[target_feature(enable = "avx512f")]
+fn gather_pairs<const N: usize>(words: &[AtomicU32], numbers: [Avx512Words; N]) -> Option<[[Avx512Words; 2]; N]> {
+    let pairs = (words.len() / 2).min(i32::MAX as usize) as u32;
+    let mut greatest = splat(0);
+    for numbers in &numbers {
+        greatest = _mm512_max_epu32(greatest, numbers.0);
+    }
+    if _mm512_cmplt_epu32_mask(greatest, splat(pairs)) != ALL {
+        return None;
+    }
+    let start = words.as_ptr().cast::<i64>();
+    let mut gathered = [[Avx512Words(splat(0)); 2]; N];
+    for (gathered, numbers) in gathered.iter_mut().zip(numbers) {
+        let [low, high] = two(numbers.0);
+        // SAFETY: all pairs are among the words, and their numbers are less than 2^31. Each word is read at once, as in `gather_all`; a pair need not be.
+        let (low, high) =
+            unsafe { (_mm512_i32gather_epi64::<8>(low, start), _mm512_i32gather_epi64::<8>(high, start)) };
+        *gathered =
+            [EVEN_WORDS, ODD_WORDS].map(|places| Avx512Words(_mm512_permutex2var_epi32(low, vector(&places), high)));
+    }
+    Some(gathered)
+}
+
+/// As [`Words::blend_float_halves`]. The two floats of a word stay side by side.
+#[target_feature(enable = "avx512f,avx512bw")]
+fn blend_float_halves(texels: [__m512i; 4], share_x: __m512i, share_y: __m512i) -> Option<__m512i> {
+    let (greatest, minus_zero) = (splat(0x7bff_7bff), splat(0x8000_8000));
+    let mut unusual = 0;
+    for words in texels {
+        unusual |= _mm512_mask_cmpneq_epu16_mask(_mm512_cmpgt_epu16_mask(words, greatest), words, minus_zero);
+    }
+    if unusual != 0 {
+        return None;
+    }
+    let texels = texels.map(two);
+    let mut blended = [_mm256_setzero_si256(); 2];
+    for ((part, blended), twice) in blended.iter_mut().enumerate().zip([LOW_WORDS_TWICE, HIGH_WORDS_TWICE]) {
+        let [upper_left, upper_right, lower_left, lower_right] = texels.map(|words| _mm512_cvtph_ps(words[part]));
+        let [right, lower] = [share_x, share_y].map(|shares| {
+            let shares = _mm512_cvtepi32_ps(_mm512_permutexvar_epi32(vector(&twice), shares));
+            _mm512_mul_ps(shares, _mm512_set1_ps(1.0 / 256.0))
+        });
+        let upper = mix(upper_left, upper_right, right);
+        let mixed = mix(upper, mix(lower_left, lower_right, right), lower);
+        *blended = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(mixed);
+    }
+    let [low, high] = blended;
+    Some(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high))
+}
+
+/// `a` and `b` by the share of `b`. With a share of 0 it is `a`, to its sign.
+#[target_feature(enable = "avx512f")]
+fn mix(a: __m512, b: __m512, share: __m512) -> __m512 {
+    let rest = _mm512_sub_ps(_mm512_set1_ps(1.0), share);
+    let shared = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(share, _mm512_setzero_ps());
+    _mm512_mask_add_ps(a, shared, _mm512_mul_ps(a, rest), _mm512_mul_ps(b, share))
+}
+
+/// The even words of two vectors, and the odd ones.
+const EVEN_WORDS: Lanes = Lanes([0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30]);
+const ODD_WORDS: Lanes = Lanes([1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31]);
+/// Words 0 to 7 twice, and words 8 to 15.
+const LOW_WORDS_TWICE: Lanes = Lanes([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7]);
+const HIGH_WORDS_TWICE: Lanes = Lanes([8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15]);
+
 /// The first elements of quads, in elements 0 to 3.
 const QUAD_FIRSTS: Lanes = Lanes([0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 /// The quad of each element.
@@ -358,11 +424,14 @@ impl Words for Avx512Words {
 
     #[inline(always)]
     fn blend_float_halves([p, q, r, s]: [Self; 4], share_x: Self, share_y: Self) -> Option<Self> {
-        let texels = [two(p.0), two(q.0), two(r.0), two(s.0)];
-        // SAFETY: as above; the function needs AVX2 and F16C, which `super::has_avx512` has found, too.
-        let blended = unsafe { super::avx2::blend_float_halves(texels, two(share_x.0), two(share_y.0)) }?;
-        // SAFETY: both are 64 bytes, and any bits are a value of either.
-        Some(Self(unsafe { transmute::<super::avx2::Halves, __m512i>(blended) }))
+        // SAFETY: as above.
+        unsafe { blend_float_halves([p.0, q.0, r.0, s.0], share_x.0, share_y.0) }.map(Self)
+    }
+
+    #[inline(always)]
+    fn gather_pairs<const N: usize>(words: &[AtomicU32], numbers: [Self; N]) -> Option<[[Self; 2]; N]> {
+        // SAFETY: as above.
+        unsafe { gather_pairs(words, numbers) }
     }
 
     #[inline(always)]

@@ -130,6 +130,26 @@ pub trait Words: Copy {
     /// The words with some indices; `None` if one does not exist.
     fn gather<const N: usize>(words: &[AtomicU32], indices: [Self; N]) -> Option<[Self; N]>;
 
+    /// Pairs of words with some numbers, words 0 and 1 being pair 0: their first words, and their second ones. `None` if one does not exist.
+    #[inline(always)]
+    fn gather_pairs<const N: usize>(words: &[AtomicU32], numbers: [Self; N]) -> Option<[[Self; 2]; N]> {
+        // A number whose double is too large for a word is none of a pair.
+        let (mut firsts, mut seconds) = (numbers, numbers);
+        for (first, second) in firsts.iter_mut().zip(&mut seconds) {
+            if Self::bits(Self::greater(Self::splat(0), *first)) != 0 {
+                return None;
+            }
+            *first = Self::shift_left(*first, 1);
+            *second = Self::or(*first, Self::splat(1));
+        }
+        let (firsts, seconds) = (Self::gather(words, firsts)?, Self::gather(words, seconds)?);
+        let mut pairs = [[Self::splat(0); 2]; N];
+        for ((pair, first), second) in pairs.iter_mut().zip(firsts).zip(seconds) {
+            *pair = [first, second];
+        }
+        Some(pairs)
+    }
+
     /// The same float in all elements.
     #[inline(always)]
     fn splat_float(value: f32) -> Self {
@@ -537,6 +557,8 @@ mod tests {
         results.push(W::store(W::keep(W::float_square_root(size), W::float_at_least(size, size))));
         let positive = W::float_greater(W::firsts(size), W::splat(0));
         results.push(W::store(W::keep(W::logarithms_of_firsts(size), positive)));
+        let pairs = W::gather_pairs(words, [W::shift_right(share, 1), W::shift_right(x, 25)]);
+        results.extend(pairs.iter().flatten().flatten().map(|&words| W::store(words)));
         let gathered = W::gather(words, [share, W::shift_right(x, 24)]);
         (results, gathered.map(|gathered| gathered.map(W::store)))
     }

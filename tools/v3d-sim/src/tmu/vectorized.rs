@@ -240,26 +240,47 @@ impl Lookup<'_> {
     /// Samples 16-bit floats, all elements from one level.
     #[inline(always)]
     fn halves<W: Words>(&self, points: &Points<W>, choice: &Choice<W>, results: [&mut Lanes; 2]) -> Option<u32> {
-        let Prepared { texture_type, levels, .. } = self.texture;
         if !choice.uniform || choice.shared != 0 {
             return None;
         }
-        let (level, linear) = (W::store(choice.level).0[0], W::store(choice.linear).0[0]);
-        let level = levels.get(level as usize)?;
-        let halves = if linear == 0 {
-            let (column, row) = self.nearest(level, points);
-            let [texels] = halves::read(*texture_type, self.words, &places([(&column, &row)]))?;
-            halves::unchanged(texels)?
-        } else {
-            let around = self.neighbourhood(level, points);
-            let [x, y] = around.shares;
-            halves::blend(halves::read(*texture_type, self.words, &places(around.texels()))?, x, y)?
+        let (level, linear) = (W::store(choice.level).0[0], W::store(choice.linear).0[0] != 0);
+        let level = self.texture.levels.get(level as usize)?;
+        let halves = match self.compact_halves(level, linear, points) {
+            Some(halves) => halves,
+            None => self.any_halves(level, linear, points)?,
         };
-        let entries = if *texture_type == TextureType::Rgba64 { 2 } else { 1 };
+        let entries = if self.texture.texture_type == TextureType::Rgba64 { 2 } else { 1 };
         for (result, halves) in results.into_iter().zip(halves).take(entries) {
             *result = W::store(halves);
         }
         Some(entries as u32)
+    }
+
+    /// 16-bit floats by [`compact`]; `None` if that is not possible.
+    #[inline(always)]
+    fn compact_halves<W: Words>(&self, level: &Level, linear: bool, points: &Points<W>) -> Option<halves::Pairs<W>> {
+        let (texture_type, compact) = (self.texture.texture_type, level.compact.as_ref()?);
+        if !linear {
+            let [texels] = halves::read_compact(texture_type, self.words, [compact.nearest(points)])?;
+            return halves::unchanged(texels);
+        }
+        let Around { texels, shares: [x, y] } = compact.around(points);
+        let share = W::splat(0xff);
+        halves::blend(halves::read_compact(texture_type, self.words, texels)?, W::and(x, share), W::and(y, share))
+    }
+
+    /// The same in any other case.
+    #[inline(always)]
+    fn any_halves<W: Words>(&self, level: &Level, linear: bool, points: &Points<W>) -> Option<halves::Pairs<W>> {
+        let texture_type = self.texture.texture_type;
+        if !linear {
+            let (column, row) = self.nearest(level, points);
+            let [texels] = halves::read(texture_type, self.words, &places([(&column, &row)]))?;
+            return halves::unchanged(texels);
+        }
+        let around = self.neighbourhood(level, points);
+        let [x, y] = around.shares;
+        halves::blend(halves::read(texture_type, self.words, &places(around.texels()))?, x, y)
     }
 
     /// The changes of coordinates in texels of level 0.

@@ -2,7 +2,7 @@
 //!
 //! A word holds two channels. Lookups for which that module reports a fault, and texels that are infinite or NaN and blended, are left to it.
 
-use super::texel::{Places, fetch};
+use super::texel::{self, Places, fetch};
 use crate::qpu::lanes::ALL;
 use crate::simd::vectors::SIGN;
 use crate::simd::words::Words;
@@ -42,6 +42,24 @@ pub(super) fn read<W: Words, const N: usize>(
     let second = fetch(words, places, 1, ALL)?;
     for ((texel, first), second) in texels.iter_mut().zip(first).zip(second) {
         *texel = [first, second];
+    }
+    Some(texels)
+}
+
+/// Reads texels by their numbers in memory; `None` if one is not in memory.
+#[inline(always)]
+pub(super) fn read_compact<W: Words, const N: usize>(
+    texture_type: TextureType,
+    words: &[AtomicU32],
+    numbers: [W; N],
+) -> Option<[Pairs<W>; N]> {
+    if texture_type == TextureType::Rgba64 {
+        return W::gather_pairs(words, numbers);
+    }
+    let shifted = texel::halves(words, numbers)?;
+    let mut texels = [[W::splat(0); 2]; N];
+    for (texel, word) in texels.iter_mut().zip(shifted) {
+        texel[0] = W::and(word, W::splat(0xffff));
     }
     Some(texels)
 }

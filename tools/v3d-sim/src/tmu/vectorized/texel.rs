@@ -53,16 +53,26 @@ pub(super) fn read_compact<W: Words, const N: usize>(
         }
         return Some(texels);
     }
-    let mut texels = numbers;
+    let mut texels = halves(words, numbers)?;
     for texels in &mut texels {
-        *texels = W::shift_right(*texels, 1);
-    }
-    let mut texels = W::gather(words, texels)?;
-    for (texels, numbers) in texels.iter_mut().zip(numbers) {
-        let before = W::shift_left(W::and(numbers, W::splat(1)), 4);
-        *texels = colours(texture_type, W::shift_right_each(*texels, before))?;
+        *texels = colours(texture_type, *texels)?;
     }
     Some(texels)
+}
+
+/// Halves of words in the low halves of others, by their numbers in memory; `None` if one is not in memory.
+#[inline(always)]
+pub(super) fn halves<W: Words, const N: usize>(words: &[AtomicU32], numbers: [W; N]) -> Option<[W; N]> {
+    let mut halves = numbers;
+    for halves in &mut halves {
+        *halves = W::shift_right(*halves, 1);
+    }
+    let mut halves = W::gather(words, halves)?;
+    for (halves, numbers) in halves.iter_mut().zip(numbers) {
+        let before = W::shift_left(W::and(numbers, W::splat(1)), 4);
+        *halves = W::shift_right_each(*halves, before);
+    }
+    Some(halves)
 }
 
 /// Texels in their words, as packed RGBA8888. `lower`: the other words of their blocks.
