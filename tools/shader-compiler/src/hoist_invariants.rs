@@ -46,7 +46,7 @@ fn users(program: &Program) -> Vec<Users> {
     for step in &program.steps {
         match *step {
             Step::Compute(user) => {
-                program.operands(&program.op(user)).into_iter().for_each(|value| note(value, Users::One(user)));
+                program.each_operand(user, |value| note(value, Users::One(user)));
             }
             Step::Begin(number) | Step::End(number) => {
                 for carried in &program.loops[number as usize].carried {

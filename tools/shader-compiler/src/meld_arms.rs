@@ -55,7 +55,7 @@ fn uses(program: &Program) -> Vec<u32> {
     let mut uses = vec![0; program.values.len()];
     for step in &program.steps {
         if let Step::Compute(user) = *step {
-            program.operands(&program.op(user)).into_iter().for_each(|value| uses[value.index()] += 1);
+            program.each_operand(user, |value| uses[value.index()] += 1);
         }
     }
     for data in &program.loops {
@@ -101,9 +101,7 @@ impl Sides {
                 if used.get(&value) == Some(&uses[value.index()]) && side.len() < MAX_SIDE {
                     side.push(value);
                     members.insert(value);
-                    for operand in program.operands(&program.op(value)) {
-                        *used.entry(operand).or_default() += 1;
-                    }
+                    program.each_operand(value, |operand| *used.entry(operand).or_default() += 1);
                 }
             }
         }

@@ -26,8 +26,9 @@ mod trees;
 use crate::ssa::Program;
 use trees::Forest;
 
-/// Reassociates free sums and products.
-pub(crate) fn regroup(program: &mut Program) {
+/// Reassociates free sums and products; returns whether there is anything that it changes.
+pub(crate) fn regroup(program: &mut Program) -> bool {
+    let mut has_changed = false;
     let mut places = trees::places(program);
     for region in 0..=program.loops.len() as u32 {
         let mut forest = Forest::of(program, &places, region);
@@ -37,8 +38,10 @@ pub(crate) fn regroup(program: &mut Program) {
         if forest.has_changed() {
             rebuild::rebuild(program, forest, region);
             places = trees::places(program);
+            has_changed = true;
         }
     }
+    has_changed
 }
 
 #[cfg(test)]

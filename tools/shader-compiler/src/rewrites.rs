@@ -337,8 +337,7 @@ pub(crate) fn merge_masks(program: &mut Program) {
     for step in &program.steps {
         match *step {
             Step::Compute(value) => {
-                let op = program.op(value);
-                program.operands(&op).into_iter().for_each(|operand| uses[operand.index()] += 1);
+                program.each_operand(value, |operand| uses[operand.index()] += 1);
             }
             Step::Begin(number) => {
                 program.loops[number as usize].carried.iter().for_each(|carried| uses[carried.init.index()] += 1);

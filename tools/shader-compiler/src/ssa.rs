@@ -217,6 +217,12 @@ pub enum Op {
 impl Op {
     /// Its operands.
     pub fn operands(&self) -> Vec<Value> {
+        let (operands, count) = self.few_operands();
+        operands[..count].to_vec()
+    }
+
+    /// Its operands, and how many they are.
+    const fn few_operands(&self) -> ([Value; 3], usize) {
         match *self {
             Self::Const(_)
             | Self::Uniform(_)
@@ -228,7 +234,7 @@ impl Op {
             | Self::Carried(..)
             | Self::Left(..)
             | Self::Texture(_)
-            | Self::Access(_) => Vec::new(),
+            | Self::Access(_) => ([Value(0); 3], 0),
             Self::Special(_, a)
             | Self::Unpack(_, a)
             | Self::PackAll(a)
@@ -242,15 +248,15 @@ impl Op {
             | Self::Color(a)
             | Self::BlueAlpha(a)
             | Self::Keep(a)
-            | Self::Depth(a) => vec![a],
-            Self::Add(op, a, _) if op.is_unary() => vec![a],
+            | Self::Depth(a) => ([a; 3], 1),
+            Self::Add(op, a, _) if op.is_unary() => ([a; 3], 1),
             Self::Add(_, a, b)
             | Self::Mul(_, a, b)
             | Self::PackByte(_, a, b)
             | Self::PackInteger(_, Some(a), b)
             | Self::PackHalf(_, Some(a), b)
-            | Self::Compare(_, a, b) => vec![a, b],
-            Self::Select(a, b, c) => vec![a, b, c],
+            | Self::Compare(_, a, b) => ([a, b, b], 2),
+            Self::Select(a, b, c) => ([a, b, c], 3),
         }
     }
 
@@ -724,6 +730,17 @@ impl Program {
         match self.op(value) {
             Op::Access(number) => !matches!(self.accesses.get(number as usize), Some(Access::Load { .. }) | None),
             op => op.has_effect(),
+        }
+    }
+
+    /// Calls for each operand of a value, including those of its lookup or access.
+    pub(crate) fn each_operand(&self, value: Value, call: impl FnMut(Value)) {
+        match self.op(value) {
+            op @ (Op::Texture(_) | Op::Access(_)) => self.operands(&op).into_iter().for_each(call),
+            op => {
+                let (operands, count) = op.few_operands();
+                operands.into_iter().take(count).for_each(call);
+            }
         }
     }
 

@@ -131,8 +131,7 @@ impl Unit {
     }
 
     pub(crate) fn regroup(&mut self) -> Result<()> {
-        if matches!(self.stage, Stage::Fragment | Stage::Compute) {
-            regroup(&mut self.ssa);
+        if matches!(self.stage, Stage::Fragment | Stage::Compute) && regroup(&mut self.ssa) {
             eliminate_dead(&mut self.ssa);
         }
         Ok(())

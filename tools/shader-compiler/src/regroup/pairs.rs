@@ -43,11 +43,12 @@ fn live_nodes(forest: &Forest) -> Vec<bool> {
         if core::mem::replace(&mut live[number], true) {
             continue;
         }
-        for item in forest.nodes[number].items() {
-            if let Item::Node(node) = item {
-                work.push(node);
-            }
-        }
+        forest.nodes[number].each_product(|factors| {
+            work.extend(factors.iter().filter_map(|item| match *item {
+                Item::Node(node) => Some(node),
+                Item::Value(_) => None,
+            }));
+        });
     }
     live
 }
@@ -61,11 +62,11 @@ impl Node {
         }
     }
 
-    /// The factors of its products.
-    fn products(&self) -> Vec<&[Item]> {
+    /// Calls for the factors of each of its products.
+    fn each_product(&self, mut call: impl FnMut(&[Item])) {
         match self {
-            Self::Product(factors) => vec![factors],
-            Self::Sum(terms) => terms.iter().map(|term| &term.factors[..]).collect(),
+            Self::Product(factors) => call(factors),
+            Self::Sum(terms) => terms.iter().for_each(|term| call(&term.factors)),
         }
     }
 
@@ -79,18 +80,21 @@ impl Node {
 
 /// Calls for each pair of factors of a node, once for each product, with the step after which it can be computed.
 fn factor_pairs(forest: &Forest, node: &Node, note: &mut dyn FnMut([Item; 2], usize)) {
-    for factors in node.products() {
+    node.each_product(|factors| {
         let mut noted: Vec<[Item; 2]> = Vec::new();
         for (at, &a) in factors.iter().enumerate() {
             for &b in &factors[at + 1..] {
                 let pair = [a.min(b), a.max(b)];
                 if !noted.contains(&pair) {
-                    noted.push(pair);
+                    // Of two factors there is only one pair.
+                    if factors.len() > 2 {
+                        noted.push(pair);
+                    }
                     note(pair, forest.ready(a).max(forest.ready(b)));
                 }
             }
         }
-    }
+    });
 }
 
 /// Removes a pair of factors; returns whether it was there.

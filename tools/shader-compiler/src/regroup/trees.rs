@@ -34,10 +34,10 @@ pub(super) fn places(program: &Program) -> Vec<Place> {
                 let region = open.last().map_or(0, |number| number + 1);
                 let place = &mut places[value.index()];
                 (place.step, place.region) = (number + 1, region);
-                for operand in program.operands(&program.op(value)) {
+                program.each_operand(value, |operand| {
                     let place = &mut places[operand.index()];
                     (place.uses, place.user) = (place.uses + 1, Some(value));
-                }
+                });
             }
             Step::Begin(number) => open.push(number),
             Step::End(_) => {
