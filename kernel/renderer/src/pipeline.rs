@@ -257,10 +257,12 @@ impl BuiltPipeline {
             return Err(Error::VertexSize { label, bytes: vertex_bytes, most: MAX_VERTEX_BYTES });
         }
         state::check(label, state)?;
-        let Tail { words, uniforms: tail_uniforms } = tail(label, state, fragment.ending)?;
+        let tail = tail(label, state, fragment.ending)?;
         let mut code = Code::default();
         let (fragment_code, threading) = fragment.for_colors(label, state.half_color)?;
-        let fragment_offset = code.append(&[fragment_code, &words].concat());
+        let joined = tail.as_ref().map(|tail| tail.append_to(fragment_code).words);
+        let fragment_code = joined.as_deref().unwrap_or(fragment_code);
+        let fragment_offset = code.append(fragment_code);
         let shading = match vertex {
             Some(programs) => {
                 let mut arrays = programs.attributes.to_vec();
@@ -276,7 +278,7 @@ impl BuiltPipeline {
         };
         let memory = device.driver()?.upload(&code.0, CODE_ALIGNMENT)?;
         let start = memory.address();
-        let bytes = 8 * (fragment_code.len() + words.len()) as u32;
+        let bytes = 8 * fragment_code.len() as u32;
         let origin = if state.half_color { fragment.half_origin } else { fragment.origin };
         let origin = origin.or(fragment.origin);
         device.name_program(label, "fragment shader", start + fragment_offset, bytes, origin)?;
@@ -328,7 +330,7 @@ impl BuiltPipeline {
                 Ending::Color | Ending::HalfColor => Some(state.half_color),
                 Ending::Own => None,
             },
-            tail_uniforms,
+            tail_uniforms: tail.map(|tail| tail.uniforms).unwrap_or_default(),
             #[cfg(feature = "wgsl")]
             order: None,
             state: state::draw_state(state, fragment).fixed()?,
@@ -371,8 +373,8 @@ impl<V, U, F: UniformData> Pipeline<V, U, F> {
     }
 }
 
-/// The code that is appended to the fragment shader for blending and tests; empty if the shader does its own.
-fn tail(label: &'static str, pipeline: &State, ending: Ending) -> Result<Tail, Error> {
+/// The code that is appended to the fragment shader for blending and tests; none if the shader has its own.
+fn tail(label: &'static str, pipeline: &State, ending: Ending) -> Result<Option<Tail>, Error> {
     let impossible = |why| Err(Error::Impossible { label, why });
     let state = TailState {
         is_half: pipeline.half_color,
@@ -392,7 +394,7 @@ fn tail(label: &'static str, pipeline: &State, ending: Ending) -> Result<Tail, E
         return impossible("alpha to coverage needs four samples per pixel");
     }
     let build = || {
-        state.build().ok_or(Error::Driver(v3d::Error::ShaderRecord(
+        state.build().map(Some).ok_or(Error::Driver(v3d::Error::ShaderRecord(
             "the instructions after a fragment shader cannot be encoded",
         )))
     };
@@ -413,7 +415,7 @@ fn tail(label: &'static str, pipeline: &State, ending: Ending) -> Result<Tail, E
                 ..state
             };
             if state == plain {
-                return Ok(Tail { words: Vec::new(), uniforms: Vec::new() });
+                return Ok(None);
             }
             impossible(
                 "the fragment shader accesses the tile buffer itself, so tests, blending, logic and colour mask are not available",

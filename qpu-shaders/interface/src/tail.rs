@@ -2,27 +2,30 @@
 //!
 //! A fragment program leaves its colour in r0, red in the lowest byte, and the fragment's depth in rb15, and does not end itself. When a pipeline is created,
 //! its tail is appended: alpha to coverage, alpha test, stencil set-up, the write of Z that performs the tests, blending with the target's colour, logic
-//! operation, colour mask, and the program's end. Tails may use r0 to r3, ra0 and ra1. Their uniforms follow the program's own. Programs that leave half
-//! floats have a different tail (`half_color.rs`), which may use ra0 to ra5.
+//! operation and colour mask. Then the program is ended (`join.rs`). Tails may use r0 to r3, ra0 and ra1. Their uniforms follow the program's own. Programs that
+//! leave half floats have a different tail (`half_color.rs`), which may use ra0 to ra5.
 //!
 //! # Cost of state
+//! Instructions that are added to a program whose last ones leave room for the end: the third from the end has no signal and writes no register of a file, and
+//! the last three read neither uniforms nor varyings. Otherwise there are up to four more.
+//!
 //! | state | instructions |
 //! |---|---|
-//! | opaque | 3 |
-//! | depth test | 6 |
+//! | opaque | 1 |
+//! | depth test | 2 |
 //! | alpha test | 5 |
 //! | stencil, both sides alike | 7 |
-//! | blend by alpha | 8 |
-//! | blend premultiplied | 7 |
-//! | blend by alpha, four samples | 17 |
-//! | exclusive or | 4 |
+//! | blend by alpha | 6 |
+//! | blend premultiplied | 5 |
+//! | blend by alpha, four samples | 15 |
+//! | exclusive or | 2 |
 //! | red only | 6 |
-//! | alpha to coverage | 9 |
-//! | half floats, opaque | 4 |
-//! | half floats, blend by alpha | 21 |
+//! | alpha to coverage | 8 |
+//! | half floats, opaque | 2 |
+//! | half floats, blend by alpha | 20 |
 //!
 //! # Sources
-//! [AG p.47-50] for accesses to the tile buffer, [mesa vc4_program.c] for their order; the OpenGL ES 2.0 specification, section 4.1, for the results.
+//! [AG p.47-50] for accesses to the tile buffer, [mesa vc4_program.c] for their order, [brcm glsl_allocator_4.c] for the end; the OpenGL ES 2.0 specification, section 4.1, for the results.
 
 use alloc::vec::Vec;
 use v3d_hw::qpu::{AddOp, Condition, MulOp, WriteTarget};
@@ -31,6 +34,7 @@ pub mod blend;
 mod depth;
 mod emit;
 mod half_color;
+mod join;
 pub mod stencil;
 #[cfg(test)]
 mod tests;
@@ -38,10 +42,13 @@ mod tests;
 use blend::{AlphaTest, Blend, BlendPart, Equation, Factor, Logic};
 pub use depth::{Compare, Depth};
 use emit::{Emitter, From, MOVE, Op, To, Work};
+pub use join::Joined;
 use stencil::Stencil;
 
 /// Register of a fragment's depth at the program's start, and of the program's own depth at its end.
-const DEPTH: From = From::B(15);
+const DEPTH: From = From::B(DEPTH_REGISTER);
+/// Its number in file B.
+const DEPTH_REGISTER: u8 = 15;
 /// The bits of red, green and blue.
 const COLOR: u32 = 0x00ff_ffff;
 /// The bits of alpha.
@@ -77,8 +84,10 @@ pub struct TailState {
 /// Instructions and uniforms of a tail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tail {
-    /// Instructions.
-    pub words: Vec<u64>,
+    /// Instructions, without the end.
+    words: Vec<u64>,
+    /// Index of the write of Z.
+    z: Option<usize>,
     /// Uniforms, which follow those of the program.
     pub uniforms: Vec<u32>,
 }
@@ -119,7 +128,8 @@ impl TailState {
             false => self.color(&mut builder, when),
         }
         let Builder { emitter, uniforms } = builder;
-        Some(Tail { words: emitter.finish()?, uniforms })
+        let z = emitter.place_of_z();
+        Some(Tail { words: emitter.finish()?, z, uniforms })
     }
 
     fn half_color(&self, builder: &mut Builder) {

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use shader_compiler::interface::Stage;
 use shader_compiler::ssa::{StreamWord, Viewport};
 use shader_compiler::{Compiled, Options, compile};
+use shader_interface::tail::{Depth, TailState};
 use v3d_hw::BusAddr;
 use v3d_sim::counters::Counters;
 use v3d_sim::memory::OwnedMemory;
@@ -302,12 +303,15 @@ fn main() {
     for row in table.lines().filter(|row| !row.starts_with('#')) {
         let mut columns = row.split('\t');
         let name = columns.next().unwrap_or_default();
-        let counts: Vec<usize> = columns.filter_map(|count| count.parse().ok()).collect();
+        let columns: Vec<&str> = columns.collect();
+        let counts: Vec<usize> = columns.iter().filter_map(|count| count.parse().ok()).collect();
+        let depth = if columns.contains(&"depth") { Depth::LESS } else { Depth::NONE };
+        let state = TailState { depth, ..TailState::PLAIN };
         let source = std::fs::read_to_string(folder.join(name).with_extension("wgsl")).expect("a source of each row");
         let programs = compile(&source, name, &Options::default()).expect("the captured shaders compile");
         print!("{name:16}");
         for (stage, program) in programs.iter().enumerate() {
-            let own = program.words.len() + if stage == 2 { counts[3] } else { 0 };
+            let own = program.clone().with_end(&state).expect("the captured shaders have an end").words.len();
             let ratio = own as f64 / counts[stage] as f64;
             logarithms[stage] += ratio.ln();
             print!(" {own:6} {:5} {ratio:5.2} {:7.1}", counts[stage], cycles(program).unwrap_or(0.0));

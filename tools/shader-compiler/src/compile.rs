@@ -94,8 +94,10 @@ impl Compiled {
             return Err(why.to_owned());
         }
         let tail = state.build().ok_or("this state has no encoding")?;
-        self.places.extend(tail.words.iter().map(|_| None));
-        self.words.extend(tail.words);
+        let joined = tail.append_to(&self.words);
+        let place = |at| joined.place_in_program(at).and_then(|place: usize| self.places[place].clone());
+        self.places = (0..joined.words.len()).map(place).collect();
+        self.words = joined.words;
         self.interface.stream.extend(tail.uniforms.into_iter().map(StreamWord::Constant));
         self.ended = true;
         match qpu::check::check(&self.words, &all_in_slots(&self.words), &self.checked_interface(0)).first() {

@@ -5,8 +5,8 @@
 
 use alloc::vec::Vec;
 use v3d_hw::qpu::{
-    AddOp, Alu, Condition, Hazard, Instruction, MulOp, Mux, PackA, ReadSource, Signal, SmallImmediate,
-    THREAD_DELAY_SLOTS, Unpack, WriteTarget,
+    AddOp, Alu, Condition, Hazard, Instruction, MulOp, Mux, PackA, ReadSource, Signal, SmallImmediate, Unpack,
+    WriteTarget,
 };
 
 /// A half of a word that holds a half float.
@@ -266,16 +266,10 @@ fn agree<T: PartialEq + Copy>(place: &mut Option<T>, value: T) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Emitter {
     slots: Vec<Slot>,
-    /// Index of the write of Z.
-    z: Option<usize>,
 }
 
 /// Instructions from one that writes a register of a file to the first that can read it.
 const FILE_DISTANCE: usize = Hazard::ReadAfterWrite.distance() as usize;
-/// Instructions from a write of Z to the program's last.
-const AFTER_Z: usize = Hazard::EndAfterTlbZ.distance() as usize;
-/// The instruction that ends the program, and its delay slots.
-const END: usize = 1 + THREAD_DELAY_SLOTS as usize;
 
 impl Emitter {
     /// Appends an operation.
@@ -293,9 +287,6 @@ impl Emitter {
                 // Every operation of a tail can be encoded as an instruction by itself.
                 self.slots.push(Slot::EMPTY.with(op).unwrap_or(Slot::EMPTY));
             }
-        }
-        if op.to == To::Io(WriteTarget::TlbZ) {
-            self.z = Some(self.slots.len() - 1);
         }
     }
 
@@ -344,22 +335,14 @@ impl Emitter {
         self.op(Op { work: MOVE, to: To::Io(unit), from: [from, from], when, set_flags: false });
     }
 
-    /// The words, followed by the program's end.
-    pub(super) fn finish(mut self) -> Option<Vec<u64>> {
-        // The last three instructions must not read uniforms: those of the next program are already being fetched [AG p.37].
-        let ends = self.slots.last().is_some_and(|last| {
-            last.signal == Signal::None
-                && Slot { signal: Signal::ProgramEnd, ..*last }.encode().is_some()
-                && last.ops().all(|op| op.to != To::Io(WriteTarget::TlbZ) && !op.reads_uniform())
-        });
-        let mut last = if ends { self.slots.pop().unwrap_or(Slot::EMPTY) } else { Slot::EMPTY };
-        last.signal = Signal::ProgramEnd;
-        if let Some(z) = self.z {
-            while self.slots.len() + END < z + 1 + AFTER_Z {
-                self.slots.push(Slot::EMPTY);
-            }
-        }
-        self.slots.extend([last, Slot::EMPTY, Slot { signal: Signal::ScoreboardUnlock, ..Slot::EMPTY }]);
+    /// Index of the write of Z.
+    pub(super) fn place_of_z(&self) -> Option<usize> {
+        let writes_z = |slot: &Slot| slot.ops().any(|op| op.to == To::Io(WriteTarget::TlbZ));
+        self.slots.iter().position(writes_z)
+    }
+
+    /// The words.
+    pub(super) fn finish(self) -> Option<Vec<u64>> {
         self.slots.iter().map(|slot| Instruction::Alu(slot.encode()?).encode().ok()).collect()
     }
 }

@@ -29,18 +29,30 @@ fn uniforms_read(words: &[u64]) -> usize {
         .count()
 }
 
-/// Checks a tail after a program that computes a colour, and returns its number of instructions.
+/// A program that computes a colour, with room for the end.
+const WITH_ROOM: &str = "    mov r0, 1.0\n    mov r1, 1.0\n    nop\n    nop\n    nop\n    nop\n";
+/// The shortest one that there is: the scoreboard must not be waited for before.
+const SHORT: &str = "    mov r0, 1.0\n    mov r1, 1.0\n";
+
+pub(super) fn words(source: &str) -> Vec<u64> {
+    qpu::assemble(&[qpu::Source::new("program", source)], &qpu::Options::default()).unwrap().words
+}
+
+/// Checks a tail behind two programs that compute a colour, and returns the instructions that it adds to the one with room for the end.
 pub(super) fn check(state: &TailState) -> usize {
-    // A fragment program has at least two instructions before its tail.
-    let program = "    mov r0, 1.0\n    mov r1, 1.0\n";
-    let assembly = qpu::assemble(&[qpu::Source::new("program", program)], &qpu::Options::default()).unwrap();
     let tail = state.build().unwrap_or_else(|| panic!("{state:?}"));
-    let words = [assembly.words, tail.words.clone()].concat();
+    let [_, added] = [SHORT, WITH_ROOM].map(|source| check_behind(&tail, source, state));
+    added
+}
+
+fn check_behind(tail: &Tail, source: &str, state: &TailState) -> usize {
+    let program = words(source);
+    let words = tail.append_to(&program).words;
     let interface = Interface { stage: Stage::Fragment, threads: Some(1), ..Interface::default() };
     let found = qpu::check::check_words(&words, &interface);
     assert!(!found.has_errors(), "{state:?}\n{found}");
     assert_eq!(uniforms_read(&tail.words), tail.uniforms.len(), "{state:?}");
-    tail.words.len()
+    words.len() - program.len()
 }
 
 pub(super) fn parts() -> Vec<BlendPart> {

@@ -106,7 +106,7 @@ fn programs_can_have_the_end_of_a_pipeline() {
     let state = TailState { samples: 4, depth: Depth::LESS, blend: Blend::ALPHA, ..TailState::PLAIN };
     let tail = state.build().unwrap();
     let ended = program.clone().with_end(&state).unwrap();
-    assert_eq!(ended.words, [program.words, tail.words].concat());
+    assert_eq!(ended.words, tail.append_to(&program.words).words);
     assert_eq!(ended.interface.stream.len(), program.interface.stream.len() + tail.uniforms.len());
     let text = shader_compiler::qasm(&ended, source);
     let assembled = qpu::assemble(&[qpu::Source::new("test.qasm", &text)], &qpu::Options::default()).unwrap();

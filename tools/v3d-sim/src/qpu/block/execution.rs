@@ -209,7 +209,7 @@ impl Qpu {
         if threaded && needs.upper_registers || self.undefined & needs.accumulators != 0 {
             return false;
         }
-        if needs.scoreboard && !self.holds_scoreboard(at, group, executed, io, block) {
+        if needs.scoreboard && !self.holds_scoreboard(at, executed, io, block) {
             return false;
         }
         if group == Group::Switch && (!threaded || self.last_switch) {
@@ -230,7 +230,7 @@ impl Qpu {
     }
 
     /// Whether the program holds the scoreboard, or acquires it now.
-    fn holds_scoreboard(&mut self, at: usize, group: Group, executed: u64, io: &mut dyn Io, block: &Block) -> bool {
+    fn holds_scoreboard(&mut self, at: usize, executed: u64, io: &mut dyn Io, block: &Block) -> bool {
         let waits =
             block.instructions.get(at).is_some_and(|placed| placed.instruction.signal == Signal::ScoreboardWait);
         if !self.may_use_scoreboard(executed) {
@@ -239,9 +239,8 @@ impl Qpu {
         if self.scoreboard && !waits {
             return true;
         }
-        // The first access waits. Where that is a later instruction of the group, the sequencer executes it.
-        let accesses = || block.instructions.get(at).is_some_and(|placed| placed.instruction.touches.tlb_samples);
-        let ready = (group == Group::Tile || accesses()) && io.scoreboard_wait() == Ok(Wait::Ready);
+        // The first access waits. Where that is a later instruction of the group, nothing in it depends on when the scoreboard is taken.
+        let ready = io.scoreboard_wait() == Ok(Wait::Ready);
         self.scoreboard |= ready;
         ready
     }

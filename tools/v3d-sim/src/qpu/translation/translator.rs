@@ -414,10 +414,7 @@ impl<H: Host> Translator<'_, H> {
                 self.control().jump(begun);
             }
             self.control().place(without_scoreboard);
-            let first = self.block.instructions.get(at);
-            if needs.waits || first.is_some_and(|placed| placed.instruction.touches.tlb_samples) {
-                self.take_scoreboard(at, group, begun);
-            }
+            self.take_scoreboard(at, group, begun);
             self.call_to_begin(at, group.instructions(), begun);
         }
     }
