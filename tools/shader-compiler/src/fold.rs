@@ -31,7 +31,19 @@ impl Program {
             Op::Select(condition, accept, reject) => match self.constant(condition) {
                 Some(0) => Some(reject),
                 Some(_) => Some(accept),
-                None => self.rewritten(op),
+                None => {
+                    let known = [self.known_if(condition, true, accept), self.known_if(condition, false, reject)];
+                    match known {
+                        [None, None] => self.rewritten(op),
+                        [yes, no] => {
+                            let [yes, no] = [(yes, accept), (no, reject)].map(|(known, arm)| match known {
+                                Some(holds) => self.mask(holds),
+                                None => arm,
+                            });
+                            Some(self.select(condition, yes, no))
+                        }
+                    }
+                }
             },
             Op::Unpack(PackedComponent::Byte(byte), a) => {
                 let bits = self.constant(a)?;
@@ -49,6 +61,22 @@ impl Program {
                 Some(self.bits(u32::from(colour(bits)) * 0x0101_0101))
             }
             _ => None,
+        }
+    }
+
+    /// What a mask is in the elements in which a comparison holds, or in those in which it does not, if that follows from the comparison.
+    fn known_if(&self, comparison: Value, holds: bool, mask: Value) -> Option<bool> {
+        let Op::Compare(relation, a, b) = self.op(comparison) else { return None };
+        let by_itself = |mask| match self.op(mask) {
+            Op::Compare(_, x, y) if (x, y) != (a, b) => None,
+            Op::Compare(other, ..) if other == relation => Some(holds),
+            Op::Compare(other, ..) if other == relation.inverse() => Some(!holds),
+            _ => None,
+        };
+        match self.op(mask) {
+            // Elements that were kept until here, and are discarded by the comparison.
+            Op::Add(AddOp::And, x, y) => [x, y].map(by_itself).contains(&Some(false)).then_some(false),
+            _ => by_itself(mask),
         }
     }
 
@@ -166,6 +194,28 @@ mod tests {
 
     fn apart(a: u32, b: u32) -> u32 {
         a.abs_diff(b)
+    }
+
+    #[test]
+    fn selections_know_what_their_comparison_says_of_masks() {
+        let mut program = Program::default();
+        let [a, b, other] = [0, 1, 2].map(|number| program.value(Op::Varying(number)));
+        let less = program.compare(Relation::FloatLess, a, b);
+        let not_less = program.compare(Relation::FloatNotLess, a, b);
+        let kept = program.compare(Relation::FloatLess, other, b);
+        let (none, all) = (program.bits(0), program.bits(ALL));
+        let kept_and = [less, not_less].map(|mask| program.and(kept, mask));
+        for (condition, accept, reject, expected) in [
+            (less, not_less, all, not_less),
+            (less, less, none, less),
+            (not_less, not_less, less, all),
+            (less, kept_and[1], kept, program.select(less, none, kept)),
+            (less, kept, kept_and[0], program.select(less, kept, none)),
+            (less, a, b, program.value(Op::Select(less, a, b))),
+            (less, kept_and[0], kept, program.value(Op::Select(less, kept_and[0], kept))),
+        ] {
+            assert_eq!(program.select(condition, accept, reject), expected, "{program}");
+        }
     }
 
     /// Integers, minima and maxima are exact. Sums, products and conversions are rounded to nearest here, as WGSL allows, and toward zero by the QPU: the

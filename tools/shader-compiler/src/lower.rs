@@ -203,6 +203,8 @@ pub(crate) struct Lowering<'m> {
     most_work: u64,
     fragment: Option<&'m Varyings>,
     is_frugal: bool,
+    /// Results of `floor`, each with its argument.
+    floors: HashMap<Value, Value>,
     /// The variable with the mask of elements that have not been discarded.
     kept: usize,
     pub(crate) discards: bool,
@@ -234,6 +236,7 @@ impl<'m> Lowering<'m> {
             most_work: budget.work,
             fragment,
             is_frugal,
+            floors: HashMap::new(),
             kept: 0,
             discards: false,
         };

@@ -80,6 +80,8 @@ struct Selector<'p> {
     next_attribute: usize,
     /// Attributes that are copied from the VPM to the VPM, when the outputs before them have been written.
     passed_on: HashSet<Value>,
+    /// Selections whose replaced value is needed after them.
+    outlived: HashSet<Value>,
     streams: &'p Streams,
     span: Span,
 }
@@ -101,10 +103,12 @@ pub(crate) fn select_instructions(program: &Program, streams: &Streams, is_fruga
         next_varying: 0,
         next_attribute: 0,
         passed_on: HashSet::new(),
+        outlived: HashSet::new(),
         streams,
         span: Span::default(),
     };
     selector.count_uses();
+    selector.find_outlived();
     selector.choose_makers();
     selector.choose_passed_on();
     selector.begin();
@@ -178,6 +182,19 @@ impl Selector<'_> {
     /// Whether an ALU operation computes it, whose target can be chosen.
     fn is_plain(&self, value: Value) -> bool {
         matches!(self.program.op(value), Op::Add(..) | Op::Mul(..) | Op::Varying(_))
+    }
+
+    /// Finds the selections that are used together with the value that they replace: it is still needed after them, so they replace a copy of it.
+    fn find_outlived(&mut self) {
+        let program = self.program;
+        for computation in &program.values {
+            let (Op::Add(_, a, b) | Op::Mul(_, a, b) | Op::Compare(_, a, b)) = computation.op else { continue };
+            for (selection, other) in [(a, b), (b, a)] {
+                if matches!(program.op(selection), Op::Select(_, _, reject) if reject == other) {
+                    self.outlived.insert(selection);
+                }
+            }
+        }
     }
 
     /// Decides which values are fused with their user.
@@ -603,7 +620,7 @@ impl Selector<'_> {
                 let target = Target::Register(self.register_of(value));
                 let base = self.operand(reject);
                 let base = match base {
-                    Operand::Register(register) => register,
+                    Operand::Register(register) if !self.outlived.contains(&value) => register,
                     other => match self.moved(other) {
                         Operand::Register(register) => register,
                         _ => return,

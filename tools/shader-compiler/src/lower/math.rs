@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use naga::{BinaryOperator, MathFunction, ScalarKind, Span};
-use v3d_hw::qpu::AddOp;
+use v3d_hw::qpu::{AddOp, MulOp};
 
 use super::Lowering;
 use crate::diagnostic::Result;
@@ -21,6 +21,10 @@ const WITHOUT_FRACTION: f32 = 8_388_608.0;
 const ROUNDING: f32 = 12_582_912.0;
 /// 2^22.
 const ROUNDED: f32 = 4_194_304.0;
+/// Divisors whose remainders are the low bits of an integer, with a mask that an instruction can contain.
+const REMAINDERS: [f32; 4] = [2.0, 4.0, 8.0, 16.0];
+/// Operations of a sum of integers that are looked at.
+const MOST_TERMS: u32 = 6;
 /// Floats below this magnitude can be converted to an integer.
 const CONVERTED: f32 = 2_147_483_648.0;
 
@@ -202,7 +206,9 @@ impl Lowering<'_> {
             F::Degrees => self.scaled(a, 180.0 / core::f32::consts::PI),
             F::Floor => {
                 let floor = self.floor(a);
-                self.whole_or(a, floor)
+                let floor = self.whole_or(a, floor);
+                self.floors.insert(floor, a);
+                floor
             }
             F::Ceil => {
                 let negative = self.program.fsub(zero, a);
@@ -399,6 +405,41 @@ impl Lowering<'_> {
         let one = self.program.float(1.0);
         let less = self.program.fsub(whole, one);
         self.program.select(above, less, whole)
+    }
+
+    /// `a - n * floor(a / n)`, of which this gets `a` and the product, for an integer `a` and a power of two `n`: the low bits of the integer. They are right
+    /// after a conversion of any float, however large [silicon].
+    pub(super) fn remainder_of_whole(&mut self, a: Value, product: Value) -> Option<Value> {
+        let (floor, divisor) = self.with_constant(product)?;
+        let (quotient, inverse) = self.with_constant(*self.floors.get(&floor)?)?;
+        let is_divisor = REMAINDERS.contains(&divisor) && inverse * divisor == 1.0;
+        if !is_divisor || quotient != a || !self.is_whole(a, MOST_TERMS) {
+            return None;
+        }
+        let integer = self.program.alu(AddOp::Ftoi, a, a);
+        let mask = self.program.bits(divisor as u32 - 1);
+        let low = self.program.and(integer, mask);
+        Some(self.program.alu(AddOp::Itof, low, low))
+    }
+
+    /// The factors of a product with a constant.
+    fn with_constant(&self, product: Value) -> Option<(Value, f32)> {
+        let Op::Mul(MulOp::Fmul, a, b) = self.program.op(product) else { return None };
+        let constant = |value| self.program.constant(value).map(f32::from_bits);
+        constant(b).map(|number| (a, number)).or_else(|| constant(a).map(|number| (b, number)))
+    }
+
+    /// Whether a float is an integer, whatever its operands are. Rounding a sum or product of integers leaves an integer.
+    fn is_whole(&self, value: Value, terms: u32) -> bool {
+        let Some(terms) = terms.checked_sub(1) else { return false };
+        match self.program.op(value) {
+            Op::Const(bits) => f32::from_bits(bits) % 1.0 == 0.0,
+            Op::Add(AddOp::Itof, ..) => true,
+            Op::Add(AddOp::Fadd | AddOp::Fsub, a, b) | Op::Mul(MulOp::Fmul, a, b) => {
+                self.floors.contains_key(&value) || self.is_whole(a, terms) && self.is_whole(b, terms)
+            }
+            _ => self.floors.contains_key(&value),
+        }
     }
 
     /// Rounds to the nearest integer, ties to even.

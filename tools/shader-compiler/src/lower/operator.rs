@@ -91,6 +91,11 @@ impl<'m> Lowering<'m> {
 
     pub(super) fn binary(&mut self, op: BinaryOperator, kind: ScalarKind, a: Value, b: Value) -> Value {
         use BinaryOperator as Operator;
+        if (op, kind) == (Operator::Subtract, ScalarKind::Float)
+            && let Some(remainder) = self.remainder_of_whole(a, b)
+        {
+            return remainder;
+        }
         let program = &mut self.program;
         let (float, signed) = (kind == ScalarKind::Float, kind == ScalarKind::Sint);
         let less = match kind {

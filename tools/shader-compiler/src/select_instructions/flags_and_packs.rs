@@ -2,7 +2,7 @@
 
 use alloc::vec;
 
-use v3d_hw::qpu::{AddOp, Condition, File, MulOp, PackA, PackMul};
+use v3d_hw::qpu::{AddOp, Condition, MulOp, PackA, PackMul};
 
 use super::{Maker, Selector, opposite};
 use crate::machine::{Operand, Operation, Pack, Target, Work};
@@ -103,7 +103,8 @@ impl Selector<'_> {
         }
     }
 
-    /// Packs a product, or a value times 1, into a byte of a word.
+    /// Packs a product, or a value that is moved, into a byte of a word. The mul ALU packs results of its byte operations as floats, too: fragment shaders that
+    /// boards were measured with pack by moves [measured]. Only what is unpacked must be an operand of a float operation.
     pub(super) fn pack_color(&mut self, value: Value, pack: PackMul, word: Option<Value>, part: Value) {
         let target = Target::Register(self.register_of(value));
         let merges = word.map(|word| match self.operand(word) {
@@ -117,13 +118,13 @@ impl Selector<'_> {
         {
             self.plain(part, target)
         } else {
-            let one = Operand::Small(32);
-            let operand = self.part(part, None).unwrap_or_else(|| self.operand(part));
-            let operand = match operand {
-                Operand::Small(_) | Operand::Input(File::B, _) => self.moved(operand),
-                _ => operand,
-            };
-            self.operation(Work::Mul(MulOp::Fmul), vec![operand, one], target)
+            match self.part(part, None) {
+                Some(unpacked) => self.operation(Work::Mul(MulOp::Fmul), vec![unpacked, Operand::Small(32)], target),
+                None => {
+                    let operand = self.operand(part);
+                    self.operation(Work::Mul(MulOp::V8min), vec![operand, operand], target)
+                }
+            }
         };
         operation.pack = Pack::Mul(pack);
         operation.merges = merges.flatten();

@@ -79,6 +79,35 @@ fn remainders_of_whole_numbers_are_exact() {
     check("a % b", &small_pairs(), |a, b| a % b, 0.0);
 }
 
+/// `a - n * floor(a / n)` of an integer is its low bits, for all magnitudes; of other numbers, and with other factors, it is what is written.
+#[test]
+fn remainders_by_powers_of_two_are_exact() {
+    let mut random = Random::named("remainders by powers of two");
+    let mut float = || {
+        let magnitude = 2f32.powi(random.below(80) as i32 - 10) * (1.0 + random.below(1 << 23) as f32 / 8_388_608.0);
+        if random.below(2) == 0 { magnitude } else { -magnitude }
+    };
+    let mut pairs: Vec<(f32, f32)> = (0..2000).map(|_| (float(), 0.0)).collect();
+    pairs.extend([0.0, 1.0, -1.0, 16_777_215.0, -16_777_216.0, 2_147_483_648.0, -4_294_967_296.0].map(|a| (a, 0.0)));
+    for n in [2.0, 4.0, 8.0, 16.0, 32.0] {
+        let remainder = |x: f64| x - n * (x / n).floor();
+        check(&format!("floor(a) - {n:?} * floor(floor(a) / {n:?})"), &pairs, |a, _| remainder(a.floor()), 0.0);
+        check(&format!("trunc(a) - floor(trunc(a) * {:?}) * {n:?}", 1.0 / n), &pairs, |a, _| remainder(a.trunc()), 0.0);
+    }
+    let near: Vec<(f32, f32)> = (-64..64).map(|a| (a as f32 / 8.0, 0.0)).collect();
+    check("a - 2.0 * floor(a / 2.0)", &near, |a, _| a - 2.0 * (a / 2.0).floor(), 0.0);
+    let sum = "(floor(a) * 3.0 + 5.0)";
+    let of_sum = |a: f64| (a.floor() * 3.0 + 5.0).rem_euclid(8.0);
+    check(&format!("{sum} - 8.0 * floor({sum} / 8.0)"), &near, |a, _| of_sum(a), 0.0);
+    check("floor(a) - 2.0 * floor(floor(a) / 4.0)", &near, |a, _| a.floor() - 2.0 * (a.floor() / 4.0).floor(), 0.0);
+    check(
+        "floor(a) - 2.0 * floor(floor(a + 1.0) / 2.0)",
+        &near,
+        |a, _| a.floor() - 2.0 * ((a.floor() + 1.0) / 2.0).floor(),
+        0.0,
+    );
+}
+
 /// 49 and 41 are divisors for which no reciprocal is accurate enough for products alone.
 #[test]
 fn quotients_by_constants_are_exact() {
