@@ -2,8 +2,8 @@
 //!
 //! A fragment program leaves its colour in r0, red in the lowest byte, and the fragment's depth in rb15, and does not end itself. When a pipeline is created,
 //! its tail is appended: alpha to coverage, alpha test, stencil set-up, the write of Z that performs the tests, blending with the target's colour, logic
-//! operation and colour mask. Then the program is ended (`join.rs`). Tails may use r0 to r3, ra0 and ra1. Their uniforms follow the program's own. Programs that
-//! leave half floats have a different tail (`half_color.rs`), which may use ra0 to ra5.
+//! operation and colour mask. Then the program is ended (`join.rs`). Tails may use r0 to r3, ra0 and ra1. Their uniforms follow the program's own. Programs
+//! that leave half floats have a different tail (`half_color.rs`), which may use ra0 to ra5.
 //!
 //! # Cost of state
 //! Instructions that are added to a program whose last ones leave room for the end: the third from the end has no signal and writes no register of a file, and
@@ -25,7 +25,8 @@
 //! | half floats, blend by alpha | 20 |
 //!
 //! # Sources
-//! [AG p.47-50] for accesses to the tile buffer, [mesa vc4_program.c] for their order, [brcm glsl_allocator_4.c] for the end; the OpenGL ES 2.0 specification, section 4.1, for the results.
+//! [AG p.47-50] for accesses to the tile buffer, [mesa vc4_program.c] for their order, [brcm glsl_allocator_4.c] for the end;
+//! the OpenGL ES 2.0 specification, section 4.1, for the results.
 
 use alloc::vec::Vec;
 use v3d_hw::qpu::{AddOp, Condition, MulOp, WriteTarget};

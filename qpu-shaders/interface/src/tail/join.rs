@@ -1,9 +1,9 @@
 //! Puts a tail behind a program, and ends both.
 //!
-//! The end takes no instruction of its own where the last ones leave room for it: the signal "program end" goes to the third from the end, because its two delay
-//! slots are executed, and "scoreboard unlock" to the last, together with the write of the colour. Broadcom's compiler ends programs like this on every chip
-//! after the first revision of the BCM2708 [brcm glsl_allocator_4.c, without HW-1637], the guide's list of restrictions allows it [AG p.37], and Mesa appends
-//! two instructions instead.
+//! The end takes no instruction of its own where the last ones leave room for it: the signal "program end" goes to the third from the end, because its two
+//! delay slots are executed, and "scoreboard unlock" to the last, together with the write of the colour. Broadcom's compiler ends programs like this on every
+//! chip after the first revision of the BCM2708 [brcm glsl_allocator_4.c, without HW-1637], the guide's list of restrictions allows it [AG p.37], and Mesa
+//! appends two instructions instead.
 //!
 //! Z must not be written near the end (HW-2806). It moves up between the program's last instructions, which need it as little as it needs them, instead of
 //! being followed by instructions that do nothing:
