@@ -53,7 +53,7 @@ codes! {
         3 => ProgramEnd "thrend",
         /// Wait until the tile buffer may be accessed.
         4 => ScoreboardWait "sbwait",
-        /// Let other QPUs access these pixels.
+        /// Let other QPUs access these pixels. It may go with the last access itself [brcm glsl_allocator_4.c].
         5 => ScoreboardUnlock "sbdone",
         /// Last thread switch.
         6 => LastThreadSwitch "lthrsw",

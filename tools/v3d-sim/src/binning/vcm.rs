@@ -127,7 +127,7 @@ pub struct Shading<'a> {
 }
 
 /// Batches from which on several host threads are worth their start.
-const PARALLEL_BATCHES: usize = 8;
+const PARALLEL_BATCHES: usize = 64;
 
 impl Shading<'_> {
     /// Shades vertices in batches of 16. The result and the reports do not depend on the number of host threads.
