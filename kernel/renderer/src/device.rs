@@ -8,6 +8,7 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::{Cell, Ref, RefCell, RefMut};
 use shader_interface::Origin;
+use shader_interface::tail::Joined;
 use v3d::check::Step;
 use v3d::hw::BusAddr;
 use v3d::hw::qpu::INSTRUCTION_BYTES;
@@ -186,7 +187,7 @@ impl<'p, P: Platform> Device<'p, P> {
         Ok(())
     }
 
-    /// Reports the name of a program and its source to the platform. `kind` is the stage.
+    /// Reports the name of a program and its source to the platform. `kind` is the stage; of a program with a tail, the origin is that of the program alone.
     #[inline(always)]
     pub(crate) fn name_program(
         &self,
@@ -194,16 +195,18 @@ impl<'p, P: Platform> Device<'p, P> {
         kind: &str,
         start: BusAddr,
         bytes: u32,
-        origin: Option<&Origin>,
+        (origin, joined): (Option<&Origin>, Option<&Joined>),
     ) -> Result<(), Error> {
         let platform = self.driver_ref()?.platform();
         platform.name(start, Named::Program { bytes }, format_args!("{label}: {kind}"));
         let Some(Origin { file, lines, uniforms }) = origin else { return Ok(()) };
         let mut last = 0;
-        for (&line, at) in lines.iter().zip((0..).step_by(INSTRUCTION_BYTES as usize)) {
+        for at in 0..bytes / INSTRUCTION_BYTES {
+            let place = joined.map_or(Some(at as usize), |joined| joined.place_in_program(at as usize));
+            let line = place.and_then(|place| lines.get(place)).copied().unwrap_or(0);
             // Instructions without a source line are attributed to the line before.
             if line != last && line != 0 {
-                platform.name(start + at, Named::Line, format_args!("{file}:{line}"));
+                platform.name(start + at * INSTRUCTION_BYTES, Named::Line, format_args!("{file}:{line}"));
                 last = line;
             }
         }

@@ -260,8 +260,8 @@ impl BuiltPipeline {
         let tail = tail(label, state, fragment.ending)?;
         let mut code = Code::default();
         let (fragment_code, threading) = fragment.for_colors(label, state.half_color)?;
-        let joined = tail.as_ref().map(|tail| tail.append_to(fragment_code).words);
-        let fragment_code = joined.as_deref().unwrap_or(fragment_code);
+        let joined = tail.as_ref().map(|tail| tail.append_to(fragment_code));
+        let fragment_code = joined.as_ref().map_or(fragment_code, |joined| &joined.words);
         let fragment_offset = code.append(fragment_code);
         let shading = match vertex {
             Some(programs) => {
@@ -281,12 +281,14 @@ impl BuiltPipeline {
         let bytes = 8 * fragment_code.len() as u32;
         let origin = if state.half_color { fragment.half_origin } else { fragment.origin };
         let origin = origin.or(fragment.origin);
+        let origin = (origin, joined.as_ref());
         device.name_program(label, "fragment shader", start + fragment_offset, bytes, origin)?;
         if let Some((programs, _, vertex, coordinate)) = &shading {
             let bytes = 8 * programs.vertex.len() as u32;
-            device.name_program(label, "vertex shader", start + *vertex, bytes, programs.vertex_origin)?;
+            device.name_program(label, "vertex shader", start + *vertex, bytes, (programs.vertex_origin, None))?;
             let bytes = 8 * programs.coordinate.len() as u32;
-            device.name_program(label, "coordinate shader", start + *coordinate, bytes, programs.coordinate_origin)?;
+            let origin = (programs.coordinate_origin, None);
+            device.name_program(label, "coordinate shader", start + *coordinate, bytes, origin)?;
         }
         // The addresses of uniforms and vertices are filled in for each draw.
         let program = |offset| Program { code: start + offset, uniforms: BusAddr(0) };
