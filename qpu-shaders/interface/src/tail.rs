@@ -7,7 +7,7 @@
 //!
 //! # Cost of state
 //! Instructions that are added to a program whose last ones leave room for the end: the third from the end has no signal and writes no register of a file, and
-//! the last three read neither uniforms nor varyings. Otherwise there are up to four more.
+//! the last three access neither uniforms, varyings, TMUs nor register 14. Otherwise there are up to four more.
 //!
 //! | state | instructions |
 //! |---|---|
@@ -87,8 +87,6 @@ pub struct TailState {
 pub struct Tail {
     /// Instructions, without the end.
     words: Vec<u64>,
-    /// Index of the write of Z.
-    z: Option<usize>,
     /// Uniforms, which follow those of the program.
     pub uniforms: Vec<u32>,
 }
@@ -129,8 +127,7 @@ impl TailState {
             false => self.color(&mut builder, when),
         }
         let Builder { emitter, uniforms } = builder;
-        let z = emitter.place_of_z();
-        Some(Tail { words: emitter.finish()?, z, uniforms })
+        Some(Tail { words: emitter.finish()?, uniforms })
     }
 
     fn half_color(&self, builder: &mut Builder) {

@@ -335,12 +335,6 @@ impl Emitter {
         self.op(Op { work: MOVE, to: To::Io(unit), from: [from, from], when, set_flags: false });
     }
 
-    /// Index of the write of Z.
-    pub(super) fn place_of_z(&self) -> Option<usize> {
-        let writes_z = |slot: &Slot| slot.ops().any(|op| op.to == To::Io(WriteTarget::TlbZ));
-        self.slots.iter().position(writes_z)
-    }
-
     /// The words.
     pub(super) fn finish(self) -> Option<Vec<u64>> {
         self.slots.iter().map(|slot| Instruction::Alu(slot.encode()?).encode().ok()).collect()

@@ -3,23 +3,27 @@
 //! The end takes no instruction of its own where the last ones leave room for it: the signal "program end" goes to the third from the end, because its two
 //! delay slots are executed, and "scoreboard unlock" to the last, together with the write of the colour. Broadcom's compiler ends programs like this on every
 //! chip after the first revision of the BCM2708 [brcm glsl_allocator_4.c, without HW-1637], the guide's list of restrictions allows it [AG p.37], and Mesa
-//! appends two instructions instead.
+//! appends two instructions instead. As in Broadcom's programs, the scoreboard is not first waited for by the last instructions: an earlier one has the signal
+//! "wait for scoreboard".
 //!
-//! Z must not be written near the end (HW-2806). It moves up between the program's last instructions, which need it as little as it needs them, instead of
-//! being followed by instructions that do nothing:
+//! Z must not be written near the end: the flags of its test would be written back to a quad of the next program [brcm HW-2806]. So the write of Z moves up,
+//! between the program's last instructions where these do not depend on it, and nothing idle need follow it:
 //!
 //! ```text
-//!     fmul r0.8as, r1, r2             fmul r0.8as, r1, r2
-//!     fmul r0.8bs, r1, r3             mov tlbz, rb15
-//!     fmul r0.8cs, r1, ra1            fmul r0.8bs, r1, r3
-//!     fmul r0.8ds, r1, ra2            fmul r0.8cs, r1, ra1
-//!     mov tlbz, rb15                  fmul r0.8ds, r1, ra2; thrend
-//!     nop                             nop
-//!     nop                             mov tlbc, r0; sbdone
-//!     mov tlbc, r0; thrend
+//!     fadd r3, r3, r1                 mov tlbz, rb15
+//!     fmul r0.8as, r1, r2             fadd r3, r3, r1
+//!     fmul r0.8bs, r1, r3             fmul r0.8as, r1, r2
+//!     fmul r0.8cs, r2, r3             fmul r0.8bs, r1, r3; thrend
+//!     mov tlbz, rb15                  fmul r0.8cs, r2, r3
+//!     mov tlbc, r0                    mov tlbc, r0; sbdone
 //!     nop
-//!     sbdone
+//!     nop; thrend
+//!     nop
+//!     nop; sbdone
 //! ```
+//!
+//! It stays behind requests to the TMUs and their results: other programs would wait for the pixels as long as a lookup takes. Broadcom's scheduler places the
+//! wait behind the last lookup, too [brcm glsl_scheduler_4.c].
 
 use alloc::vec::Vec;
 use v3d_hw::qpu::{
@@ -27,19 +31,29 @@ use v3d_hw::qpu::{
     THREAD_DELAY_SLOTS, WriteTarget, accesses::Write, accesses::register_bit, address_sets,
 };
 
-use super::Tail;
+use super::{DEPTH_REGISTER, Tail};
 
 /// Instructions from a write of Z to the program's last.
 const AFTER_Z: usize = Hazard::EndAfterTlbZ.distance() as usize;
 /// Instructions of a fragment shader before it may wait for the scoreboard.
 const BEFORE_SCOREBOARD: usize = Hazard::ScoreboardAfterStart.between() as usize;
+/// Most instructions from one that waits for the scoreboard to the one that ends the program.
+const MAX_AHEAD: usize = 8;
 /// Instructions from the one that ends the program to the last.
 const END_SLOTS: usize = THREAD_DELAY_SLOTS as usize;
-/// Instructions from a branch to the first that it can leave out.
-const BRANCH_REACH: usize = 1 + BRANCH_DELAY_SLOTS as usize;
+/// Instructions from a branch to the first behind its delay slots.
+const BEHIND_BRANCH: usize = 1 + BRANCH_DELAY_SLOTS as usize;
 
 /// An instruction that does nothing.
 const NOP: u64 = 0x1000_09e7_009e_7000;
+/// `mov tlbz, rb15`, as tails have it.
+const WRITE_Z: Alu =
+    Alu { waddr_mul: WriteTarget::TlbZ.address(), raddr_b: DEPTH_REGISTER, mul_a: Mux::B, mul_b: Mux::B, ..MOVE_R0 };
+/// `mov tlbc, r0`, as tails have it.
+const WRITE_COLOR: Alu = Alu { waddr_mul: WriteTarget::TlbColorAll.address(), ..MOVE_R0 };
+/// A move of r0 to nowhere.
+const MOVE_R0: Alu =
+    Alu { op_mul: MulOp::V8min, cond_mul: Condition::Always, mul_a: Mux::R0, mul_b: Mux::R0, ..Alu::NOP };
 
 /// A program with its tail and its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,181 +78,223 @@ impl Joined {
     }
 }
 
-/// What an instruction accesses, and what follows from that for the end.
-struct Placed {
-    accesses: Accesses,
-}
-
-impl Placed {
-    fn of(word: u64) -> Self {
-        Self { accesses: Instruction::decode(word).accesses() }
-    }
-
-    /// Whether it has delay slots, among which nothing may be put.
-    fn has_slots(&self) -> bool {
-        self.accesses.branch.is_some() || self.accesses.signal.switches_threads()
-    }
-
-    /// Whether it does the same after a write of Z as before it, which reads and writes nothing but `DEPTH` and the tile buffer.
-    fn ignores_z(&self) -> bool {
-        let pixels = [ReadSource::MsFlags, ReadSource::RevFlag];
-        !pixels.iter().any(|&source| self.accesses.reads(source))
-            && !self.accesses.writes_to(WriteTarget::MsFlags)
-            && !self.accesses.writes_to(WriteTarget::RevFlag)
-            && !self.accesses.accesses_tile_buffer()
-            && !self.writes_depth()
-            && !self.has_slots()
-    }
-
-    fn writes_depth(&self) -> bool {
-        let depth = register_bit(File::B, super::DEPTH_REGISTER);
-        self.accesses.registers_written() & depth != 0
-    }
-
-    /// Whether it may be one of a program's last three [AG p.37]. Requests to a TMU take uniforms.
-    fn may_be_near_the_end(&self) -> bool {
-        let takes = self.accesses.takes_uniform()
-            || self.accesses.reads(ReadSource::Varying)
-            || self.accesses.writes_any(address_sets::TMU);
-        !takes && !self.accesses.accesses_register_14() && !self.has_slots()
-    }
-}
-
-/// The first instruction that all branches of a program leave alone: none leads behind it. `None` if one leads to a register's address.
-fn first_behind_branches(program: &[u64]) -> Option<usize> {
-    let mut first = 0;
-    for (at, &word) in program.iter().enumerate() {
-        let Instruction::Branch(branch) = Instruction::decode(word) else { continue };
-        if branch.reg || !branch.rel {
-            return None;
-        }
-        let bytes = (at + BRANCH_REACH) as i64 * 8 + i64::from(branch.immediate);
-        first = first.max(usize::try_from(bytes / 8).ok()?).max(at + BRANCH_REACH);
-    }
-    Some(first)
-}
-
 impl Tail {
     /// The program, the tail behind it, and the end of both.
     pub fn append_to(&self, program: &[u64]) -> Joined {
+        let straight = start_of_straight_code(program);
+        let direct = self.is_write_of_color().then(|| with_color_written(program, straight)).flatten();
+        let inserted = self.place_of_z(program, straight, direct.is_some());
         let mut words = [program, &self.words].concat();
-        // Between the target of the last branch and the end, all instructions are executed one after the other.
-        let straight = first_behind_branches(program).unwrap_or(program.len());
-        let inserted = self.place_between(program, straight);
         if let Some(at) = inserted {
             words[at..=program.len()].rotate_right(1);
         }
-        let z = inserted.or(self.z.map(|z| program.len() + z));
-        write_color_directly(&mut words, straight);
-        end(&mut words, straight, z);
+        if let Some(word) = direct
+            && (inserted.is_some() || self.words.len() == 1)
+        {
+            words.pop();
+            words.pop();
+            words.push(word);
+        }
+        end(&mut words, straight);
         Joined { words, program: program.len(), inserted }
     }
 
-    /// Where the write of Z that the tail begins with can stand in the program instead, so that nothing need follow it before the end.
-    fn place_between(&self, program: &[u64], straight: usize) -> Option<usize> {
-        let z_alone = Instruction::decode(*self.words.first()?) == Instruction::Alu(WRITE_Z);
-        // The instructions behind Z are those of the tail, and as many of the program as are missing.
-        let behind = AFTER_Z.saturating_sub(self.words.len() - 1);
-        let at = program.len().checked_sub(behind)?;
-        if !z_alone || behind == 0 || at < straight.max(BEFORE_SCOREBOARD) {
+    /// Whether it writes the colour in r0 to the tile buffer and, perhaps, Z before.
+    fn is_write_of_color(&self) -> bool {
+        let are = |wanted: &[Alu]| {
+            self.words.len() == wanted.len()
+                && self.words.iter().zip(wanted).all(|(&word, &alu)| Instruction::decode(word) == Instruction::Alu(alu))
+        };
+        are(&[WRITE_COLOR]) || are(&[WRITE_Z, WRITE_COLOR])
+    }
+
+    /// Where the write of Z that the tail begins with is put in the program: as far up as it must be, or as it can be. `is_direct`: the tail's write of the
+    /// colour takes no instruction.
+    fn place_of_z(&self, program: &[u64], straight: usize, is_direct: bool) -> Option<usize> {
+        if Instruction::decode(*self.words.first()?) != Instruction::Alu(WRITE_Z) {
             return None;
         }
-        let is_free = program[at..].iter().all(|&word| Placed::of(word).ignores_z());
-        let before = &program[at.saturating_sub(BRANCH_REACH - 1)..at];
-        let slots = before.iter().any(|&word| Placed::of(word).has_slots());
-        let fresh = Placed::of(program[at - 1]).writes_depth();
-        (is_free && !slots && !fresh).then_some(at)
+        let behind = self.words.len() - 1 - usize::from(is_direct);
+        let highest = program.len().saturating_sub(AFTER_Z.saturating_sub(behind)).max(straight).max(BEFORE_SCOREBOARD);
+        let mut found = None;
+        for at in (highest..program.len()).rev() {
+            if !may_follow_z(&accesses(program[at])) {
+                break;
+            }
+            // What was rotated can be read later than other results.
+            let is_fresh = program[at.saturating_sub(2)..at].iter().any(|&word| writes_depth(&accesses(word)));
+            if !is_fresh && !follows_delay(program, at) {
+                found = Some(at);
+            }
+        }
+        found
     }
 }
 
-/// `mov tlbz, rb15`, as tails have it.
-const WRITE_Z: Alu = Alu {
-    waddr_mul: WriteTarget::TlbZ.address(),
-    raddr_b: super::DEPTH_REGISTER,
-    mul_a: Mux::B,
-    mul_b: Mux::B,
-    ..MOVE_R0
-};
-/// `mov tlbc, r0`.
-const WRITE_COLOR: Alu = Alu { waddr_mul: WriteTarget::TlbColorAll.address(), ..MOVE_R0 };
-/// A move of r0 to nowhere.
-const MOVE_R0: Alu =
-    Alu { op_mul: MulOp::V8min, cond_mul: Condition::Always, mul_a: Mux::R0, mul_b: Mux::R0, ..Alu::NOP };
+fn accesses(word: u64) -> Accesses {
+    Instruction::decode(word).accesses()
+}
 
-/// Where the last operation of the program computes a whole colour, it writes that to the tile buffer and not to r0.
-fn write_color_directly(words: &mut Vec<u64>, straight: usize) {
-    let [.., before, last] = words.as_slice() else { return };
-    let at = words.len() - 2;
-    let Instruction::Alu(mut alu) = Instruction::decode(*before) else { return };
+/// Whether an instruction has delay slots.
+fn has_delay_slots(accesses: &Accesses) -> bool {
+    accesses.branch.is_some() || accesses.signal.switches_threads()
+}
+
+/// Whether an instruction at an index is, or may be, in the delay slots of another.
+fn follows_delay(words: &[u64], at: usize) -> bool {
+    words[at.saturating_sub(BEHIND_BRANCH - 1)..at].iter().any(|&word| has_delay_slots(&accesses(word)))
+}
+
+fn writes_depth(accesses: &Accesses) -> bool {
+    accesses.registers_written() & register_bit(File::B, DEPTH_REGISTER) != 0
+}
+
+/// Whether an instruction does the same behind a write of Z as before it: it touches nothing that the test reads or changes, does not wait for other programs
+/// or for a lookup, and has no delay slots.
+fn may_follow_z(accesses: &Accesses) -> bool {
+    let waits = accesses.semaphore.is_some()
+        || accesses.reads(ReadSource::MutexAcquire)
+        || accesses.signal.loads_tmu().is_some()
+        || accesses.signal == Signal::ScoreboardWait;
+    let writes_unit = accesses.written().any(|write| write.target.is_peripheral() && !write.target.is_sfu());
+    !waits
+        && !writes_unit
+        && !accesses.reads(ReadSource::MsFlags)
+        && !accesses.signal.loads_tile()
+        && !writes_depth(accesses)
+        && !has_delay_slots(accesses)
+}
+
+/// Whether an instruction may be one of a program's last three [AG p.22, p.37]: it takes nothing from the streams of the next program, and no result of it
+/// arrives there.
+fn may_be_near_the_end(accesses: &Accesses) -> bool {
+    let takes = accesses.takes_uniform()
+        || accesses.reads(ReadSource::Varying)
+        || accesses.writes_any(address_sets::TMU)
+        || accesses.writes_to(WriteTarget::UniformsAddress);
+    let arrives_later = accesses.writes_any(address_sets::SFU);
+    let shares = accesses.semaphore.is_some() || accesses.reads(ReadSource::MutexAcquire);
+    !takes && !arrives_later && !shares && !accesses.accesses_register_14() && !has_delay_slots(accesses)
+}
+
+/// The index from which a program is executed straight: there is no branch and no delay slot from it on, and no branch jumps past it. The program's length, if
+/// a branch leads to an address in a register.
+fn start_of_straight_code(program: &[u64]) -> usize {
+    let mut start = 0;
+    for (at, &word) in program.iter().enumerate() {
+        let Instruction::Branch(branch) = Instruction::decode(word) else { continue };
+        let behind = at + BEHIND_BRANCH;
+        let target = (behind as i64 + i64::from(branch.immediate) / 8).max(0) as usize;
+        if branch.reg || !branch.rel || target > program.len() {
+            return program.len();
+        }
+        start = start.max(target).max(behind);
+    }
+    start
+}
+
+/// The program's last instruction, if it computes a whole colour, with the tile buffer instead of r0 as its target.
+fn with_color_written(program: &[u64], straight: usize) -> Option<u64> {
+    let at = program.len().checked_sub(1)?;
+    let Instruction::Alu(alu) = Instruction::decode(program[at]) else { return None };
     let accesses = Instruction::Alu(alu).accesses();
-    let [add, mul] = &accesses.writes;
-    let is_r0 = |write: &&Write| write.happens() && write.target == WriteTarget::Accumulator(0);
-    let writers = [add, mul].into_iter().filter(is_r0).count();
+    let is_color = |write: &Write| write.happens() && write.target == WriteTarget::Accumulator(0);
     let alone = accesses.coupled_accesses() == 0 && accesses.written().all(|write| !write.target.is_peripheral());
-    if Instruction::decode(*last) != Instruction::Alu(WRITE_COLOR)
-        || at < straight.max(BEFORE_SCOREBOARD)
-        || writers != 1
-        || !alone
-        || alu.pack != 0
-    {
-        return;
+    let is_plain =
+        alu.pack == 0 && accesses.rotation.is_none() && matches!(alu.sig, Signal::None | Signal::SmallImmediate);
+    if at < straight.max(BEFORE_SCOREBOARD) || !alone || !is_plain || follows_delay(program, at) {
+        return None;
     }
     let color = WriteTarget::TlbColorAll.address();
-    if is_r0(&add) && add.replaces() {
-        alu.waddr_add = color;
-    } else if is_r0(&mul) && mul.replaces() {
-        alu.waddr_mul = color;
-    } else {
-        return;
-    }
-    if let Ok(word) = Instruction::Alu(alu).encode() {
-        words.truncate(at);
-        words.push(word);
-    }
+    let changed = match &accesses.writes {
+        [add, mul] if is_color(add) && !is_color(mul) && add.replaces() => Alu { waddr_add: color, ..alu },
+        [add, mul] if is_color(mul) && !is_color(add) && mul.replaces() => Alu { waddr_mul: color, ..alu },
+        _ => return None,
+    };
+    Instruction::Alu(changed).encode().ok()
 }
 
-/// Puts the two signals of the end into the first instructions that can have them, and appends instructions that do nothing where none can.
-fn end(words: &mut Vec<u64>, straight: usize, z: Option<usize>) {
-    let mut at = words.len().saturating_sub(END_SLOTS + 1).max(straight);
-    if let Some(z) = z {
-        at = at.max((z + AFTER_Z).saturating_sub(END_SLOTS));
-    }
+/// Puts the signals of the end into the first instructions that can have them, and appends instructions that do nothing where none can.
+fn end(words: &mut Vec<u64>, straight: usize) {
+    let from = words.len().saturating_sub(AFTER_Z);
+    let z = words.iter().skip(from).rposition(|&word| accesses(word).writes_to(WriteTarget::TlbZ));
+    let after_z = z.map_or(0, |z| (from + z + AFTER_Z).saturating_sub(END_SLOTS));
+    let mut at = words.len().saturating_sub(END_SLOTS + 1).max(straight).max(after_z);
     loop {
         while words.len() <= at + END_SLOTS {
             words.push(NOP);
         }
-        if let Some((first, last)) = ended(words, at) {
-            words[at] = first;
-            words[at + END_SLOTS] = last;
-            return;
+        if let Some(ended) = Ended::at(words, at, straight) {
+            return ended.put_into(words, at);
         }
         at += 1;
     }
 }
 
-/// The instruction that ends the program at an index, and the last one after it, with their signals.
-fn ended(words: &[u64], at: usize) -> Option<(u64, u64)> {
-    let slots = &words[at.saturating_sub(BRANCH_REACH - 1)..at];
-    if slots.iter().any(|&word| Placed::of(word).has_slots()) {
-        return None;
+/// The instructions that get a signal of the end.
+struct Ended {
+    /// Waits for the scoreboard, if the last two would be the first to do so: its index and word.
+    wait: Option<(usize, u64)>,
+    /// Ends the program.
+    first: u64,
+    /// Unlocks the scoreboard.
+    last: u64,
+}
+
+impl Ended {
+    /// The end that begins at an index, if it can begin there.
+    fn at(words: &[u64], at: usize, straight: usize) -> Option<Self> {
+        let last_three = &words[at..=at + END_SLOTS];
+        let fit = last_three.iter().all(|&word| may_be_near_the_end(&accesses(word)));
+        if !fit || follows_delay(words, at) || accesses(words[at]).registers_written() != 0 {
+            return None;
+        }
+        let waits = |&word: &u64| {
+            let accesses = accesses(word);
+            accesses.accesses_samples() || accesses.signal == Signal::ScoreboardWait
+        };
+        let wait = match !words[..=at].iter().any(waits) && last_three.iter().any(waits) {
+            true => Some(place_of_wait(words, at, straight)?),
+            false => None,
+        };
+        let ends = [(Signal::None, Signal::ProgramEnd), (Signal::LoadColor, Signal::LoadColorEnd)];
+        let first = with_signal(words[at], &ends)?;
+        let last = with_signal(words[at + END_SLOTS], &[(Signal::None, Signal::ScoreboardUnlock)])?;
+        Some(Self { wait, first, last })
     }
-    let last_three = &words[at..=at + END_SLOTS];
-    if !last_three.iter().all(|&word| Placed::of(word).may_be_near_the_end()) {
-        return None;
+
+    fn put_into(self, words: &mut [u64], at: usize) {
+        words[at] = self.first;
+        words[at + END_SLOTS] = self.last;
+        if let Some((place, word)) = self.wait {
+            words[place] = word;
+        }
     }
-    let first = Placed::of(words[at]);
-    if first.accesses.registers_written() != 0 {
-        return None;
+}
+
+/// The last instruction before the end that can wait for the scoreboard, behind all lookups and not far away: its index and its word with the signal.
+fn place_of_wait(words: &[u64], end: usize, straight: usize) -> Option<(usize, u64)> {
+    let first = straight.max(BEFORE_SCOREBOARD).max(end.saturating_sub(MAX_AHEAD));
+    for place in (first..end).rev() {
+        let word = words[place];
+        if let Some(word) = with_signal(word, &[(Signal::None, Signal::ScoreboardWait)])
+            && !follows_delay(words, place)
+        {
+            return Some((place, word));
+        }
+        let accesses = accesses(word);
+        if accesses.signal.loads_tmu().is_some() || has_delay_slots(&accesses) {
+            return None;
+        }
     }
-    let signalled = |word, from: &[(Signal, Signal)]| {
-        let Instruction::Alu(alu) = Instruction::decode(word) else { return None };
-        let &(_, sig) = from.iter().find(|(before, _)| *before == alu.sig)?;
-        Instruction::Alu(Alu { sig, ..alu }).encode().ok()
-    };
-    let ends = [(Signal::None, Signal::ProgramEnd), (Signal::LoadColor, Signal::LoadColorEnd)];
-    let first = signalled(words[at], &ends)?;
-    let last = signalled(words[at + END_SLOTS], &[(Signal::None, Signal::ScoreboardUnlock)])?;
-    Some((first, last))
+    None
+}
+
+/// An ALU instruction with another signal, by pairs of the signal that it has and the one that it gets.
+fn with_signal(word: u64, pairs: &[(Signal, Signal)]) -> Option<u64> {
+    let Instruction::Alu(alu) = Instruction::decode(word) else { return None };
+    let &(_, sig) = pairs.iter().find(|(before, _)| *before == alu.sig)?;
+    Instruction::Alu(Alu { sig, ..alu }).encode().ok()
 }
 
 #[cfg(test)]
@@ -248,7 +304,6 @@ mod tests {
     use qpu::Interface;
     use qpu::interface::Stage;
 
-    use super::super::blend::Blend;
     use super::super::{Depth, TailState};
     use super::*;
 
@@ -275,45 +330,69 @@ mod tests {
 
     #[test]
     fn the_last_instructions_carry_the_signals_of_the_end() {
-        let start = "mov r1, 1.0\nmov r2, 2.0\nfadd r3, r1, r2\n";
+        let start = "mov r1, 1.0\nmov r2, 2.0\nfadd r3, r1, r2";
         let check = |program: &str, expected: &str| {
             check(&[start, program].concat(), PLAIN, &[start, expected].concat());
         };
         check(
-            "fmul r0.8asf, r1, r2\nfmul r0.8bsf, r1, r3",
-            "fmul r0.8asf, r1, r2; thrend\nfmul r0.8bsf, r1, r3\nmmov tlbc, r0; sbdone",
+            "\nfmul r0.8asf, r1, r2\nfmul r0.8bsf, r1, r3",
+            "; sbwait\nfmul r0.8asf, r1, r2; thrend\nfmul r0.8bsf, r1, r3\nmmov tlbc, r0; sbdone",
         );
         // A small immediate, a register of a file, a uniform, and a request to a TMU stand in the way.
         check(
-            "fmul r0.8asf, r1, 1.0\nfmul r0.8bsf, r1, r3",
-            "fmul r0.8asf, r1, 1.0\nfmul r0.8bsf, r1, r3; thrend\nmmov tlbc, r0\nsbdone",
-        );
-        check("mov rb1, r1\nfmul r0.8bsf, r1, r3", "mov rb1, r1\nfmul r0.8bsf, r1, r3; thrend\nmmov tlbc, r0\nsbdone");
-        check(
-            "fmul r0.8asf, r1, r2\nfmul r0.8bsf, r1, unif",
-            "fmul r0.8asf, r1, r2\nfmul r0.8bsf, r1, unif\nmmov tlbc, r0; thrend\nnop\nsbdone",
+            "\nfmul r0.8asf, r1, 1.0\nfmul r0.8bsf, r1, r3",
+            "; sbwait\nfmul r0.8asf, r1, 1.0\nfmul r0.8bsf, r1, r3; thrend\nmmov tlbc, r0\nsbdone",
         );
         check(
-            "mov t0s, r1\nldtmu0\nfmul r0.8bsf, r4, r2",
-            "mov t0s, r1\nldtmu0\nfmul r0.8bsf, r4, r2; thrend\nmmov tlbc, r0\nsbdone",
+            "\nmov rb1, r1\nfmul r0.8bsf, r1, r3",
+            "\nmov rb1, r1; sbwait\nfmul r0.8bsf, r1, r3; thrend\nmmov tlbc, r0\nsbdone",
         );
+        check(
+            "\nfmul r0.8asf, r1, r2\nfmul r0.8bsf, r1, unif",
+            "\nfmul r0.8asf, r1, r2\nfmul r0.8bsf, r1, unif\nmmov tlbc, r0; thrend\nnop\nsbdone",
+        );
+        // Nothing waits for the scoreboard before a lookup.
+        check(
+            "\nmov t0s, r1\nldtmu0\nfmul r0.8bsf, r4, r2",
+            "\nmov t0s, r1\nldtmu0\nfmul r0.8bsf, r4, r2\nmmov tlbc, r0; thrend\nnop\nsbdone",
+        );
+        for kept in ["mov r3, ra14", "mov recip, r1", "mov unif_addr, r1", "sacq -, 1"] {
+            let program = std::format!("\n{kept}\nfmul r0.8asf, r1, r2\nfmul r0.8bsf, r1, r3");
+            let expected = if kept == "sacq -, 1" { "; sbwait" } else { "" };
+            let wait = if expected.is_empty() { "; sbwait" } else { "" };
+            let rest = "\nfmul r0.8asf, r1, r2; thrend\nfmul r0.8bsf, r1, r3\nmmov tlbc, r0; sbdone";
+            check(&program, &std::format!("{expected}\n{kept}{wait}{rest}"));
+            let program = std::format!("\nfmul r0.8asf, r1, r2\n{kept}\nfmul r0.8bsf, r1, r3");
+            let rest = "\nfmul r0.8bsf, r1, r3; thrend\nmmov tlbc, r0\nsbdone";
+            let expected =
+                if kept == "sacq -, 1" { "\nfmul r0.8asf, r1, r2; sbwait\n" } else { "\nfmul r0.8asf, r1, r2\n" };
+            check(&program, &std::format!("{expected}{kept}{wait}{rest}"));
+        }
     }
 
     #[test]
     fn a_whole_colour_is_written_to_the_tile_buffer_by_what_computes_it() {
-        let start = "mov r1, 1.0\nmov r2, 2.0\nfadd r3, r1, r2; thrend\nfadd r3, r3, r2\n";
-        let check = |last: &str, expected: &str| {
-            let program = [&start.replace("; thrend", ""), last].concat();
-            check(&program, PLAIN, &[start, expected].concat());
+        let start = "mov r1, 1.0\nmov r2, 2.0\nfadd r3, r1, r2\nfadd r2, r1, r2";
+        let end = "; sbwait\nfadd r3, r3, r2; thrend\nfadd.setf r3, r3, r2\n";
+        let check = |last: &str, state, expected: &str| {
+            check(&[start, "\nfadd r3, r3, r2\nfadd.setf r3, r3, r2\n", last].concat(), state, expected);
         };
-        check("v8muld r0, r1, r3", "v8muld tlbc, r1, r3; sbdone");
-        check("add r0, r1, r3; v8muld r2, r1, r1", "add tlbc, r1, r3; v8muld r2, r1, r1; sbdone");
-        // A byte of it, and some elements of it.
-        let start = "mov r1, 1.0\nmov r2, 2.0\nfadd r3, r1, r2\nfadd.setf r3, r3, r2; thrend\n";
-        for last in ["fmul r0.8csf, r1, r3", "v8muld.ifz r0, r1, r3"] {
-            let program = [&start.replace("; thrend", ""), last].concat();
-            super::tests::check(&program, PLAIN, &[start, last, "\nmmov tlbc, r0; sbdone"].concat());
+        for (last, written) in [
+            ("v8muld r0, r1, r3", "v8muld tlbc, r1, r3"),
+            ("add r0, r1, r3; v8muld r2, r1, r1", "add tlbc, r1, r3; v8muld r2, r1, r1"),
+        ] {
+            check(last, PLAIN, &[start, end, written, "; sbdone"].concat());
+            let z = "mov r1, 1.0\nmov r2, 2.0\nmmov tlbz, rb15\nfadd r3, r1, r2\nfadd r2, r1, r2\nfadd r3, r3, r2; thrend\nfadd.setf r3, r3, r2\n";
+            check(last, DEPTH, &[z, written, "; sbdone"].concat());
         }
+        // A byte of it, some elements of it, what is rotated, and what two operations write.
+        let end = "\nfadd r3, r3, r2; sbwait\nfadd.setf r3, r3, r2; thrend\n";
+        for last in ["fmul r0.8csf, r1, r3", "v8muld.ifz r0, r1, r3", "add.ifz r0, r1, r3; v8muld.ifnz r0, r1, r1"] {
+            check(last, PLAIN, &[start, end, last, "\nmmov tlbc, r0; sbdone"].concat());
+        }
+        let end = "; sbwait\nfadd r3, r3, r2\nfadd.setf r3, r3, r2; thrend\nmov r0, r1 << 3\nmmov tlbc, r0; sbdone";
+        let end = end.replace("; sbwait\nfadd r3, r3, r2\n", "\nfadd r3, r3, r2; sbwait\n");
+        check("mov r0, r1 << 3", PLAIN, &[start, &end].concat());
     }
 
     #[test]
@@ -321,24 +400,78 @@ mod tests {
         let start = "mov r1, 1.0\nmov r2, 2.0\nfadd r3, r1, r2\n";
         let [third, second, last] =
             ["fadd r3, r3, r2\nfadd r3, r3, r1\n", "fmul r0.8asf, r1, r2", "\nfmul r0.8bsf, r1, r3"];
-        let program = [start, third, second, last].concat();
-        let end = "\nmmov tlbc, r0; sbdone";
-        check(&program, DEPTH, &[start, "mmov tlbz, rb15\n", third, second, "; thrend", last, end].concat());
-        // What it must stay behind: a depth of the program, the mask of samples, delay slots, and the target of a branch.
-        let append = "\nmmov tlbz, rb15\nmmov tlbc, r0\nnop\nthrend\nnop\nsbdone";
-        for kept in ["mov rb15, r1\n", "mov ms_mask, r1\n", "mov r3, ms_mask\n"] {
-            let program = [start, third, kept, second, last].concat();
-            check(&program, DEPTH, &[&program, append].concat());
+        let (z, end) = ("mmov tlbz, rb15\n", "\nmmov tlbc, r0; sbdone");
+        check(
+            &[start, third, second, last].concat(),
+            DEPTH,
+            &[start, z, third, second, "; thrend", last, end].concat(),
+        );
+        // What it must stay behind: a depth of the program, the mask of samples, what changes the pixels, and what waits.
+        let behind = "mmov tlbz, rb15\nfmul r0.8asf, r1, r2\nfmul r0.8bsf, r1, r3\nmmov tlbc, r0; thrend\nnop\nsbdone";
+        for kept in ["mov ms_mask, r1\n", "mov r3, ms_mask\n", "mov quad_x, r1\n", "sacq -, 1\n"] {
+            check(&[start, third, kept, second, last].concat(), DEPTH, &[start, third, kept, behind].concat());
         }
-        let switch = std::format!("{start}nop; lthrsw\n{third}mov r3, r1\n{second}{last}");
-        let joined = DEPTH.build().unwrap().append_to(&assembled(&switch));
-        assert_eq!(joined.inserted, None);
+        let fresh =
+            "fmul r0.8asf, r1, r2\nfmul r0.8bsf, r1, r3\nmmov tlbz, rb15\nmmov tlbc, r0\nnop\nthrend\nnop\nsbdone";
+        check(
+            &[start, third, "mov rb15, r1\n", second, last].concat(),
+            DEPTH,
+            &[start, third, "mov rb15, r1\n", fresh].concat(),
+        );
+        let lookup = "mov t0s, r1\nldtmu0\nfmul r0.8asf, r4, r2";
+        let expected = "mov t0s, r1\nldtmu0\nmmov tlbz, rb15\nfmul r0.8asf, r4, r2\nmmov tlbc, r0\nthrend\nnop\nsbdone";
+        check(&[start, lookup].concat(), DEPTH, &[start, expected].concat());
+    }
+
+    #[test]
+    fn branches_and_thread_switches_keep_the_end_behind_them() {
+        let start = "mov r1, 1.0\nmov r2, 2.0\nfadd r3, r1, r2\n";
         let branch = "fadd.setf r3, r3, r2\nbrr.anyz -, :end\nnop\nnop\nnop\n";
-        let program = [start, branch, third, second, "\n:end", last].concat();
-        check(&program, DEPTH, &[&program, append].concat());
-        // Blending has instructions enough behind it.
-        let blend = TailState { blend: Blend::PREMULTIPLIED, ..DEPTH };
-        let joined = blend.build().unwrap().append_to(&assembled(&[start, third, second, last].concat()));
-        assert_eq!(joined.inserted, None);
+        let skipped = "fadd r3, r3, r2\nfadd r3, r3, r1\nfmul r0.8asf, r1, r2\n";
+        // Of what a branch jumps to, the first can have the end's first signal, and Z can stand before it.
+        let last = "fmul r0.8bsf, r1, r3";
+        let program = [start, branch, skipped, ":end\n", last].concat();
+        let plain = [start, branch, skipped, ":end\n", last, "\nmmov tlbc, r0; thrend\nnop\nsbdone"].concat();
+        check(&program, PLAIN, &plain);
+        let depth = [":end\nmmov tlbz, rb15\n", last, "\nmmov tlbc, r0\nnop; thrend\nnop\nsbdone"].concat();
+        check(&program, DEPTH, &[start, branch, skipped, &depth].concat());
+        // A colour that a branch can jump past is not written by what computes it.
+        let program = [start, branch, skipped, "v8muld r0, r1, r3\n:end"].concat();
+        let joined = PLAIN.build().unwrap().append_to(&assembled(&program));
+        assert_eq!(joined.words[..12], assembled(&program));
+        // The end stays behind a switch of threads. What is computed in the last two instructions before it takes effect would be lost.
+        for at in 0..4 {
+            let mut lines = std::vec!["nop"; 6];
+            lines[at] = "nop; lthrsw";
+            let program = ["mov ra1, 1.0\nnop\nnop\n", &lines.join("\n"), "\nv8muld r0, ra1, ra1"].concat();
+            for state in [PLAIN, DEPTH] {
+                let joined = state.build().unwrap().append_to(&assembled(&program));
+                let switch = 3 + at;
+                let moved = joined.words.iter().position(|&word| accesses(word).accesses_samples()).unwrap();
+                let end = joined.words.iter().position(|&word| accesses(word).signal.ends_program()).unwrap();
+                assert!(moved > switch + END_SLOTS && end > switch + END_SLOTS, "{at} {state:?}");
+                let interface = Interface { stage: Stage::Fragment, threads: Some(2), ..Interface::default() };
+                let found = qpu::check::check_words(&joined.words, &interface);
+                assert!(!found.has_errors(), "{at} {state:?} {found}");
+            }
+        }
+    }
+
+    /// A program that writes Z itself, with an empty tail.
+    #[test]
+    fn the_end_keeps_away_from_a_write_of_z_in_the_program() {
+        let program = "mov r1, 1.0\nmov r2, 2.0\nfadd r3, r1, r2\nmmov tlbz, rb15";
+        let none = TailState { color_mask: 0, ..PLAIN };
+        check(program, none, &[program, "\nnop\nnop\nnop; thrend\nnop\nsbdone"].concat());
+    }
+
+    #[test]
+    fn instructions_of_the_program_are_found_again() {
+        let program = "mov r1, 1.0\nmov r2, 2.0\nfadd r3, r1, r2\nfadd r3, r3, r2\nfadd r3, r3, r1\nfmul r0.8asf, r1, r2\nfmul r0.8bsf, r1, r3";
+        let joined = DEPTH.build().unwrap().append_to(&assembled(program));
+        let places: Vec<Option<usize>> = (0..joined.words.len()).map(|at| joined.place_in_program(at)).collect();
+        let own = [Some(0), Some(1), Some(2), None, Some(3), Some(4), Some(5), Some(6), None];
+        assert_eq!(places, own);
+        assert_eq!(PLAIN.build().unwrap().append_to(&assembled(program)).place_in_program(6), Some(6));
     }
 }
