@@ -60,8 +60,9 @@ use crate::threads::map_all;
 use fep::SamplePositions;
 use load::Load;
 use pixel_trace::PixelTrace;
+use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
-use store::{Clears, MoveError, Store};
+use store::{Clears, MoveError, Store, Stored};
 use surface::Surface;
 use tlb::ClearValues;
 use unit::{Draw, Op, Start, ThreadUse, Unit};
@@ -73,7 +74,7 @@ use vertices::Vertices;
 use worker::Worker;
 
 /// Maximum number of units in a wave.
-const WAVE_UNITS: usize = 256;
+const WAVE_UNITS: usize = 512;
 /// Primitives from which on a wave is executed.
 const WAVE_PRIMITIVES: usize = 1 << 20;
 /// Operations from which on a wave is executed.
@@ -410,6 +411,7 @@ impl Renderer {
             return;
         }
         let wave = std::mem::take(&mut self.wave);
+        let in_any_order = stores_are_apart(&wave);
         self.collected = Collected::default();
         self.vertices.shade(&self.code, context, &self.config);
         let limit = (*context.budget / wave.len() as u64).max(1);
@@ -442,23 +444,29 @@ impl Renderer {
                 context.counters.merge(std::mem::take(&mut result.counters));
             }
         }
-        for result in results {
+        // What had been stored when a stop is noticed depends on the host's speed: nothing is.
+        let is_stopped = context.supervision.is_stopped(Thread::Rendering);
+        let stored = results.iter_mut().map(|result| std::mem::take(&mut result.stored));
+        let stored: Vec<Vec<(BusAddr, Stored)>> = if is_stopped { Vec::new() } else { stored.collect() };
+        let is_parallel = self.config.parallel && in_any_order && stored.len() > 1;
+        let memory = context.memory;
+        let apply = |(at, stored): (BusAddr, Stored)| Some((at, stored.apply(memory).err()?));
+        let outside = map_all(stored, is_parallel, || (), |(), stored| stored.into_iter().filter_map(apply).collect());
+        let outside = outside.into_iter().chain(std::iter::repeat_with(Vec::new));
+        for (result, outside) in results.into_iter().zip(outside) {
             // A tile that has used up its share holds a program that does not end.
             let left = context.budget.saturating_sub(result.instructions);
             *context.budget = if result.instructions < limit { left } else { 0 };
             context.faults.merge(result.faults);
             self.thread_use.merge(result.thread_use);
             self.pixel_trace.append(result.pixel_trace);
-            if context.supervision.is_stopped(Thread::Rendering) {
-                // What had been stored at this moment depends on the host's speed: nothing is.
+            if is_stopped {
                 *context.budget = 0;
                 continue;
             }
-            for (at, stored) in result.stored {
-                if let Err(error) = stored.apply(context.memory) {
-                    let error = RenderError::Move(MoveError::Memory(error));
-                    context.faults.report(RenderFault { at, error });
-                }
+            for (at, error) in outside {
+                let error = RenderError::Move(MoveError::Memory(error));
+                context.faults.report(RenderFault { at, error });
             }
             if let Some((buffers, tile)) = result.kept {
                 self.open.start = Start::Kept { buffers, tile };
@@ -466,6 +474,13 @@ impl Renderer {
         }
         self.vertices.clear();
     }
+}
+
+/// Whether the order of a wave's stores makes no difference: each stores another tile to the frame buffer.
+fn stores_are_apart(wave: &[Unit]) -> bool {
+    let mut tiles = HashSet::new();
+    let mut stores = wave.iter().flat_map(Unit::stores);
+    stores.all(|(tile, store)| store.is_none() || matches!(store, Store::Resolved { .. }) && tiles.insert(tile))
 }
 
 /// The known content of one half of a double-buffered tile buffer.
@@ -523,4 +538,34 @@ pub struct WaveJob<'a> {
 /// Locks, even if another thread has panicked.
 fn lock(workers: &Mutex<Vec<Box<Worker>>>) -> std::sync::MutexGuard<'_, Vec<Box<Worker>>> {
     workers.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use v3d_hw::Layout;
+    use v3d_hw::control_list::StoreGeneral;
+
+    /// Stores of one tile each, in units of their own.
+    fn check(stores: &[((u8, u8), Store)], expected: bool) {
+        let unit = |(tile, store): &((u8, u8), Store)| {
+            let mut unit = Unit::new(Start::Undefined);
+            unit.push(BusAddr(0), Op::Begin { tile: *tile });
+            unit.push(BusAddr(0), Op::Store { store: *store, clear: ClearValues::default(), swap: false });
+            unit
+        };
+        let wave: Vec<Unit> = stores.iter().map(unit).collect();
+        assert_eq!(stores_are_apart(&wave), expected, "{stores:?}");
+    }
+
+    #[test]
+    fn stores_of_different_tiles_to_the_frame_buffer_are_apart() {
+        let resolved = Store::Resolved { end_of_frame: false };
+        let general = |bits| Store::General(StoreGeneral::from_bits(bits));
+        let (nothing, color) = (general(0), general(1));
+        check(&[((0, 0), resolved), ((1, 0), resolved), ((0, 1), resolved)], true);
+        check(&[((0, 0), nothing), ((0, 0), resolved), ((1, 0), resolved)], true);
+        check(&[((0, 0), resolved), ((1, 0), resolved), ((0, 0), resolved)], false);
+        check(&[((0, 0), resolved), ((1, 0), color)], false);
+    }
 }
