@@ -187,7 +187,8 @@ impl<'p, P: Platform> Device<'p, P> {
         Ok(())
     }
 
-    /// Reports the name of a program and its source to the platform. `kind` is the stage; of a program with a tail, the origin is that of the program alone.
+    /// Reports the name of a program and its source to the platform. `kind` is the stage. Where the program is `joined` with a tail, the origin is that of the
+    /// program alone.
     #[inline(always)]
     pub(crate) fn name_program(
         &self,
@@ -195,7 +196,8 @@ impl<'p, P: Platform> Device<'p, P> {
         kind: &str,
         start: BusAddr,
         bytes: u32,
-        (origin, joined): (Option<&Origin>, Option<&Joined>),
+        origin: Option<&Origin>,
+        joined: Option<&Joined>,
     ) -> Result<(), Error> {
         let platform = self.driver_ref()?.platform();
         platform.name(start, Named::Program { bytes }, format_args!("{label}: {kind}"));

@@ -281,14 +281,14 @@ impl BuiltPipeline {
         let bytes = 8 * fragment_code.len() as u32;
         let origin = if state.half_color { fragment.half_origin } else { fragment.origin };
         let origin = origin.or(fragment.origin);
-        let origin = (origin, joined.as_ref());
-        device.name_program(label, "fragment shader", start + fragment_offset, bytes, origin)?;
+        let joined = joined.as_ref();
+        device.name_program(label, "fragment shader", start + fragment_offset, bytes, origin, joined)?;
         if let Some((programs, _, vertex, coordinate)) = &shading {
             let bytes = 8 * programs.vertex.len() as u32;
-            device.name_program(label, "vertex shader", start + *vertex, bytes, (programs.vertex_origin, None))?;
+            device.name_program(label, "vertex shader", start + *vertex, bytes, programs.vertex_origin, None)?;
             let bytes = 8 * programs.coordinate.len() as u32;
-            let origin = (programs.coordinate_origin, None);
-            device.name_program(label, "coordinate shader", start + *coordinate, bytes, origin)?;
+            let origin = programs.coordinate_origin;
+            device.name_program(label, "coordinate shader", start + *coordinate, bytes, origin, None)?;
         }
         // The addresses of uniforms and vertices are filled in for each draw.
         let program = |offset| Program { code: start + offset, uniforms: BusAddr(0) };

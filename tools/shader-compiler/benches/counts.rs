@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use shader_compiler::interface::Stage;
 use shader_compiler::ssa::{StreamWord, Viewport};
 use shader_compiler::{Compiled, Options, compile};
-use shader_interface::tail::{Depth, TailState};
 use v3d_hw::BusAddr;
 use v3d_sim::counters::Counters;
 use v3d_sim::memory::OwnedMemory;
@@ -28,6 +27,9 @@ use v3d_sim::timing::trace::{FrontWork, Invocation};
 #[expect(dead_code, reason = "the tests sample it, too")]
 mod image;
 
+#[path = "../tests/programs/mesa.rs"]
+mod mesa;
+
 #[path = "../tests/oracle/programs.rs"]
 #[expect(dead_code, reason = "the tests execute them, too")]
 mod programs;
@@ -35,6 +37,7 @@ mod programs;
 mod random;
 
 use image::Image;
+use mesa::Row;
 
 const CODE: u32 = 0x1000;
 const UNIFORMS: u32 = 0x8000;
@@ -294,20 +297,12 @@ fn print_random() {
 }
 
 fn main() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures");
-    let table = std::fs::read_to_string(folder.join("mesa.tsv")).expect("the table of Mesa's counts");
     println!("instructions, Mesa's, ratio, modelled cycles of an invocation; all stages compiled in ms");
     println!("{:16} {:>26} {:>26} {:>26} {:>10} {:>8}", "", "coordinate", "vertex", "fragment", "one thread", "ms");
     let mut logarithms = [0.0; 3];
     let mut sources = 0.0;
-    for row in table.lines().filter(|row| !row.starts_with('#')) {
-        let mut columns = row.split('\t');
-        let name = columns.next().unwrap_or_default();
-        let columns: Vec<&str> = columns.collect();
-        let counts: Vec<usize> = columns.iter().filter_map(|count| count.parse().ok()).collect();
-        let depth = if columns.contains(&"depth") { Depth::LESS } else { Depth::NONE };
-        let state = TailState { depth, ..TailState::PLAIN };
-        let source = std::fs::read_to_string(folder.join(name).with_extension("wgsl")).expect("a source of each row");
+    for Row { name, counts, state, source } in mesa::rows() {
+        let name = &*name;
         let programs = compile(&source, name, &Options::default()).expect("the captured shaders compile");
         print!("{name:16}");
         for (stage, program) in programs.iter().enumerate() {

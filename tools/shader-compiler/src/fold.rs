@@ -32,17 +32,13 @@ impl Program {
                 Some(0) => Some(reject),
                 Some(_) => Some(accept),
                 None => {
-                    let known = [self.known_if(condition, true, accept), self.known_if(condition, false, reject)];
-                    match known {
-                        [None, None] => self.rewritten(op),
-                        [yes, no] => {
-                            let [yes, no] = [(yes, accept), (no, reject)].map(|(known, arm)| match known {
-                                Some(holds) => self.mask(holds),
-                                None => arm,
-                            });
-                            Some(self.select(condition, yes, no))
-                        }
-                    }
+                    let known = |(holds, arm)| match self.known_if(condition, holds, arm) {
+                        Some(known) => self.mask(known),
+                        None => arm,
+                    };
+                    let [yes, no] = [(true, accept), (false, reject)].map(known);
+                    let is_same = (yes, no) == (accept, reject);
+                    if is_same { self.rewritten(op) } else { Some(self.select(condition, yes, no)) }
                 }
             },
             Op::Unpack(PackedComponent::Byte(byte), a) => {

@@ -2,7 +2,8 @@
 //!
 //! Thread 1 of the CLE hands over rendering records and primitive lists in order. Nothing is drawn at once: the renderer divides the stream into
 //! *units*, each of which begins where the content of the tile buffer is known, that is behind a store that clears all of it. Units are independent
-//! of each other, so a *wave* of them is executed on several host threads, and their stores go to memory in the order of the list.
+//! of each other, so a *wave* of them is executed on several host threads, and their stores go to memory in the order of the list, or in any order if
+//! each is of another tile of the frame buffer.
 //! A wave ends where order matters: before a load of memory that an earlier store of the wave writes, at the end of a frame, when the rendering mode
 //! changes, and whenever the CLE asks for it (semaphores, end of the list). A wave also has a maximum of units. So the result does not depend on the
 //! number of host threads.
@@ -65,7 +66,7 @@ use std::sync::{Mutex, PoisonError};
 use store::{Clears, MoveError, Store, Stored};
 use surface::Surface;
 use tlb::ClearValues;
-use unit::{Draw, Op, Start, ThreadUse, Unit};
+use unit::{Draw, Op, Start, ThreadUse, Unit, UnitResult};
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{PrimitiveListFormat, TileRecord, TileRenderingMode};
 use v3d_hw::primitive_list::ListPrimitive;
@@ -446,14 +447,15 @@ impl Renderer {
         }
         // What had been stored when a stop is noticed depends on the host's speed: nothing is.
         let is_stopped = context.supervision.is_stopped(Thread::Rendering);
-        let stored = results.iter_mut().map(|result| std::mem::take(&mut result.stored));
-        let stored: Vec<Vec<(BusAddr, Stored)>> = if is_stopped { Vec::new() } else { stored.collect() };
-        let is_parallel = self.config.parallel && in_any_order && stored.len() > 1;
+        let is_parallel = self.config.parallel && in_any_order && results.len() > 1;
         let memory = context.memory;
-        let apply = |(at, stored): (BusAddr, Stored)| Some((at, stored.apply(memory).err()?));
-        let outside = map_all(stored, is_parallel, || (), |(), stored| stored.into_iter().filter_map(apply).collect());
-        let outside = outside.into_iter().chain(std::iter::repeat_with(Vec::new));
-        for (result, outside) in results.into_iter().zip(outside) {
+        let write = |mut result: UnitResult| {
+            let stored = std::mem::take(&mut result.stored);
+            let apply = |(at, stored): (BusAddr, Stored)| Some((at, stored.apply(memory).err()?));
+            let outside: Vec<_> = stored.into_iter().filter(|_| !is_stopped).filter_map(apply).collect();
+            (result, outside)
+        };
+        for (result, outside) in map_all(results, is_parallel, || (), |(), result| write(result)) {
             // A tile that has used up its share holds a program that does not end.
             let left = context.budget.saturating_sub(result.instructions);
             *context.budget = if result.instructions < limit { left } else { 0 };

@@ -6,8 +6,8 @@
 //! appends two instructions instead. As in Broadcom's programs, the scoreboard is not first waited for by the last instructions: an earlier one has the signal
 //! "wait for scoreboard".
 //!
-//! Z must not be written near the end: the flags of its test would be written back to a quad of the next program [brcm HW-2806]. So the write of Z moves up,
-//! between the program's last instructions where these do not depend on it, and nothing idle need follow it:
+//! Z must not be written near the end: the flags of its test would be written back to a quad of the next program [brcm HW-2806]. So the write of Z moves up
+//! between the program's last instructions, if these do not depend on it, and needs no nops behind it:
 //!
 //! ```text
 //!     fadd r3, r3, r1                 mov tlbz, rb15
@@ -27,8 +27,8 @@
 
 use alloc::vec::Vec;
 use v3d_hw::qpu::{
-    Accesses, Alu, BRANCH_DELAY_SLOTS, Condition, File, Hazard, Instruction, MulOp, Mux, ReadSource, Signal,
-    THREAD_DELAY_SLOTS, WriteTarget, accesses::Write, accesses::register_bit, address_sets,
+    Accesses, Alu, BRANCH_DELAY_SLOTS, Condition, File, Hazard, INSTRUCTION_BYTES, Instruction, MulOp, Mux, ReadSource,
+    Signal, THREAD_DELAY_SLOTS, WriteTarget, accesses::Write, accesses::register_bit, address_sets,
 };
 
 use super::{DEPTH_REGISTER, Tail};
@@ -37,14 +37,14 @@ use super::{DEPTH_REGISTER, Tail};
 const AFTER_Z: usize = Hazard::EndAfterTlbZ.distance() as usize;
 /// Instructions of a fragment shader before it may wait for the scoreboard.
 const BEFORE_SCOREBOARD: usize = Hazard::ScoreboardAfterStart.between() as usize;
-/// Most instructions from one that waits for the scoreboard to the one that ends the program.
+/// Maximum number of instructions from one that waits for the scoreboard to the one that ends the program.
 const MAX_AHEAD: usize = 8;
 /// Instructions from the one that ends the program to the last.
 const END_SLOTS: usize = THREAD_DELAY_SLOTS as usize;
 /// Instructions from a branch to the first behind its delay slots.
 const BEHIND_BRANCH: usize = 1 + BRANCH_DELAY_SLOTS as usize;
 
-/// An instruction that does nothing.
+/// [`Alu::NOP`] as a word.
 const NOP: u64 = 0x1000_09e7_009e_7000;
 /// `mov tlbz, rb15`, as tails have it.
 const WRITE_Z: Alu =
@@ -81,8 +81,8 @@ impl Joined {
 impl Tail {
     /// The program, the tail behind it, and the end of both.
     pub fn append_to(&self, program: &[u64]) -> Joined {
-        let straight = start_of_straight_code(program);
-        let direct = self.is_write_of_color().then(|| with_color_written(program, straight)).flatten();
+        let straight = start_of_straight_line_code(program);
+        let direct = if self.writes_color_only() { with_color_written(program, straight) } else { None };
         let inserted = self.place_of_z(program, straight, direct.is_some());
         let mut words = [program, &self.words].concat();
         if let Some(at) = inserted {
@@ -99,19 +99,19 @@ impl Tail {
         Joined { words, program: program.len(), inserted }
     }
 
-    /// Whether it writes the colour in r0 to the tile buffer and, perhaps, Z before.
-    fn is_write_of_color(&self) -> bool {
-        let are = |wanted: &[Alu]| {
-            self.words.len() == wanted.len()
-                && self.words.iter().zip(wanted).all(|(&word, &alu)| Instruction::decode(word) == Instruction::Alu(alu))
-        };
-        are(&[WRITE_COLOR]) || are(&[WRITE_Z, WRITE_COLOR])
+    /// Whether it only writes the colour in r0 to the tile buffer and, perhaps, Z before.
+    fn writes_color_only(&self) -> bool {
+        match self.words[..] {
+            [color] => is(color, WRITE_COLOR),
+            [z, color] => is(z, WRITE_Z) && is(color, WRITE_COLOR),
+            _ => false,
+        }
     }
 
-    /// Where the write of Z that the tail begins with is put in the program: as far up as it must be, or as it can be. `is_direct`: the tail's write of the
-    /// colour takes no instruction.
+    /// Where in the program the write of Z goes, if the tail begins with it: far enough from the end, or as far as the program's last instructions allow.
+    /// `is_direct`: the tail's write of the colour takes no instruction.
     fn place_of_z(&self, program: &[u64], straight: usize, is_direct: bool) -> Option<usize> {
-        if Instruction::decode(*self.words.first()?) != Instruction::Alu(WRITE_Z) {
+        if !is(*self.words.first()?, WRITE_Z) {
             return None;
         }
         let behind = self.words.len() - 1 - usize::from(is_direct);
@@ -129,6 +129,10 @@ impl Tail {
         }
         found
     }
+}
+
+fn is(word: u64, alu: Alu) -> bool {
+    Instruction::decode(word) == Instruction::Alu(alu)
 }
 
 fn accesses(word: u64) -> Accesses {
@@ -177,14 +181,14 @@ fn may_be_near_the_end(accesses: &Accesses) -> bool {
     !takes && !arrives_later && !shares && !accesses.accesses_register_14() && !has_delay_slots(accesses)
 }
 
-/// The index from which a program is executed straight: there is no branch and no delay slot from it on, and no branch jumps past it. The program's length, if
+/// The index from which a program is straight-line code: there is no branch and no delay slot from it on, and no branch jumps past it. The program's length, if
 /// a branch leads to an address in a register.
-fn start_of_straight_code(program: &[u64]) -> usize {
+fn start_of_straight_line_code(program: &[u64]) -> usize {
     let mut start = 0;
     for (at, &word) in program.iter().enumerate() {
         let Instruction::Branch(branch) = Instruction::decode(word) else { continue };
         let behind = at + BEHIND_BRANCH;
-        let target = (behind as i64 + i64::from(branch.immediate) / 8).max(0) as usize;
+        let target = (behind as i64 + i64::from(branch.immediate) / i64::from(INSTRUCTION_BYTES)).max(0) as usize;
         if branch.reg || !branch.rel || target > program.len() {
             return program.len();
         }
@@ -219,57 +223,37 @@ fn end(words: &mut Vec<u64>, straight: usize) {
     let from = words.len().saturating_sub(AFTER_Z);
     let z = words.iter().skip(from).rposition(|&word| accesses(word).writes_to(WriteTarget::TlbZ));
     let after_z = z.map_or(0, |z| (from + z + AFTER_Z).saturating_sub(END_SLOTS));
+    let waits = |accesses: Accesses| accesses.accesses_samples() || accesses.signal == Signal::ScoreboardWait;
+    let first_wait = words.iter().position(|&word| waits(accesses(word)));
     let mut at = words.len().saturating_sub(END_SLOTS + 1).max(straight).max(after_z);
     loop {
         while words.len() <= at + END_SLOTS {
             words.push(NOP);
         }
-        if let Some(ended) = Ended::at(words, at, straight) {
-            return ended.put_into(words, at);
+        let needs_wait = first_wait.is_some_and(|first| first > at);
+        if let Some(signalled) = with_signals_of_end(words, at, straight, needs_wait) {
+            signalled.into_iter().for_each(|(place, word)| words[place] = word);
+            return;
         }
         at += 1;
     }
 }
 
-/// The instructions that get a signal of the end.
-struct Ended {
-    /// Waits for the scoreboard, if the last two would be the first to do so: its index and word.
-    wait: Option<(usize, u64)>,
-    /// Ends the program.
-    first: u64,
-    /// Unlocks the scoreboard.
-    last: u64,
-}
-
-impl Ended {
-    /// The end that begins at an index, if it can begin there.
-    fn at(words: &[u64], at: usize, straight: usize) -> Option<Self> {
-        let last_three = &words[at..=at + END_SLOTS];
-        let fit = last_three.iter().all(|&word| may_be_near_the_end(&accesses(word)));
-        if !fit || follows_delay(words, at) || accesses(words[at]).registers_written() != 0 {
-            return None;
-        }
-        let waits = |&word: &u64| {
-            let accesses = accesses(word);
-            accesses.accesses_samples() || accesses.signal == Signal::ScoreboardWait
-        };
-        let wait = match !words[..=at].iter().any(waits) && last_three.iter().any(waits) {
-            true => Some(place_of_wait(words, at, straight)?),
-            false => None,
-        };
-        let ends = [(Signal::None, Signal::ProgramEnd), (Signal::LoadColor, Signal::LoadColorEnd)];
-        let first = with_signal(words[at], &ends)?;
-        let last = with_signal(words[at + END_SLOTS], &[(Signal::None, Signal::ScoreboardUnlock)])?;
-        Some(Self { wait, first, last })
+/// The instructions that get a signal, with it, if the program can end at an index: the one that ends it, the last one, which unlocks the scoreboard, and an
+/// earlier one that waits for the scoreboard if that `needs_wait`.
+fn with_signals_of_end(words: &[u64], at: usize, straight: usize, needs_wait: bool) -> Option<Vec<(usize, u64)>> {
+    let last = at + END_SLOTS;
+    let fit = words[at..=last].iter().all(|&word| may_be_near_the_end(&accesses(word)));
+    if !fit || follows_delay(words, at) || accesses(words[at]).registers_written() != 0 {
+        return None;
     }
-
-    fn put_into(self, words: &mut [u64], at: usize) {
-        words[at] = self.first;
-        words[at + END_SLOTS] = self.last;
-        if let Some((place, word)) = self.wait {
-            words[place] = word;
-        }
+    let ends = [(Signal::None, Signal::ProgramEnd), (Signal::LoadColor, Signal::LoadColorEnd)];
+    let unlocks = [(Signal::None, Signal::ScoreboardUnlock)];
+    let mut signalled = Vec::from([(at, with_signal(words[at], &ends)?), (last, with_signal(words[last], &unlocks)?)]);
+    if needs_wait {
+        signalled.push(place_of_wait(words, at, straight)?);
     }
+    Some(signalled)
 }
 
 /// The last instruction before the end that can wait for the scoreboard, behind all lookups and not far away: its index and its word with the signal.
@@ -301,18 +285,12 @@ fn with_signal(word: u64, pairs: &[(Signal, Signal)]) -> Option<u64> {
 mod tests {
     extern crate std;
 
-    use qpu::Interface;
-    use qpu::interface::Stage;
-
+    use super::super::tests::{expect_no_errors, words as assembled};
     use super::super::{Depth, TailState};
     use super::*;
 
     const PLAIN: TailState = TailState::PLAIN;
     const DEPTH: TailState = TailState { depth: Depth::LESS, ..PLAIN };
-
-    fn assembled(source: &str) -> Vec<u64> {
-        qpu::assemble(&[qpu::Source::new("program", source)], &qpu::Options::default()).unwrap().words
-    }
 
     /// Compares what is made of a program with `expected`, and asks the checker about it.
     fn check(source: &str, state: TailState, expected: &str) {
@@ -321,9 +299,7 @@ mod tests {
         let shown = |words: &[u64]| qpu::disassemble(words, qpu::disassembler::Style::default());
         let wanted = assembled(expected);
         assert!(joined.words == wanted, "\n{}is not\n{}", shown(&joined.words), shown(&wanted));
-        let interface = Interface { stage: Stage::Fragment, threads: Some(1), ..Interface::default() };
-        let found = qpu::check::check_words(&joined.words, &interface);
-        assert!(!found.has_errors(), "{found}");
+        expect_no_errors(&joined.words, 1, &state);
         let places: Vec<usize> = (0..joined.words.len()).filter_map(|at| joined.place_in_program(at)).collect();
         assert!(places.is_sorted() && places.iter().all(|place| *place < program.len()), "{places:?}");
     }
@@ -356,18 +332,17 @@ mod tests {
             "\nmov t0s, r1\nldtmu0\nfmul r0.8bsf, r4, r2",
             "\nmov t0s, r1\nldtmu0\nfmul r0.8bsf, r4, r2\nmmov tlbc, r0; thrend\nnop\nsbdone",
         );
-        for kept in ["mov r3, ra14", "mov recip, r1", "mov unif_addr, r1", "sacq -, 1"] {
-            let program = std::format!("\n{kept}\nfmul r0.8asf, r1, r2\nfmul r0.8bsf, r1, r3");
-            let expected = if kept == "sacq -, 1" { "; sbwait" } else { "" };
-            let wait = if expected.is_empty() { "; sbwait" } else { "" };
-            let rest = "\nfmul r0.8asf, r1, r2; thrend\nfmul r0.8bsf, r1, r3\nmmov tlbc, r0; sbdone";
-            check(&program, &std::format!("{expected}\n{kept}{wait}{rest}"));
-            let program = std::format!("\nfmul r0.8asf, r1, r2\n{kept}\nfmul r0.8bsf, r1, r3");
-            let rest = "\nfmul r0.8bsf, r1, r3; thrend\nmmov tlbc, r0\nsbdone";
-            let expected =
-                if kept == "sacq -, 1" { "\nfmul r0.8asf, r1, r2; sbwait\n" } else { "\nfmul r0.8asf, r1, r2\n" };
-            check(&program, &std::format!("{expected}{kept}{wait}{rest}"));
+        // So do register 14, a request to the SFU, the address of the uniforms, and a semaphore, whose instruction has no room for a signal.
+        let (before, after) = ("\nfmul r0.8asf, r1, r2", "\nfmul r0.8bsf, r1, r3");
+        let whole = [before, "; thrend", after, "\nmmov tlbc, r0; sbdone"].concat();
+        let late = [after, "; thrend\nmmov tlbc, r0\nsbdone"].concat();
+        for kept in ["\nmov r3, ra14", "\nmov recip, r1", "\nmov unif_addr, r1"] {
+            check(&[kept, before, after].concat(), &[kept, "; sbwait", &whole].concat());
+            check(&[before, kept, after].concat(), &[before, kept, "; sbwait", &late].concat());
         }
+        let kept = "\nsacq -, 1";
+        check(&[kept, before, after].concat(), &["; sbwait", kept, &whole].concat());
+        check(&[before, kept, after].concat(), &[before, "; sbwait", kept, &late].concat());
     }
 
     #[test]
@@ -387,12 +362,14 @@ mod tests {
         }
         // A byte of it, some elements of it, what is rotated, and what two operations write.
         let end = "\nfadd r3, r3, r2; sbwait\nfadd.setf r3, r3, r2; thrend\n";
-        for last in ["fmul r0.8csf, r1, r3", "v8muld.ifz r0, r1, r3", "add.ifz r0, r1, r3; v8muld.ifnz r0, r1, r1"] {
+        for last in [
+            "fmul r0.8csf, r1, r3",
+            "v8muld.ifz r0, r1, r3",
+            "add.ifz r0, r1, r3; v8muld.ifnz r0, r1, r1",
+            "mov r0, r1 << 3",
+        ] {
             check(last, PLAIN, &[start, end, last, "\nmmov tlbc, r0; sbdone"].concat());
         }
-        let end = "; sbwait\nfadd r3, r3, r2\nfadd.setf r3, r3, r2; thrend\nmov r0, r1 << 3\nmmov tlbc, r0; sbdone";
-        let end = end.replace("; sbwait\nfadd r3, r3, r2\n", "\nfadd r3, r3, r2; sbwait\n");
-        check("mov r0, r1 << 3", PLAIN, &[start, &end].concat());
     }
 
     #[test]
@@ -450,9 +427,7 @@ mod tests {
                 let moved = joined.words.iter().position(|&word| accesses(word).accesses_samples()).unwrap();
                 let end = joined.words.iter().position(|&word| accesses(word).signal.ends_program()).unwrap();
                 assert!(moved > switch + END_SLOTS && end > switch + END_SLOTS, "{at} {state:?}");
-                let interface = Interface { stage: Stage::Fragment, threads: Some(2), ..Interface::default() };
-                let found = qpu::check::check_words(&joined.words, &interface);
-                assert!(!found.has_errors(), "{at} {state:?} {found}");
+                expect_no_errors(&joined.words, 2, &state);
             }
         }
     }

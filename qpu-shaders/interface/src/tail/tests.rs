@@ -48,11 +48,16 @@ pub(super) fn check(state: &TailState) -> usize {
 fn check_behind(tail: &Tail, source: &str, state: &TailState) -> usize {
     let program = words(source);
     let words = tail.append_to(&program).words;
-    let interface = Interface { stage: Stage::Fragment, threads: Some(1), ..Interface::default() };
-    let found = qpu::check::check_words(&words, &interface);
-    assert!(!found.has_errors(), "{state:?}\n{found}");
+    expect_no_errors(&words, 1, state);
     assert_eq!(uniforms_read(&tail.words), tail.uniforms.len(), "{state:?}");
     words.len() - program.len()
+}
+
+/// Asks the checker about a fragment program.
+pub(super) fn expect_no_errors(words: &[u64], threads: u8, state: &TailState) {
+    let interface = Interface { stage: Stage::Fragment, threads: Some(threads), ..Interface::default() };
+    let found = qpu::check::check_words(words, &interface);
+    assert!(!found.has_errors(), "{state:?}\n{found}");
 }
 
 pub(super) fn parts() -> Vec<BlendPart> {

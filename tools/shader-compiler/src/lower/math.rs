@@ -23,8 +23,8 @@ const ROUNDING: f32 = 12_582_912.0;
 const ROUNDED: f32 = 4_194_304.0;
 /// Divisors whose remainders are the low bits of an integer, with a mask that an instruction can contain.
 const REMAINDERS: [f32; 4] = [2.0, 4.0, 8.0, 16.0];
-/// Operations of a sum of integers that are looked at.
-const MOST_TERMS: u32 = 6;
+/// Depth to which the terms of a sum are looked at.
+const MOST_DEPTH: u32 = 6;
 /// Floats below this magnitude can be converted to an integer.
 const CONVERTED: f32 = 2_147_483_648.0;
 
@@ -413,7 +413,7 @@ impl Lowering<'_> {
         let (floor, divisor) = self.with_constant(product)?;
         let (quotient, inverse) = self.with_constant(*self.floors.get(&floor)?)?;
         let is_divisor = REMAINDERS.contains(&divisor) && inverse * divisor == 1.0;
-        if !is_divisor || quotient != a || !self.is_whole(a, MOST_TERMS) {
+        if !is_divisor || quotient != a || !self.is_whole(a, MOST_DEPTH) {
             return None;
         }
         let integer = self.program.alu(AddOp::Ftoi, a, a);
@@ -429,17 +429,18 @@ impl Lowering<'_> {
         constant(b).map(|number| (a, number)).or_else(|| constant(a).map(|number| (b, number)))
     }
 
-    /// Whether a float is an integer, whatever its operands are. Rounding a sum or product of integers leaves an integer.
-    fn is_whole(&self, value: Value, terms: u32) -> bool {
-        let Some(terms) = terms.checked_sub(1) else { return false };
-        match self.program.op(value) {
-            Op::Const(bits) => f32::from_bits(bits) % 1.0 == 0.0,
-            Op::Add(AddOp::Itof, ..) => true,
-            Op::Add(AddOp::Fadd | AddOp::Fsub, a, b) | Op::Mul(MulOp::Fmul, a, b) => {
-                self.floors.contains_key(&value) || self.is_whole(a, terms) && self.is_whole(b, terms)
+    /// Whether a float is known to be an integer: sums and products of integers are, also when they are rounded.
+    fn is_whole(&self, value: Value, depth: u32) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        self.floors.contains_key(&value)
+            || match self.program.op(value) {
+                Op::Const(bits) => f32::from_bits(bits) % 1.0 == 0.0,
+                Op::Add(AddOp::Itof, ..) => true,
+                Op::Add(AddOp::Fadd | AddOp::Fsub, a, b) | Op::Mul(MulOp::Fmul, a, b) => {
+                    self.is_whole(a, depth) && self.is_whole(b, depth)
+                }
+                _ => false,
             }
-            _ => self.floors.contains_key(&value),
-        }
     }
 
     /// Rounds to the nearest integer, ties to even.

@@ -91,11 +91,6 @@ impl<'m> Lowering<'m> {
 
     pub(super) fn binary(&mut self, op: BinaryOperator, kind: ScalarKind, a: Value, b: Value) -> Value {
         use BinaryOperator as Operator;
-        if (op, kind) == (Operator::Subtract, ScalarKind::Float)
-            && let Some(remainder) = self.remainder_of_whole(a, b)
-        {
-            return remainder;
-        }
         let program = &mut self.program;
         let (float, signed) = (kind == ScalarKind::Float, kind == ScalarKind::Sint);
         let less = match kind {
@@ -107,7 +102,10 @@ impl<'m> Lowering<'m> {
         match op {
             Operator::Add if float => program.freely(|program| program.fadd(a, b)),
             Operator::Add => program.alu(AddOp::Add, a, b),
-            Operator::Subtract if float => program.freely(|program| program.fsub(a, b)),
+            Operator::Subtract if float => match self.remainder_of_whole(a, b) {
+                Some(remainder) => remainder,
+                None => self.program.freely(|program| program.fsub(a, b)),
+            },
             Operator::Subtract => program.alu(AddOp::Sub, a, b),
             Operator::Multiply if float => program.freely(|program| program.fmul(a, b)),
             Operator::Multiply => self.multiplied(a, b),

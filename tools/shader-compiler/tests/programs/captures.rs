@@ -1,42 +1,25 @@
 //! The captured frames' shaders in WGSL: their numbers of instructions, compared with Mesa's.
 
-use std::path::Path;
-
 use shader_compiler::{Compiled, Options, compile, qasm};
-use shader_interface::tail::{Depth, TailState};
+
+use crate::mesa::{self, Row};
 
 /// Bounds of the geometric means: coordinate, vertex, fragment, and fragment with `fast_math`. They are the current values, so that a regression is noticed.
 const MEANS: [f64; 4] = [0.832, 0.878, 0.665, 0.604];
 /// Bound for each program.
 const MOST: f64 = 1.0;
 
-fn folder() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures")
-}
-
 /// Prints the table: `cargo test -p shader-compiler captures -- --nocapture`.
 #[test]
 fn instruction_counts_stay_near_mesas() {
-    let table = std::fs::read_to_string(folder().join("mesa.tsv")).unwrap();
     let mut logarithms = [const { Vec::new() }; 4];
     println!("{:16} {:>20} {:>20} {:>20} {:>20}", "ours/Mesa's", "coordinate", "vertex", "fragment", "fast");
-    for row in table.lines().filter(|row| !row.starts_with('#')) {
-        let mut columns = row.split('\t');
-        let name = columns.next().unwrap();
-        let counts: [usize; 3] = std::array::from_fn(|_| columns.next().unwrap().parse().unwrap());
-        let depth = match columns.next() {
-            Some("opaque") => Depth::NONE,
-            Some("depth") => Depth::LESS,
-            other => panic!("{name}: {other:?}"),
-        };
-        let state = TailState { depth, ..TailState::PLAIN };
-        let path = folder().join(name).with_extension("wgsl");
-        let source = std::fs::read_to_string(&path).unwrap();
+    for Row { name, counts, state, source } in mesa::rows() {
         // Mesa uses the special function unit's results for exponentials and logarithms, as `fast_math` does.
-        let mut programs = compile(&source, name, &Options::default()).unwrap();
+        let mut programs = compile(&source, &name, &Options::default()).unwrap();
         let [coordinate, vertex, _] = programs.as_slice() else { panic!("{name}: {} programs", programs.len()) };
         assert!(vertex.interface.stream.starts_with(&coordinate.interface.stream), "{name}: a stream for each shader");
-        programs.extend(compile(&source, name, &Options { fast_math: true, ..Options::default() }).unwrap().pop());
+        programs.extend(compile(&source, &name, &Options { fast_math: true, ..Options::default() }).unwrap().pop());
         let mut line = format!("{name:16}");
         let programs: Vec<Compiled> = programs.into_iter().map(|program| program.with_end(&state).unwrap()).collect();
         for (column, program) in programs.iter().enumerate() {
@@ -58,7 +41,7 @@ fn instruction_counts_stay_near_mesas() {
 
 #[test]
 fn emitted_assembly_assembles_to_the_same_words() {
-    for entry in std::fs::read_dir(folder()).unwrap() {
+    for entry in std::fs::read_dir(mesa::folder()).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_none_or(|extension| extension != "wgsl") {
             continue;

@@ -11,6 +11,7 @@ mod image;
 mod interpret;
 mod machine;
 mod memory;
+mod mesa;
 mod mistakes;
 mod positions;
 mod random;
