@@ -58,6 +58,7 @@ pub mod io;
 pub mod isa;
 pub mod lanes;
 pub mod qps;
+pub(crate) mod repetition;
 mod sequencer;
 pub mod steps;
 #[cfg(test)]
@@ -85,6 +86,7 @@ use datapath::vector::Vectorized;
 use engine::{Traced, dispatch};
 use isa::registers::{self, Flags, RegisterIndex, Registers};
 use isa::touches::Touches;
+use repetition::Repeated;
 use sequencer::{Jump, RecentBlocks};
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::INSTRUCTION_BYTES;
@@ -182,12 +184,17 @@ pub struct Qpu {
     program: u32,
     no_swap_at: Option<u64>,
     scoreboard: bool,
+    /// The last program ran from its first instruction to its end in one call of translated code.
+    ended_in_one_call: bool,
+    /// Its runs that the counters lack.
+    repeated: Repeated,
     /// The blocks in use; none while it runs.
     recent_blocks: Option<Box<RecentBlocks>>,
     faults: FaultLog,
     /// The events of the running program, if they are recorded.
     trace: Option<Box<Trace>>,
-    /// Events that this thread has counted.
+    /// Events that this thread has counted; those of repeated runs are added when it [starts](Self::start) another program or is asked for
+    /// [all](Self::take_counters).
     pub counters: Counters,
 }
 
@@ -229,6 +236,8 @@ impl Qpu {
             program: 0,
             no_swap_at: None,
             scoreboard: false,
+            ended_in_one_call: false,
+            repeated: Repeated::default(),
             recent_blocks: None,
             faults: FaultLog::default(),
             trace: None,
@@ -238,7 +247,8 @@ impl Qpu {
 
     /// Starts a program. All registers that the launch does not set are 0; on hardware they are undefined.
     pub fn start(&mut self, launch: &Launch) {
-        self.registers.clear(std::mem::take(&mut self.written));
+        self.count_repeated();
+        self.registers.clear(std::mem::take(&mut self.written), registers::ALL_ACCUMULATORS);
         *self.registers.at_mut(registers::FILE_A + 15) = launch.ra15;
         *self.registers.at_mut(registers::FILE_B + 15) = launch.rb15;
         *self.registers.at_mut(registers::QPU_NUMBER) = Lanes::splat(u32::from(launch.qpu));
@@ -271,8 +281,15 @@ impl Qpu {
         self.is_new = true;
         self.no_swap_at = None;
         self.scoreboard = false;
+        self.ended_in_one_call = false;
         self.submit_trace();
         self.trace = launch.record.map(|work| Box::new(Trace::new(BusAddr(self.pc), launch.uniforms, work)));
+    }
+
+    /// Takes the events counted since the last call.
+    pub fn take_counters(&mut self) -> Counters {
+        self.count_repeated();
+        std::mem::take(&mut self.counters)
     }
 
     /// Passes the trace to the counters.

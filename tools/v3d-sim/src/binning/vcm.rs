@@ -210,7 +210,7 @@ impl Shading<'_> {
             VertexStage::Vertex => Thread::Rendering,
         };
         let exit = self.supervision.run(thread, qpu, io, self.memory, self.code, reports.instructions);
-        reports.counters.merge(std::mem::take(&mut qpu.counters));
+        reports.counters.merge(qpu.take_counters());
         reports.counters.add(CounterSource::QpuVertexCycles, qpu.executed() * INSTRUCTION_CYCLES);
         reports.faults.merge(qpu.take_faults());
         reports.faults.signals.raise(io.signals());

@@ -16,7 +16,7 @@ use v3d_sim::tmu::conformance as lookups;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
-    /// One suite only: add, mul, conditions, pack, rotate, immediates, branches, peripherals, threads, words, ordinary, exchanges or endings (of
+    /// One suite only: add, mul, conditions, pack, rotate, immediates, branches, peripherals, threads, words, ordinary, exchanges, endings or repeats (of
     /// programs); texture-sizes, texture-filters, texture-wraps, texture-cubes, texture-children or texture-parameters (of lookups)
     #[arg(long, value_name = "NAME", value_parser = suite)]
     suite: Option<Suite>,
@@ -52,12 +52,13 @@ impl Suite {
     fn run(self, cases: Range<u64>, engine: Option<EngineKind>) -> Result<String> {
         Ok(match self {
             Self::Programs(suite) => {
-                let programs::Summary { cases, instructions, with_faults, translated } = match engine {
+                let programs::Summary { cases, instructions, with_faults, translated, repeated } = match engine {
                     None => programs::run(suite, cases)?,
                     Some(engine) => programs::run_engine(suite, cases, engine)?,
                 };
+                let repeated = if repeated == 0 { String::new() } else { format!("{repeated} runs again, ") };
                 format!(
-                    "{cases:>10} {instructions:>14} {with_faults:>14}   {translated} instructions in translated code"
+                    "{cases:>10} {instructions:>14} {with_faults:>14}   {repeated}{translated} instructions in translated code"
                 )
             }
             Self::Lookups(suite) => {

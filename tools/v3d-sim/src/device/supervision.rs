@@ -18,6 +18,16 @@ use v3d_hw::registers::Thread;
 /// Instructions that a program executes between two looks for a stop: some ten milliseconds.
 const SLICE_INSTRUCTIONS: u64 = 1 << 20;
 
+/// Runs with a slice of the budget.
+#[inline(always)]
+fn in_slice(budget: &mut u64, run: impl FnOnce(&mut u64) -> Exit) -> Exit {
+    let slice = SLICE_INSTRUCTIONS.min(*budget);
+    let mut left = slice;
+    let exit = run(&mut left);
+    *budget -= slice - left;
+    exit
+}
+
 /// What is being executed, and whether it is to stop.
 #[derive(Debug, Default)]
 pub struct Supervision {
@@ -77,23 +87,44 @@ impl Supervision {
         budget: &mut u64,
     ) -> Exit {
         loop {
-            let slice = SLICE_INSTRUCTIONS.min(*budget);
-            let mut left = slice;
-            let exit = qpu.run(io, memory, code, &mut left);
-            *budget -= slice - left;
-            if exit != Exit::OutOfBudget {
-                // Written only where it changes, as all host threads read it.
-                if !self.has_moved.load(Ordering::Relaxed) {
-                    self.has_moved.store(true, Ordering::Relaxed);
-                }
-                return exit;
-            }
-            if self.is_stopped(thread) {
-                *budget = 0;
-            }
-            if *budget == 0 {
+            let exit = in_slice(budget, |left| qpu.run(io, memory, code, left));
+            if let Some(exit) = self.after_slice(thread, exit, budget) {
                 return exit;
             }
         }
+    }
+
+    /// The same for a program that was [restarted](Qpu::restart).
+    #[inline(always)]
+    pub(crate) fn rerun<I: Io>(
+        &self,
+        thread: Thread,
+        qpu: &mut Qpu,
+        io: &mut I,
+        memory: Memory<'_>,
+        code: &CodeCache,
+        budget: &mut u64,
+    ) -> Exit {
+        let exit = in_slice(budget, |left| qpu.rerun(io, memory, code, left));
+        match self.after_slice(thread, exit, budget) {
+            Some(exit) => exit,
+            None => self.run(thread, qpu, io, memory, code, budget),
+        }
+    }
+
+    /// Notes how a slice has ended; how the program has, unless it goes on.
+    #[inline(always)]
+    fn after_slice(&self, thread: Thread, exit: Exit, budget: &mut u64) -> Option<Exit> {
+        if exit != Exit::OutOfBudget {
+            // Written only where it changes, as all host threads read it.
+            if !self.has_moved.load(Ordering::Relaxed) {
+                self.has_moved.store(true, Ordering::Relaxed);
+            }
+            return Some(exit);
+        }
+        if self.is_stopped(thread) {
+            *budget = 0;
+        }
+        (*budget == 0).then_some(exit)
     }
 }

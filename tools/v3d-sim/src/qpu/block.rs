@@ -207,6 +207,16 @@ impl Block {
         })
     }
 
+    /// The registers of files A and B, and the accumulators, that a program which begins with this block may read before it has written them. `None` without
+    /// a translation.
+    #[inline]
+    pub(super) fn first_reads(&self) -> Option<(u64, u8)> {
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        return self.translation.first_reads();
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        None
+    }
+
     /// How much host code its translation is: nothing if there is none.
     pub fn code_size(&self) -> CodeSize {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

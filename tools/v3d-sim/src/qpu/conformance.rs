@@ -57,11 +57,13 @@ pub enum Suite {
     Exchanges,
     /// The end of the program and its delay slots access the tile buffer.
     Endings,
+    /// Programs that run several times, often without having filled the registers that they read.
+    Repeats,
 }
 
 impl Suite {
     /// All suites with their names.
-    pub const ALL: [(Self, &'static str); 13] = [
+    pub const ALL: [(Self, &'static str); 14] = [
         (Self::Add, "add"),
         (Self::Mul, "mul"),
         (Self::Conditions, "conditions"),
@@ -75,6 +77,7 @@ impl Suite {
         (Self::Ordinary, "ordinary"),
         (Self::Exchanges, "exchanges"),
         (Self::Endings, "endings"),
+        (Self::Repeats, "repeats"),
     ];
 
     /// The name.
@@ -94,6 +97,8 @@ pub struct Summary {
     pub with_faults: u64,
     /// Instructions executed in translated code.
     pub translated: u64,
+    /// Runs that were [repetitions](super::repetition).
+    pub repeated: u64,
 }
 
 /// Executes cases of a suite with every engine of this host, until one fails.
@@ -115,6 +120,7 @@ fn run_engines(suite: Suite, cases: Range<u64>, engines: &[Engine]) -> Result<Su
         summary.instructions += outcome.executed;
         summary.with_faults += u64::from(outcome.faults.total() != 0);
         summary.translated += outcome.translated;
+        summary.repeated += outcome.repeated;
     }
     Ok(summary)
 }
@@ -125,6 +131,8 @@ const PREAMBLE: u64 = 38;
 /// Maximum length of a program's body.
 const BODY: usize = 24;
 const BUDGET: u64 = 400;
+/// Further runs of a program that is repeated.
+const REPEATS: usize = 3;
 
 fn run_case(suite: Suite, case: u64, engines: &[Engine]) -> Result<Outcome, String> {
     let ordinary = suite == Suite::Ordinary;
@@ -152,14 +160,27 @@ fn run_case(suite: Suite, case: u64, engines: &[Engine]) -> Result<Outcome, Stri
         // Branches follow the other elements.
         launch.undefined_elements = random.below(u32::from(u16::MAX)) as u16;
     }
-    let launches = vec![launch];
+    let mut launches = vec![launch];
+    if suite == Suite::Repeats {
+        let pc = BusAddr(CODE + if random.one_in(2) { 8 * PREAMBLE as u32 } else { 0 });
+        let first =
+            Launch { pc, uniforms: BusAddr(UNIFORMS), uniforms_limit: None, qpu: 0, undefined_elements: 0, ..launch };
+        launches = vec![first];
+        for _ in 0..REPEATS {
+            let uniforms = BusAddr(UNIFORMS + 4 * random.below(64));
+            launches.push(Launch { ra15: random.lanes(), rb15: random.lanes(), uniforms, ..first });
+        }
+    }
     let case = Case { words, launches, data, varyings, ordinary, refused: 10, busy: false, budgets: vec![BUDGET] };
     let reference = case.check(engines)?;
     let start = Case { budgets: vec![PREAMBLE], ..case };
-    let start = start.execute(Engine::Reference, &start.data());
-    let idle = start.qpu.registers().visible() == reference.qpu.registers().visible()
-        && start.written == reference.written
-        && start.memory == reference.memory;
+    let before = start.execute(Engine::Reference, &start.data());
+    // Without the preamble, operations on zeros may have no effect.
+    let has_preamble = start.launches.iter().all(|launch| launch.pc.0 == CODE);
+    let idle = has_preamble
+        && before.qpu.registers().visible() == reference.qpu.registers().visible()
+        && before.written == reference.written
+        && before.memory == reference.memory;
     if idle {
         return Err("nothing happened".to_owned());
     }
@@ -243,6 +264,14 @@ fn access_tile_buffer(alu: &mut Alu, random: &mut Random) {
 
 fn instruction(suite: Suite, registers: u8, random: &mut Random, position: usize) -> u64 {
     match suite {
+        // Neighbours rarely break a rule that way, so that most programs run in one piece.
+        Suite::Repeats if position % 2 == 1 => encoded(&Alu::NOP),
+        Suite::Repeats if random.one_in(20) => branch(random, position),
+        Suite::Repeats => {
+            let plain = [Suite::Conditions, Suite::Pack, Suite::Rotate, Suite::Ordinary];
+            let like = if random.one_in(12) { Suite::Peripherals } else { random.pick(&plain) };
+            encoded(&operation(like, registers, random))
+        }
         Suite::Immediates if random.one_in(2) => immediate(random),
         Suite::Branches if random.one_in(5) => branch(random, position),
         Suite::Words => {
@@ -460,6 +489,8 @@ mod tests {
             // The check that the programs' bodies are executed.
             assert!(summary.instructions > 300 * (PREAMBLE + 10), "{name}: {summary:?}");
             assert_eq!(summary.translated > 300 * PREAMBLE / 2, EngineKind::best().translates(), "{name}: {summary:?}");
+            let repeats = suite == Suite::Repeats && EngineKind::best().translates();
+            assert_eq!(summary.repeated > 200, repeats, "{name}: {summary:?}");
         }
     }
 }

@@ -214,7 +214,7 @@ impl Qps {
     fn take_counters(&mut self) -> Counters {
         let mut counters = Counters::default();
         for unit in &mut self.units {
-            counters.merge(std::mem::take(&mut unit.qpu.counters));
+            counters.merge(unit.qpu.take_counters());
         }
         counters
     }

@@ -74,6 +74,18 @@ impl RecentBlocks {
         None
     }
 
+    /// The block found last.
+    #[inline]
+    pub(in crate::qpu) fn current(&self) -> Option<&Block> {
+        self.blocks[self.current].as_deref()
+    }
+
+    /// The generation of the cache that they are from.
+    #[inline]
+    pub(in crate::qpu) const fn generation(&self) -> u64 {
+        self.generation
+    }
+
     /// Adds a block, replacing the one after the block found last.
     fn keep(&mut self, block: Arc<Block>) {
         self.current = (self.current + 1) % self.blocks.len();
@@ -137,8 +149,10 @@ impl Qpu {
                 break Exit::OutOfBudget;
             }
             self.written |= current.writes;
+            let is_start = self.executed == 0 && index == 0;
             let index = E::run_block(self, current, index, io, memory, budget);
             if self.ending == Some(0) {
+                self.ended_in_one_call = is_start && self.translated == self.executed;
                 break Exit::Ended;
             }
             let Some(placed) = current.instructions.get(index) else { continue };

@@ -4,7 +4,7 @@
 //! host can round as the QPU does, and its vector registers hold registers of the QPU. Only instructions that block execution executes without the sequencer
 //! are translated. A micro-op that needs another unit (the lookup of a TMU, VPM, tile buffer), or is rare, becomes a call back to the interpreter, so that each
 //! micro-op has one definition and translated code never does more than block execution. Coordinates and results go to and from the FIFOs of a TMU, the
-//! scoreboard is taken, and full batches access the samples of a tile, without a call.
+//! scoreboard is taken, and samples of a tile are accessed, without a call.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -42,6 +42,7 @@ use crate::qpu::engine::Engine;
 use crate::qpu::io::Io;
 use crate::qpu::{EngineKind, Qpu};
 use crate::simd::vectors::Portable;
+use accesses::FirstReads;
 use code::Code;
 #[cfg(target_arch = "aarch64")]
 use host::{aarch64::Reach, neon::Neon};
@@ -111,6 +112,20 @@ impl Engine for Translated {
     }
 }
 
+/// Runs the program that was [restarted](Qpu::restart), from the block that the last one ran in; whether it has ended. If not, it goes on as any other.
+#[inline(always)]
+pub(super) fn rerun<I: Io>(qpu: &mut Qpu, io: &mut I, memory: Memory<'_>, budget: &mut u64) -> bool {
+    let Some(recent) = qpu.recent_blocks.take() else { return false };
+    if let Some(block) = recent.current()
+        && let Some(Some(code)) = block.translation.code.get()
+        && let Some(segment) = code.segment(0)
+    {
+        entry::run_of(qpu, block, code, segment, io, memory, budget);
+    }
+    qpu.recent_blocks = Some(recent);
+    qpu.ending.is_some()
+}
+
 /// Whether the host can execute code that is generated at run time.
 pub(super) fn is_possible() -> bool {
     code::is_executable()
@@ -124,7 +139,7 @@ fn translation(block: &Block) -> Option<Code> {
     let translation = translate(engine, block)?
         .inspect_err(|error| debug_assert!(false, "instructions that do not exist are wanted: {error}"))
         .ok()??;
-    Code::new(translation, calls).ok()
+    Code::new(translation, calls, FirstReads::of(block)).ok()
 }
 
 /// Translates a block for the host of an engine, if it has one.

@@ -87,7 +87,7 @@ pub struct FragmentIo<'a> {
     batch: &'a mut Batch,
     coefficients: &'a [Coefficients],
     counters: &'a mut Counters,
-    state: FragmentState,
+    state: &'a FragmentState,
     next_varying: usize,
     front: Option<StencilTest>,
     back: Option<StencilTest>,
@@ -125,12 +125,13 @@ impl Fate {
 
 impl<'a> FragmentIo<'a> {
     /// The units at the start of a batch; the batch serves one program only.
+    #[inline(always)]
     pub fn new(
         tlb: &'a mut Tlb,
         batch: &'a mut Batch,
         coefficients: &'a [Coefficients],
         counters: &'a mut Counters,
-        state: FragmentState,
+        state: &'a FragmentState,
     ) -> Self {
         Self {
             tlb,
@@ -438,6 +439,7 @@ impl Io for FragmentIo<'_> {
         next.ok_or(IoError::VaryingsExhausted(self.state.varyings as u32))
     }
 
+    #[inline]
     fn varyings_ahead(&mut self) -> &[Varying] {
         if !self.batch.interpolated {
             let varyings = self.state.varyings;
@@ -446,10 +448,12 @@ impl Io for FragmentIo<'_> {
         self.batch.varyings.get(self.next_varying..).unwrap_or_default()
     }
 
+    #[inline]
     fn has_small_varyings(&self) -> bool {
         self.batch.interpolated && self.batch.small_varyings
     }
 
+    #[inline]
     fn take_varyings(&mut self, count: usize) {
         self.next_varying += count;
     }
@@ -471,7 +475,8 @@ impl Io for FragmentIo<'_> {
     }
 
     fn set_ms_flags(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        self.batch.flags = self.batch.flags.select(value.map(|flags| flags & 0xf), mask);
+        // Quads that are not there have no samples, whatever is written.
+        self.batch.flags = self.batch.flags.select(value.map(|flags| flags & 0xf), mask & self.batch.elements());
         Ok(())
     }
 
@@ -656,9 +661,10 @@ impl Io for FragmentIo<'_> {
         Ok(value)
     }
 
+    #[inline]
     fn tile_access(&mut self, access: &mut TileAccess) {
         let shape = self.tlb.shape();
-        if self.batch.count < BATCH_QUADS || self.batch.moved || self.fate.is_some() {
+        if self.batch.moved || self.fate.is_some() {
             *access = TileAccess::NONE;
             return;
         }
@@ -669,27 +675,30 @@ impl Io for FragmentIo<'_> {
         let (colors, zs) = (self.tlb.color.as_mut_ptr(), self.tlb.zs.as_mut_ptr());
         // The number of pixels is a power of two: four words from there on are within the plane of a sample, whatever a batch says.
         let places = self.batch.quads.map(|quad| quad.pixel & (shape.pixels() - 4));
-        *access = TileAccess {
-            colors: places.map(|place| colors.wrapping_add(place)),
-            zs: places.map(|place| zs.wrapping_add(place)),
-            flags: &raw mut self.batch.flags,
-            sample_bytes: shape.pixels() * size_of::<u32>(),
-            samples: shape.samples() as u32,
-            first_sample: if shape.multisample { 1 } else { 0xf },
-            color_words: shape.color_words() as u32,
-            // Samples are read one after the other; the unit does that.
-            color_readable: if shape.multisample { 0 } else { shape.color_words() as u32 },
-            color_read: (self.read.sample * shape.color_words() + self.read.word) as u32,
-            color_written: self.written_all as u32,
-            tests_depth: tests_depth.into(),
-            passing: self.state.passing.words(),
-            updates: if update { !0 } else { 0 },
-            quads_written: 0,
-            quads_passed: 0,
-            quads_failed: 0,
-        };
+        let none = self.tlb.no_quads.as_mut_ptr();
+        // Member by member: a whole structure would be copied in vectors, which wait for the stores of its members.
+        for (quad, place) in places.into_iter().enumerate() {
+            let is_there = quad < self.batch.count;
+            let (colors, zs, place) = if is_there { (colors, zs, place) } else { (none, none, 4 * quad) };
+            access.colors[quad] = colors.wrapping_add(place);
+            access.zs[quad] = zs.wrapping_add(place);
+        }
+        access.flags = &raw mut self.batch.flags;
+        access.sample_bytes = shape.pixels() * size_of::<u32>();
+        access.samples = shape.samples() as u32;
+        access.first_sample = if shape.multisample { 1 } else { 0xf };
+        access.color_words = shape.color_words() as u32;
+        // Samples are read one after the other; the unit does that.
+        access.color_readable = if shape.multisample { 0 } else { shape.color_words() as u32 };
+        access.color_read = (self.read.sample * shape.color_words() + self.read.word) as u32;
+        access.color_written = self.written_all as u32;
+        access.tests_depth = tests_depth.into();
+        access.passing = self.state.passing.words();
+        access.updates = if update { !0 } else { 0 };
+        (access.quads_written, access.quads_passed, access.quads_failed) = (0, 0, 0);
     }
 
+    #[inline]
     fn note_tile_access(&mut self, access: &TileAccess) {
         if access.color_words == 0 {
             return;
@@ -709,6 +718,7 @@ impl Io for FragmentIo<'_> {
         }
     }
 
+    #[inline]
     fn has_scoreboard_alone(&self) -> bool {
         true
     }
@@ -796,7 +806,7 @@ mod tests {
             let masks = [next(0x10000) as Mask | if next(2) == 0 { ALL } else { 0 }, next(0x10000) as Mask];
             let results = [at_once, one_by_one].map(|mut batch| {
                 let (mut tlb, mut counters) = (tlb.clone(), Counters::default());
-                let mut io = FragmentIo::new(&mut tlb, &mut batch, &[], &mut counters, state);
+                let mut io = FragmentIo::new(&mut tlb, &mut batch, &[], &mut counters, &state);
                 io.tlb_z(&z, masks[0]).unwrap();
                 io.tlb_color_all(&color, masks[1]).unwrap();
                 io.tlb_color_ms(&color.map(|color| !color), masks[0]).unwrap();
@@ -872,7 +882,7 @@ mod tests {
             };
             let run = |code: Option<&CodeCache>| {
                 let (mut tlb, mut batch, mut counters) = (tlb.clone(), batch.clone(), Counters::default());
-                let mut io = FragmentIo::new(&mut tlb, &mut batch, &[], &mut counters, state);
+                let mut io = FragmentIo::new(&mut tlb, &mut batch, &[], &mut counters, &state);
                 let mut qpu = Qpu::new();
                 qpu.start(&launch);
                 let (exit, translated) = match code {

@@ -16,6 +16,7 @@ use super::unit::UnitResult;
 use super::{RenderError, RenderFault, WaveJob};
 use crate::binning::ptb::watch::covers;
 use crate::qpu::lanes::{ALL, Lanes, Mask};
+use crate::qpu::repetition::Relaunch;
 use crate::qpu::{self, Exit, Launch, Qpu};
 use crate::simd::SimdTask;
 use crate::simd::vectors::Vectors;
@@ -103,6 +104,18 @@ impl SimdTask for Drawing<'_, '_, '_> {
         for block in rasterising.blocks.iter() {
             shading.block::<V>(rasterising.primitive, block);
         }
+    }
+}
+
+/// A batch that may have the program that ran last. Its start values are copied in the vectors that translated code loads them in.
+struct Again<'s, 'a, 'j>(&'s mut Shading<'a, 'j>);
+
+impl SimdTask for Again<'_, '_, '_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<V: Vectors>(self) -> bool {
+        self.0.shade_again()
     }
 }
 
@@ -287,16 +300,17 @@ impl Shading<'_, '_> {
         if self.batch.is_empty() {
             return;
         }
+        if self.job.watched.is_none() && !self.job.record && self.state.simd.run(Again(self)) {
+            self.batch.clear();
+            return;
+        }
         let launch = Launch {
             pc: self.fragment.code,
             uniforms: self.fragment.uniforms,
             uniforms_limit: None,
             ra15: self.batch.w,
             rb15: self.batch.z,
-            threading: match self.fragment.threading {
-                Threading::Dual => qpu::Threading::Threaded,
-                Threading::Single => qpu::Threading::Single,
-            },
+            threading: self.threading(),
             qpu: 0,
             undefined_elements: 0,
             record: self.job.record.then(|| self.invocation()),
@@ -306,8 +320,8 @@ impl Shading<'_, '_> {
         if let Some((element, _)) = watched {
             self.record(Event::Program { code: self.fragment.code, element });
         }
-        let UnitResult { counters, faults, pixel_trace, thread_use, .. } = &mut *self.result;
-        let mut io = FragmentIo::new(self.tlb, self.batch, &self.coefficients, counters, self.state);
+        let UnitResult { counters, pixel_trace, .. } = &mut *self.result;
+        let mut io = FragmentIo::new(self.tlb, self.batch, &self.coefficients, counters, &self.state);
         io.fate = watched.map(|(element, _)| Fate::new(element));
         let exit = match watched {
             None => {
@@ -321,6 +335,46 @@ impl Shading<'_, '_> {
             let events = fate.tests.into_iter().chain(is_discarded.then_some(Event::Discarded));
             events.for_each(|event| pixel_trace.record(self.at, event));
         }
+        self.finish(exit);
+        if let Some((_, pixel)) = watched {
+            let samples = pixel_trace::samples(self.tlb, pixel, self.state.vg_mask);
+            self.record(Event::Shaded(samples));
+        }
+        self.batch.clear();
+    }
+
+    /// Runs the fragment shader for the batch if it is the program that ran last; whether it is.
+    #[inline(always)]
+    fn shade_again(&mut self) -> bool {
+        let launch = Relaunch {
+            pc: self.fragment.code,
+            uniforms: self.fragment.uniforms,
+            ra15: &self.batch.w,
+            rb15: &self.batch.z,
+            threading: self.threading(),
+        };
+        let WaveJob { memory, code, supervision, .. } = *self.job;
+        if !self.qpu.restart(&launch, code) {
+            return false;
+        }
+        let counters = &mut self.result.counters;
+        let mut io = FragmentIo::new(self.tlb, self.batch, &self.coefficients, counters, &self.state);
+        let exit = supervision.rerun(Thread::Rendering, self.qpu, &mut io, memory, code, self.budget);
+        self.finish(exit);
+        true
+    }
+
+    /// Whether the fragment shader may switch threads.
+    const fn threading(&self) -> qpu::Threading {
+        match self.fragment.threading {
+            Threading::Dual => qpu::Threading::Threaded,
+            Threading::Single => qpu::Threading::Single,
+        }
+    }
+
+    /// Reports what became of the fragment shader.
+    fn finish(&mut self, exit: Exit) {
+        let UnitResult { faults, thread_use, .. } = &mut *self.result;
         let error = match exit {
             // Varyings that it has not read are dropped: programs that leave some draw on boards [bm] [PeterLemon Line].
             Exit::Ended => None,
@@ -334,14 +388,9 @@ impl Shading<'_, '_> {
         if self.qpu.has_faults() {
             faults.merge(self.qpu.take_faults());
         }
-        if launch.threading == qpu::Threading::Threaded && exit == Exit::Ended {
+        if exit == Exit::Ended && self.fragment.threading == Threading::Dual {
             thread_use.note(self.fragment.code, self.qpu.has_switched_threads());
         }
-        if let Some((_, pixel)) = watched {
-            let samples = pixel_trace::samples(self.tlb, pixel, self.state.vg_mask);
-            self.record(Event::Shaded(samples));
-        }
-        self.batch.clear();
     }
 
     /// The invocation of the batch, for the timing model.

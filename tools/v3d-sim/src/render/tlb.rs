@@ -147,6 +147,8 @@ pub struct Tlb {
     pub early: EarlyDepths,
     /// Alpha mask of each sample.
     pub vg_mask: Box<[u8]>,
+    /// Zeros, in the place of quads that a batch does not have: no mask selects their samples, so that they stay zeros.
+    pub(super) no_quads: Box<[u32; SAMPLES]>,
 }
 
 impl Tlb {
@@ -158,6 +160,7 @@ impl Tlb {
             zs: Box::new([0; SAMPLES]),
             early: EarlyDepths::default(),
             vg_mask: vec![0; SAMPLES].into_boxed_slice(),
+            no_quads: Box::new([0; SAMPLES]),
         }
     }
 

@@ -135,7 +135,7 @@ impl Worker {
         }
         result.instructions = job.limit - budget;
         result.counters.add(CounterSource::QpuFragmentCycles, result.instructions * qpu::INSTRUCTION_CYCLES);
-        result.counters.merge(std::mem::take(&mut self.qpu.counters));
+        result.counters.merge(self.qpu.take_counters());
         if unit.keep {
             if job.mode.double_buffer
                 && let Some(values) = other_values

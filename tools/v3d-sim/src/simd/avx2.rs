@@ -117,21 +117,19 @@ fn of_quads(numbers: [f64; LANES / 4]) -> __m256d {
 pub(super) fn planes([a, b]: &[[f64; LANES / 4]; 2], [dx, dy]: &[[f64; LANES / 4]; 2], pixel: f64) -> Lanes {
     let (a, b, pixel) = (of_quads(*a), of_quads(*b), _mm256_set1_pd(pixel));
     let firsts = _mm256_add_pd(_mm256_mul_pd(a, of_quads(*dx)), _mm256_mul_pd(b, of_quads(*dy)));
-    let (rights, ups) = (_mm256_mul_pd(a, pixel), _mm256_mul_pd(b, pixel));
-    let low = _mm256_set_m128(pixels::<0b01_01_01_01>(firsts, rights, ups), pixels::<0>(firsts, rights, ups));
-    let high =
-        _mm256_set_m128(pixels::<0b11_11_11_11>(firsts, rights, ups), pixels::<0b10_10_10_10>(firsts, rights, ups));
+    let (right, up) = (_mm256_mul_pd(a, pixel), _mm256_mul_pd(b, pixel));
+    let rights = _mm256_add_pd(firsts, right);
+    // One pixel of all quads each.
+    let first = _mm256_cvtpd_ps(firsts);
+    let right = _mm256_cvtpd_ps(rights);
+    let above = _mm256_cvtpd_ps(_mm256_add_pd(firsts, up));
+    let opposite = _mm256_cvtpd_ps(_mm256_add_pd(rights, up));
+    // Two quads each, of which the lower and the upper pixels.
+    let (lower, upper) = (_mm_unpacklo_ps(first, right), _mm_unpacklo_ps(above, opposite));
+    let low = _mm256_set_m128(_mm_movehl_ps(upper, lower), _mm_movelh_ps(lower, upper));
+    let (lower, upper) = (_mm_unpackhi_ps(first, right), _mm_unpackhi_ps(above, opposite));
+    let high = _mm256_set_m128(_mm_movehl_ps(upper, lower), _mm_movelh_ps(lower, upper));
     lanes([_mm256_castps_si256(low), _mm256_castps_si256(high)])
-}
-
-/// The pixels of a quad, whose number `QUAD` has four times.
-#[target_feature(enable = "avx2")]
-fn pixels<const QUAD: i32>(firsts: __m256d, rights: __m256d, ups: __m256d) -> __m128 {
-    // Adding -0 changes nothing, not even a zero's sign.
-    let nothing = _mm256_set1_pd(-0.0);
-    let right = _mm256_blend_pd::<0b1010>(nothing, _mm256_permute4x64_pd::<QUAD>(rights));
-    let up = _mm256_blend_pd::<0b1100>(nothing, _mm256_permute4x64_pd::<QUAD>(ups));
-    _mm256_cvtpd_ps(_mm256_add_pd(_mm256_add_pd(_mm256_permute4x64_pd::<QUAD>(firsts), right), up))
 }
 
 /// Replaces indices by the words that have them; `false`, and no change, if one does not exist.

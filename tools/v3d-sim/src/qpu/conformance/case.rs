@@ -7,6 +7,7 @@ use crate::fault::FaultLog;
 use crate::memory::{Memory, OwnedMemory};
 use crate::qpu::lanes::{Lanes, Mask};
 use crate::qpu::qps::user_io::Shared;
+use crate::qpu::repetition::Relaunch;
 use crate::qpu::{CodeCache, EngineKind, Exit, Launch, Qpu};
 use crate::random::Random;
 use crate::timing::trace::{Invocation, Trace};
@@ -67,6 +68,8 @@ pub struct Outcome {
     pub(super) executed: u64,
     /// Of these, executed in translated code.
     pub(super) translated: u64,
+    /// Runs that were [repetitions](crate::qpu::repetition).
+    pub(super) repeated: u64,
     pub(super) qpu: Qpu,
     pub(super) written: Vec<(&'static str, Lanes, Mask)>,
     shared: Shared,
@@ -85,6 +88,7 @@ impl Case {
             let fast = self.execute(engine, &data);
             compare(&reference, &fast).map_err(|what| format!("{engine:?}: {what}"))?;
             reference.translated += fast.translated;
+            reference.repeated += fast.repeated;
             let has_ended = fast.exits.iter().filter(|(exit, ..)| *exit == Exit::Ended).count() == self.launches.len();
             if engine == Engine::Traced && has_ended && fast.traced != fast.executed {
                 return Err(format!("{} of {} instructions are in the trace", fast.traced, fast.executed));
@@ -107,15 +111,20 @@ impl Case {
             Engine::Kind(kind) => CodeCache::for_engine(kind).translating_eagerly(),
             _ => CodeCache::new(),
         };
-        let (mut exits, mut executed, mut translated) = (Vec::new(), 0, 0);
+        let (mut exits, mut executed, mut translated, mut repeated) = (Vec::new(), 0, 0, 0);
         for launch in &self.launches {
             let record = (engine == Engine::Traced).then_some(Invocation::UserProgram { qpu: launch.qpu });
-            qpu.start(&Launch { record, ..*launch });
+            let repeats = matches!(engine, Engine::Kind(_)) && restart(&mut qpu, launch, &code);
+            if !repeats {
+                qpu.start(&Launch { record, ..*launch });
+            }
+            repeated += u64::from(repeats);
             io.start();
-            for &budget in &self.budgets {
+            for (part, &budget) in self.budgets.iter().enumerate() {
                 let mut left = budget;
                 let exit = match engine {
                     Engine::Reference => qpu.run_reference(&mut io, memory, &code, &mut left),
+                    Engine::Kind(_) if repeats && part == 0 => qpu.rerun(&mut io, memory, &code, &mut left),
                     Engine::Fast | Engine::Kind(_) | Engine::Traced => qpu.run(&mut io, memory, &code, &mut left),
                 };
                 exits.push((exit, left, qpu.pc()));
@@ -128,10 +137,12 @@ impl Case {
             executed += qpu.executed();
             translated += qpu.translated();
         }
+        qpu.count_repeated();
         let traced = qpu.counters.take_traces().iter().map(Trace::instructions).sum();
         let faults = qpu.take_faults();
         let memory = words.iter().map(|word| word.load(Relaxed)).collect();
-        Outcome { exits, traced, executed, translated, qpu, written: io.written, shared: io.shared, memory, faults }
+        let RandomIo { written, shared, .. } = io;
+        Outcome { exits, traced, executed, translated, repeated, qpu, written, shared, memory, faults }
     }
 
     /// The contents of memory and of the guard words at the start.
@@ -148,6 +159,13 @@ impl Case {
         }
         before.into_iter().chain(memory).chain(behind).collect()
     }
+}
+
+/// Starts a program once more if its launch and its predecessor allow that.
+fn restart(qpu: &mut Qpu, launch: &Launch, code: &CodeCache) -> bool {
+    let Launch { pc, uniforms, ref ra15, ref rb15, threading, .. } = *launch;
+    let is_plain = launch.uniforms_limit.is_none() && launch.undefined_elements == 0 && launch.qpu == 0;
+    is_plain && qpu.restart(&Relaunch { pc, uniforms, ra15, rb15, threading }, code)
 }
 
 /// The first difference between the states that two engines have left.

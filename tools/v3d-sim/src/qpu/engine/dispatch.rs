@@ -4,7 +4,7 @@
 
 use crate::memory::Memory;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-use crate::qpu::translation::Translated;
+use crate::qpu::translation::{self, Translated};
 use crate::qpu::{CodeCache, EngineKind, Exit, Io, Qpu};
 
 /// Runs a program with the engine of the code cache.
@@ -24,6 +24,31 @@ pub(in crate::qpu) fn run(
         EngineKind::Neon => qpu.run_with::<Translated>(io, memory, code, budget),
         _ => qpu.run_vectors(io, memory, code, budget),
     }
+}
+
+/// Runs the program that was [restarted](Qpu::restart) in one call of translated code; whether it has ended. If not, it goes on as any other.
+#[inline(always)]
+pub(in crate::qpu) fn rerun<I: Io>(
+    qpu: &mut Qpu,
+    io: &mut I,
+    memory: Memory<'_>,
+    code: &CodeCache,
+    budget: &mut u64,
+) -> bool {
+    match code.engine() {
+        // SAFETY: as in `run`.
+        #[cfg(target_arch = "x86_64")]
+        EngineKind::Avx2 | EngineKind::Avx512 => unsafe { rerun_translated(qpu, io, memory, budget) },
+        #[cfg(target_arch = "aarch64")]
+        EngineKind::Neon => translation::rerun(qpu, io, memory, budget),
+        _ => false,
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn rerun_translated<I: Io>(qpu: &mut Qpu, io: &mut I, memory: Memory<'_>, budget: &mut u64) -> bool {
+    translation::rerun(qpu, io, memory, budget)
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -15,6 +15,8 @@ pub const FILE_A: RegisterIndex = 0;
 pub const FILE_B: RegisterIndex = 32;
 /// Accumulators r0 to r5.
 pub const ACCUMULATORS: RegisterIndex = 64;
+/// Their bits in a mask.
+pub const ALL_ACCUMULATORS: u8 = 0x3f;
 /// Accumulator r4.
 pub const R4: RegisterIndex = ACCUMULATORS + 4;
 /// Accumulator r5.
@@ -73,12 +75,17 @@ impl Registers {
         Self(array)
     }
 
-    /// Clears the accumulators, and those registers of files A and B whose bit is set: 0 to 31 for A, then those of B.
-    pub fn clear(&mut self, mut files: u64) {
-        self.0[usize::from(ACCUMULATORS)..usize::from(ELEMENTS)].fill(Lanes::splat(0));
+    /// Clears those registers of files A and B whose bit is set, 0 to 31 for A, then those of B; and those accumulators whose bit is set.
+    #[inline(always)]
+    pub fn clear(&mut self, mut files: u64, mut accumulators: u8) {
         while files != 0 {
             self.0[files.trailing_zeros() as usize] = Lanes::splat(0);
             files &= files - 1;
+        }
+        accumulators &= ALL_ACCUMULATORS;
+        while accumulators != 0 {
+            self.0[usize::from(ACCUMULATORS) + accumulators.trailing_zeros() as usize] = Lanes::splat(0);
+            accumulators &= accumulators - 1;
         }
     }
 

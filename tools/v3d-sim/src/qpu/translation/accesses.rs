@@ -2,6 +2,7 @@
 //!
 //! A value that no micro-op reads before it is overwritten never has to be stored.
 
+use crate::qpu::block::Block;
 use crate::qpu::block::micro_op::MicroOp;
 use crate::qpu::isa::registers::{self, RegisterIndex};
 use std::collections::BTreeMap;
@@ -77,6 +78,33 @@ impl Accesses {
             (Some(next), None) => next.reads,
             (None, of_all) => of_all.is_some(),
         }
+    }
+}
+
+/// Registers that a program may read before it has written them in all elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::qpu) struct FirstReads {
+    /// Those of files A and B: bits 0 to 31 for A, then those of B.
+    pub(in crate::qpu) files: u64,
+    /// Accumulators r0 to r5.
+    pub(in crate::qpu) accumulators: u8,
+}
+
+impl FirstReads {
+    /// Those of a program that begins with a block. Behind a branch, which is executed as a whole, everything counts as read.
+    pub(super) fn of(block: &Block) -> Self {
+        let mut accesses = Accesses::default();
+        for (at, micro_op) in block.micro_ops_of(0, block.instructions.len()).iter().enumerate() {
+            accesses.add(at, micro_op);
+        }
+        let mut found = Self::default();
+        for register in (0..registers::ELEMENTS).filter(|&register| accesses.is_needed(register, 0)) {
+            match register.checked_sub(registers::ACCUMULATORS) {
+                None => found.files |= 1 << register,
+                Some(number) => found.accumulators |= 1 << number,
+            }
+        }
+        found
     }
 }
 

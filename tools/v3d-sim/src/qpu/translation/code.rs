@@ -1,5 +1,6 @@
 //! Translated code in executable memory.
 
+use super::accesses::FirstReads;
 use super::frame::Calls;
 use super::translator::Translation;
 use crate::qpu::CodeSize;
@@ -23,11 +24,13 @@ pub(super) struct Code {
     pub(super) size: CodeSize,
     /// The functions that it calls.
     pub(super) calls: Calls,
+    /// What the block may read, executed from its first instruction on, before it has written it.
+    pub(super) first_reads: FirstReads,
 }
 
 impl Code {
     /// Copies a translation to executable memory. Fails if the host provides none.
-    pub(super) fn new(translation: Translation, calls: Calls) -> std::io::Result<Self> {
+    pub(super) fn new(translation: Translation, calls: Calls, first_reads: FirstReads) -> std::io::Result<Self> {
         let Translation { bytes, segments, size } = translation;
         let mut memory = MmapMut::map_anon(bytes.len())?;
         memory.copy_from_slice(&bytes);
@@ -35,7 +38,7 @@ impl Code {
         // Instructions have a cache of their own, which does not see what was written.
         #[cfg(target_arch = "aarch64")]
         dynasmrt::cache_control::synchronize_icache(&memory);
-        Ok(Self { memory, segments, size, calls })
+        Ok(Self { memory, segments, size, calls, first_reads })
     }
 
     /// Must precede every execution. Another thread may have written the code: instructions that this one has fetched ahead are dropped.

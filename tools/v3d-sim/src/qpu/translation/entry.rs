@@ -106,14 +106,16 @@ struct CallContext<'a> {
 
 impl Frame {
     /// Sets the pointers to registers, flags and uniforms of a QPU, and to its varyings.
-    fn point_at(&mut self, qpu: &mut Qpu, io: &mut dyn Io, memory: Memory<'_>) {
+    #[inline(always)]
+    fn point_at<I: Io + ?Sized>(&mut self, qpu: &mut Qpu, io: &mut I, memory: Memory<'_>) {
         self.point_at_registers(qpu);
         self.point_at_uniforms(qpu, memory);
         self.point_at_varyings(io);
     }
 
     /// Notes what code has done with samples of the tile buffer, before the unit is used otherwise.
-    fn give_tile_back(&self, io: &mut dyn Io) {
+    #[inline(always)]
+    fn give_tile_back<I: Io + ?Sized>(&self, io: &mut I) {
         if self.tile.color_words != 0 {
             io.note_tile_access(&self.tile);
         }
@@ -126,7 +128,8 @@ impl Frame {
         }
     }
 
-    fn point_at_varyings(&mut self, io: &mut dyn Io) {
+    #[inline(always)]
+    fn point_at_varyings<I: Io + ?Sized>(&mut self, io: &mut I) {
         let varyings = io.varyings_ahead().as_ptr_range();
         (self.varyings, self.varyings_synced, self.varyings_end) = (varyings.start, varyings.start, varyings.end);
         self.small_varyings = u32::from(io.has_small_varyings());
@@ -154,7 +157,8 @@ impl Frame {
     }
 
     /// Removes the varyings that translated code has read from the unit that supplies them.
-    fn take_varyings(&self, io: &mut dyn Io) {
+    #[inline(always)]
+    fn take_varyings<I: Io + ?Sized>(&self, io: &mut I) {
         let taken = self.varyings.addr().wrapping_sub(self.varyings_synced.addr()) / size_of::<Varying>();
         if taken != 0 {
             io.take_varyings(taken);
@@ -195,6 +199,43 @@ pub(super) fn run(
     memory: Memory<'_>,
     budget: &mut u64,
 ) -> usize {
+    let io = ptr::from_mut(io);
+    // SAFETY: both are the same unit, borrowed for the whole function.
+    unsafe { run_with_unit(qpu, block, code, segment, io, io, memory, budget) }
+}
+
+/// The same for a unit whose type is known, so that what it does before and after the code is compiled into the caller.
+#[inline(always)]
+pub(super) fn run_of<I: Io>(
+    qpu: &mut Qpu,
+    block: &Block,
+    code: &Code,
+    segment: u32,
+    io: &mut I,
+    memory: Memory<'_>,
+    budget: &mut u64,
+) -> usize {
+    let io = ptr::from_mut(io);
+    // SAFETY: both are the same unit, borrowed for the whole function.
+    unsafe { run_with_unit(qpu, block, code, segment, io, io, memory, budget) }
+}
+
+/// Executes, with a unit that call backs know as `called`.
+///
+/// # Safety
+/// Both pointers are to the same unit, which nothing else uses until this returns.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+unsafe fn run_with_unit<I: Io + ?Sized>(
+    qpu: &mut Qpu,
+    block: &Block,
+    code: &Code,
+    segment: u32,
+    io: *mut I,
+    called: *mut (dyn Io + '_),
+    memory: Memory<'_>,
+    budget: &mut u64,
+) -> usize {
     let words = memory.words().as_ptr_range();
     let mut frame = Frame {
         constants: CONSTANTS,
@@ -232,16 +273,18 @@ pub(super) fn run(
         rounding: QPU_ROUNDING,
         rounding_outside: 0,
     };
-    if io.has_scoreboard_alone()
+    // SAFETY: as the caller of this function promises; the reference is dropped before the pointers are used elsewhere.
+    let io_now = unsafe { &mut *io };
+    if io_now.has_scoreboard_alone()
         && let Some(from) = (*budget + qpu.executed).checked_sub(u64::from(Hazard::ScoreboardAfterStart.between()))
     {
         (frame.scoreboard_alone, frame.scoreboard_from) = (1, from);
     }
-    let (qpu, io) = (ptr::from_mut(qpu), ptr::from_mut(io));
-    let mut context = CallContext { qpu, io, memory, block, budget: *budget };
+    let qpu = ptr::from_mut(qpu);
+    let mut context = CallContext { qpu, io: called, memory, block, budget: *budget };
     frame.context = (&raw mut context).cast();
-    // SAFETY: both are borrowed for the whole function, and the references are dropped before the pointers are used elsewhere.
-    let (qpu_now, io_now) = unsafe { (&mut *qpu, &mut *io) };
+    // SAFETY: it is borrowed for the whole function, and the reference is dropped before the pointer is used elsewhere.
+    let qpu_now = unsafe { &mut *qpu };
     frame.point_at(qpu_now, io_now, memory);
     // Last, since pointing at varyings interpolates them in the memory that has the masks.
     io_now.tile_access(&mut frame.tile);
@@ -258,16 +301,18 @@ pub(super) fn run(
     qpu.take_uniforms(&frame);
     frame.take_varyings(io);
     frame.give_tile_back(io);
-    if frame.ended != 0 {
-        qpu.ending = Some(0);
-    }
     qpu.take_state(&mut frame);
     qpu.run_length = frame.run_length;
-    let touches = |index: u16| block.instructions.get(usize::from(index)).map(|placed| placed.instruction.touches);
-    let (last, before) = (frame.last as u16, (frame.last >> 16) as u16);
-    if last != NO_INSTRUCTION {
-        let earlier = qpu.recent[0];
-        qpu.recent = [touches(last).unwrap_or_default(), touches(before).unwrap_or(earlier)];
+    if frame.ended != 0 {
+        // What comes next is another program, which has no predecessors.
+        qpu.ending = Some(0);
+    } else {
+        let touches = |index: u16| block.instructions.get(usize::from(index)).map(|placed| placed.instruction.touches);
+        let (last, before) = (frame.last as u16, (frame.last >> 16) as u16);
+        if last != NO_INSTRUCTION {
+            let earlier = qpu.recent[0];
+            qpu.recent = [touches(last).unwrap_or_default(), touches(before).unwrap_or(earlier)];
+        }
     }
     qpu.pc = block.address_of(next as usize);
     qpu.executed += executed;

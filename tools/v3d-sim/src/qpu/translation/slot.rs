@@ -30,6 +30,13 @@ impl TranslationSlot {
         self.code.get().and_then(Option::as_ref).map_or(CodeSize::default(), |code| code.size)
     }
 
+    /// The registers of files A and B, and the accumulators, that the block may read, from its first instruction on, before it has written them.
+    #[inline]
+    pub(in crate::qpu) fn first_reads(&self) -> Option<(u64, u8)> {
+        let code = self.code.get()?.as_ref()?;
+        Some((code.first_reads.files, code.first_reads.accumulators))
+    }
+
     /// Whether the block has been executed often enough to be translated.
     #[inline]
     pub(super) fn is_hot(&self) -> bool {

@@ -115,10 +115,10 @@ impl Batch {
         std::array::from_fn(|i| self.quads[..self.count].get(i).map(|quad| quad.pixel))
     }
 
-    /// Removes all quads.
-    pub fn clear(&mut self) {
+    /// Removes all quads. The elements of quads that a batch does not have are cleared when its first one is [added](Self::push).
+    #[inline]
+    pub const fn clear(&mut self) {
         (self.count, self.reverse, self.moved, self.interpolated) = (0, 0, false, false);
-        (self.flags, self.z, self.w) = Default::default();
     }
 
     /// Fills an empty batch with all quads of a block, each of which is as [`NewQuad`] has it; `new` is the first of them.
@@ -144,6 +144,9 @@ impl Batch {
         let (number, block) = (self.count, new.block);
         if number >= BATCH_QUADS {
             return;
+        }
+        if number == 0 {
+            (self.flags, self.z, self.w) = Default::default();
         }
         let of_block = new.lane / 4 % BATCH_QUADS;
         let (column, row) = QUAD_IN_BLOCK[of_block];

@@ -1,0 +1,103 @@
+//! Repetition: a program that has just run in one piece of translated code runs again, with other start values.
+//!
+//! Most programs of a frame are short, and each runs for many batches in a row. Resetting all of a thread, finding the block of its first instruction and
+//! counting a run takes the host longer than some of them. A program that ran from its first instruction to its end in one call of translated code has left
+//! nothing pending: only what its successor can see of it is reset, and the call follows at once. If a repeated run leaves the code before its end, the
+//! sequencer goes on as after any other start.
+
+use super::engine::dispatch;
+use super::isa::registers::{self, Flags};
+use super::{CodeCache, Exit, INSTRUCTION_CYCLES, Io, Qpu, Threading};
+use crate::memory::Memory;
+use crate::qpu::lanes::Lanes;
+use crate::tmu::Tmu;
+use v3d_hw::BusAddr;
+use v3d_hw::qpu::INSTRUCTION_BYTES;
+use v3d_hw::registers::performance::CounterSource;
+
+/// How a program starts again: as with a [`Launch`](super::Launch) on QPU 0 without a limit of uniforms, undefined elements and a record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Relaunch<'a> {
+    /// Address of the first instruction.
+    pub(crate) pc: BusAddr,
+    /// Address of the first uniform.
+    pub(crate) uniforms: BusAddr,
+    /// Register A 15.
+    pub(crate) ra15: &'a Lanes,
+    /// Register B 15.
+    pub(crate) rb15: &'a Lanes,
+    /// Whether it may switch threads.
+    pub(crate) threading: Threading,
+}
+
+/// Runs that have not been added to the counters yet, all of the program that ran last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::qpu) struct Repeated {
+    runs: u64,
+    instructions: u64,
+}
+
+impl Qpu {
+    /// Starts the program that ended last once more. `false` if it is another one, or if something is to be reset that only [`Qpu::start`] does: then nothing
+    /// has changed.
+    #[inline(always)]
+    pub(crate) fn restart(&mut self, launch: &Relaunch<'_>, code: &CodeCache) -> bool {
+        let is_same = self.ended_in_one_call
+            && launch.pc.0 & !(INSTRUCTION_BYTES - 1) == self.program
+            && launch.threading == self.threading
+            && self.uniforms_left.is_none();
+        if !is_same {
+            return false;
+        }
+        let recent = self.recent_blocks.as_ref().filter(|recent| recent.generation() == code.generation());
+        let Some((files, accumulators)) = recent.and_then(|recent| recent.current()?.first_reads()) else {
+            return false;
+        };
+        self.registers.clear(files & self.written, accumulators);
+        *self.registers.at_mut(registers::FILE_A + 15) = *launch.ra15;
+        *self.registers.at_mut(registers::FILE_B + 15) = *launch.rb15;
+        self.flags = Flags::default();
+        for tmu in &mut self.tmu {
+            tmu.reset();
+        }
+        self.pc = self.program;
+        self.uniforms = launch.uniforms.0;
+        self.run_length = 0;
+        self.ending = None;
+        self.switched = false;
+        self.last_switch = false;
+        self.undefined = 0;
+        self.executed = 0;
+        self.translated = 0;
+        self.no_swap_at = None;
+        self.scoreboard = false;
+        true
+    }
+
+    /// Runs a program after [`Qpu::restart`], as [`Qpu::run`] does.
+    #[inline(always)]
+    pub(crate) fn rerun<I: Io>(&mut self, io: &mut I, memory: Memory<'_>, code: &CodeCache, budget: &mut u64) -> Exit {
+        let before = *budget;
+        if dispatch::rerun(self, io, memory, code, budget) {
+            self.repeated.runs += 1;
+            self.repeated.instructions += before - *budget;
+            return Exit::Ended;
+        }
+        self.ended_in_one_call = false;
+        self.counters.add(CounterSource::QpuInstructionCycles, self.executed * INSTRUCTION_CYCLES);
+        self.counters.add_run(BusAddr(self.program), 1, self.executed, 0);
+        self.run(io, memory, code, budget)
+    }
+
+    /// Adds the runs that have not been counted yet to the counters.
+    pub(in crate::qpu) fn count_repeated(&mut self) {
+        let Repeated { runs, instructions } = std::mem::take(&mut self.repeated);
+        if runs == 0 {
+            return;
+        }
+        let tmu_quads = self.tmu.iter_mut().map(Tmu::take_quads).sum();
+        self.counters.add(CounterSource::QpuInstructionCycles, instructions * INSTRUCTION_CYCLES);
+        self.counters.add(CounterSource::TmuQuads, tmu_quads);
+        self.counters.add_run(BusAddr(self.program), runs, instructions, tmu_quads);
+    }
+}
