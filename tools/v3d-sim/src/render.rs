@@ -63,7 +63,7 @@ use load::Load;
 use pixel_trace::PixelTrace;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
-use store::{Clears, MoveError, Store, Stored};
+use store::{Clears, MoveError, SpareBuffers, Store, Stored};
 use surface::Surface;
 use tlb::ClearValues;
 use unit::{Draw, Op, Start, ThreadUse, Unit, UnitResult};
@@ -136,6 +136,7 @@ pub struct Renderer {
     code: CodeCache,
     /// Boxed, since a worker has the samples of a tile and is taken and returned for each row of tiles.
     workers: Mutex<Vec<Box<Worker>>>,
+    spare: SpareBuffers,
     frames: u32,
     /// The frame's two-threaded programs.
     thread_use: ThreadUse,
@@ -161,6 +162,7 @@ impl Renderer {
             vertices: Vertices::default(),
             code: CodeCache::for_engine(config.engine),
             workers: Mutex::default(),
+            spare: SpareBuffers::default(),
             frames: 0,
             thread_use: ThreadUse::default(),
             dithering_reported: false,
@@ -426,6 +428,7 @@ impl Renderer {
             watched: self.config.watched,
             record: context.counters.has_timing(),
             supervision: context.supervision,
+            spare: &self.spare,
         };
         let workers = &self.workers;
         let execute = |unit: Unit| {
@@ -448,10 +451,14 @@ impl Renderer {
         // What had been stored when a stop is noticed depends on the host's speed: nothing is.
         let is_stopped = context.supervision.is_stopped(Thread::Rendering);
         let is_parallel = self.config.parallel && in_any_order && results.len() > 1;
-        let memory = context.memory;
+        let (memory, spare) = (context.memory, &self.spare);
         let write = |mut result: UnitResult| {
             let stored = std::mem::take(&mut result.stored);
-            let apply = |(at, stored): (BusAddr, Stored)| Some((at, stored.apply(memory).err()?));
+            let apply = |(at, stored): (BusAddr, Stored)| {
+                let applied = stored.apply(memory);
+                spare.give_back(stored);
+                Some((at, applied.err()?))
+            };
             let outside: Vec<_> = stored.into_iter().filter(|_| !is_stopped).filter_map(apply).collect();
             (result, outside)
         };
@@ -535,6 +542,8 @@ pub struct WaveJob<'a> {
     pub record: bool,
     /// How far the list is, and whether it is to stop.
     pub supervision: &'a Supervision,
+    /// Buffers for what is stored.
+    pub spare: &'a SpareBuffers,
 }
 
 /// Locks, even if another thread has panicked.

@@ -22,6 +22,7 @@ use super::surface::{Run, Surface, tiling_of};
 use super::tlb::{SAMPLES, Shape, Tlb};
 use crate::memory::{Memory, OutOfMemory};
 use crate::qpu::lanes::Lanes;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{
     DecimateMode, FrameBufferFormat, PixelFormat, StoreFullResolution, StoreGeneral, StoreMode, TileBufferSelect,
@@ -148,6 +149,9 @@ impl Store {
 /// Bytes of colour, or of Z and stencil, in a full-resolution dump.
 pub const FULL_BUFFER_BYTES: u32 = 4 * SAMPLES as u32;
 
+/// Bytes of a row of a micro-tile of four rows: all but those of 64-bit pixels have four.
+const MICRO_TILE_ROW_BYTES: usize = 16;
+
 /// Maximum size of a full dump.
 pub const FULL_DUMP_BYTES: u64 = 2 * FULL_BUFFER_BYTES as u64 + SAMPLES as u64;
 
@@ -192,6 +196,28 @@ fn averages_of_pixels(colors: &[u32; SAMPLES], shape: Shape) -> Vec<u32> {
 pub struct Stored {
     bytes: Vec<u8>,
     runs: Vec<(BusAddr, usize)>,
+}
+
+/// Collected bytes that have been written to memory, and whose buffers wait for the next stores: those of a frame have megabytes, which the host's allocator
+/// would return to the system after each frame.
+#[derive(Debug, Default)]
+pub struct SpareBuffers(Mutex<Vec<Stored>>);
+
+impl SpareBuffers {
+    fn lock(&self) -> MutexGuard<'_, Vec<Stored>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An empty collection.
+    pub fn take(&self) -> Stored {
+        self.lock().pop().unwrap_or_default()
+    }
+
+    /// Keeps the buffers of a collection.
+    pub fn give_back(&self, mut stored: Stored) {
+        stored.clear();
+        self.lock().push(stored);
+    }
 }
 
 impl Stored {
@@ -355,11 +381,15 @@ impl Stored {
             }
         }
         match coding {
-            ColorCoding::Bgr565(method) => self.image(surface, rect, |x, y| {
-                let color = rows[(y * width + x) as usize];
-                let (x, y) = (x + rect.x0 as u32, y + rect.y0 as u32);
-                pixel::to_565(color, method, x, y).to_le_bytes()
-            }),
+            ColorCoding::Bgr565(method) => {
+                let rows_of_colors = rows.chunks_exact(width as usize).zip(rect.y0 as u32..);
+                let of_row = |(row, y): (&[u32], u32)| {
+                    let first = rect.x0 as u32;
+                    row.iter().zip(first..).map(|(&color, x)| pixel::to_565(color, method, x, y).to_le()).collect()
+                };
+                let halves: Vec<Vec<u16>> = rows_of_colors.map(of_row).collect();
+                self.pixels(surface, rect, &halves.concat());
+            }
             _ => self.words(surface, rect, &mut rows),
         }
         Ok(())
@@ -369,20 +399,25 @@ impl Stored {
     fn words(&mut self, surface: Surface, rect: PixelRect, rows: &mut [u32]) {
         // Converts from the host's byte order to that of memory, which on most hosts is the same.
         rows.iter_mut().for_each(|word| *word = word.to_le());
+        self.pixels(surface, rect, rows);
+    }
+
+    /// Stores the pixels of a tile, given in rows, in memory's byte order.
+    fn pixels<P: bytemuck::Pod>(&mut self, surface: Surface, rect: PixelRect, rows: &[P]) {
         let width = (rect.x1 - rect.x0) as usize;
         surface.runs(rect, |run| {
-            self.run(run.address, (run.rows * run.pixels * 4) as usize);
             let pixels = run.pixels as usize;
+            self.run(run.address, run.rows as usize * pixels * size_of::<P>());
             let first = (run.y - rect.y0 as u32) as usize * width + (run.x - rect.x0 as u32) as usize;
-            if (run.pixels, run.rows) == (4, 4)
-                && let Some(from) = rows.get(first..first + 3 * width + 4)
+            if (pixels * size_of::<P>(), run.rows) == (MICRO_TILE_ROW_BYTES, 4)
+                && let Some(from) = rows.get(first..first + 3 * width + pixels)
             {
                 // A micro-tile, whose rows are too short for a call each.
-                let mut micro_tile = [0; 16];
-                for (to, from) in micro_tile.chunks_exact_mut(4).zip(from.chunks(width)) {
-                    to.copy_from_slice(&from[..4]);
+                let mut micro_tile = [[0u8; MICRO_TILE_ROW_BYTES]; 4];
+                for (to, from) in micro_tile.iter_mut().zip(from.chunks(width)) {
+                    to.copy_from_slice(&bytemuck::cast_slice(from)[..MICRO_TILE_ROW_BYTES]);
                 }
-                self.bytes.extend_from_slice(bytemuck::bytes_of(&micro_tile));
+                self.bytes.extend_from_slice(micro_tile.as_flattened());
                 return;
             }
             for row in rows[first..].chunks(width).take(run.rows as usize) {

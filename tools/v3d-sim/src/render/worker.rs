@@ -6,7 +6,7 @@ use super::fragment::{Batch, FragmentState};
 use super::pixel_trace::{self, Event, Sample};
 use super::pse::{Coefficients, Discarded, PixelRect, SetupState};
 use super::shading::{Drawing, FrontCount, MAX_COEFFICIENTS, Shading};
-use super::store::{Store, Stored, tile_rect};
+use super::store::{Store, tile_rect};
 use super::tlb::{ClearValues, Shape, Tlb, ZTest};
 use super::unit::{Buffers, Draw, Op, Start, Unit, UnitResult};
 use super::{RenderError, RenderFault, WaveJob};
@@ -113,7 +113,7 @@ impl Worker {
                     if !std::mem::replace(&mut defined, true) && stores_something(&store) {
                         result.faults.report(RenderFault { at, error: RenderError::NeverCleared });
                     }
-                    let mut stored = Stored::default();
+                    let mut stored = job.spare.take();
                     let collected = stored.collect(&store, &job.mode, tile, &self.tlb);
                     result.counters.add_tile_store(stored.byte_count() as u64);
                     result.stored.push((at, stored));
