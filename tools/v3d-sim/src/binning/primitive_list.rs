@@ -57,8 +57,8 @@ pub fn read(
     let mut clipped = clipped;
     let mut previous = None;
     loop {
-        let (bytes, available) = item_bytes(memory, at)?;
-        let item = Item::decode(format.data_type, format.primitive, &bytes[..available])
+        let (bits, available) = item_bits(memory, at)?;
+        let item = Item::from_bits(format.data_type, format.primitive, bits, available)
             .map_err(|error| ListFault::Item { at, error })?;
         match item {
             Item::Escape => return Ok(at + 1),
@@ -79,16 +79,19 @@ pub fn read(
     }
 }
 
-/// The bytes of the longest item that could be here, as far as there is memory.
-fn item_bytes(memory: Memory<'_>, at: BusAddr) -> Result<([u8; MAX_ITEM_BYTES], usize), OutOfMemory> {
-    let mut bytes = [0; MAX_ITEM_BYTES];
+/// The bytes of the longest item that could be here, the first in the lowest bits, as far as there is memory; and their number.
+fn item_bits(memory: Memory<'_>, at: BusAddr) -> Result<(u128, usize), OutOfMemory> {
+    if let Some(bits) = memory.ahead(at) {
+        return Ok((bits, MAX_ITEM_BYTES));
+    }
+    let mut bytes = [0; 16];
     let left = memory.bytes().saturating_sub(u64::from(at.offset()));
     let available = left.min(MAX_ITEM_BYTES as u64) as usize;
     if available == 0 {
         return Err(OutOfMemory { address: at, bytes: 1 });
     }
     memory.read(at, &mut bytes[..available])?;
-    Ok((bytes, available))
+    Ok((u128::from_le_bytes(bytes), available))
 }
 
 /// The target of a relative branch at `at`.
@@ -218,6 +221,22 @@ fn vertices(item: Item, data: ListDataType, previous: Option<[u32; 3]>) -> Optio
     Some((vertices, 0))
 }
 
+/// An item as it stands in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coded {
+    /// Its bytes, the first in the lowest bits.
+    pub bits: u128,
+    /// Their number.
+    pub bytes: usize,
+}
+
+impl Coded {
+    /// The bytes of an item.
+    pub fn new(item: Item) -> Result<Self, FieldError> {
+        Ok(Self { bits: item.to_bits()?, bytes: item.bytes() })
+    }
+}
+
 /// Chooses the codings of a list's primitives.
 #[derive(Clone, Copy, Debug)]
 pub struct Encoder {
@@ -265,12 +284,11 @@ impl Encoder {
     }
 
     /// The shortest coding of the next primitive.
-    pub fn encode(&mut self, vertices: [u32; 3]) -> Result<Item, EncodeError> {
-        let item = self.item(vertices)?;
+    pub fn encode(&mut self, vertices: [u32; 3]) -> Result<Coded, EncodeError> {
         // Rejects indices that the list's width cannot hold.
-        item.encode().map_err(EncodeError::Field)?;
+        let coded = Coded::new(self.item(vertices)?).map_err(EncodeError::Field)?;
         self.previous = Some(vertices);
-        Ok(item)
+        Ok(coded)
     }
 
     fn item(&self, vertices: [u32; 3]) -> Result<Item, EncodeError> {
@@ -439,9 +457,13 @@ mod tests {
         PrimitiveListFormat { data_type, primitive }
     }
 
-    fn write(memory: Memory<'_>, at: &mut u32, item: Item) {
-        memory.write(BusAddr(*at), &item.encode().unwrap()[..item.bytes()]).unwrap();
-        *at += item.bytes() as u32;
+    fn write(memory: Memory<'_>, at: &mut u32, coded: Coded) {
+        memory.write_alone(BusAddr(*at), coded.bits, coded.bytes).unwrap();
+        *at += coded.bytes as u32;
+    }
+
+    fn coded(item: Item) -> Coded {
+        Coded::new(item).unwrap()
     }
 
     /// A number distributed so that all codings occur: near to `old`, not so near, or anything.
@@ -478,12 +500,12 @@ mod tests {
             };
             new[vertices_of(primitive)..].fill(0);
             let item = encoder.encode(new).unwrap();
-            lengths.insert(item.bytes());
+            lengths.insert(item.bytes);
             write(owned.view(), &mut at, item);
             expected.push(Primitive { vertices: new, clipped: None });
             old = new;
         }
-        write(owned.view(), &mut at, Item::Escape);
+        write(owned.view(), &mut at, coded(Item::Escape));
         let (mut read_back, mut budget) = (Vec::new(), 1000);
         let next = read(owned.view(), BusAddr(0x40), format, None, &mut budget, &mut read_back);
         assert_eq!(next, Ok(BusAddr(at)), "{data:?} {primitive:?} seed {seed}");
@@ -507,8 +529,8 @@ mod tests {
         let mut encoder = Encoder::new(format(ListDataType::Index16, ListPrimitive::Triangles));
         let mut bytes = Vec::new();
         for triangle in [[0, 1, 2], [2, 1, 3], [2, 3, 4], [100, 104, 90], [90, 300, 7]] {
-            let item = encoder.encode(triangle).unwrap();
-            bytes.extend_from_slice(&item.encode().unwrap()[..item.bytes()]);
+            let coded = encoder.encode(triangle).unwrap();
+            bytes.extend_from_slice(&coded.bits.to_le_bytes()[..coded.bytes]);
         }
         // Absolute 0, deltas 1 and 2; then the two strip codings; then absolute 100, +4, -10; then all absolute.
         let expected = [0x1f, 0x08, 0, 0, 0x04, 0x05, 0x4f, 0xd8, 100, 0, 129, 90, 0, 44, 1, 7, 0];
@@ -519,9 +541,9 @@ mod tests {
     fn a_difference_of_minus_32_is_left_to_the_special_codes() {
         let mut encoder = Encoder::new(format(ListDataType::Index16, ListPrimitive::Points));
         encoder.encode([32, 0, 0]).unwrap();
-        assert_eq!(encoder.encode([0, 0, 0]).unwrap().bytes(), 2);
-        assert_eq!(encoder.encode([31, 0, 0]).unwrap().bytes(), 1);
-        assert_eq!(encoder.encode([0, 0, 0]).unwrap().bytes(), 1);
+        assert_eq!(encoder.encode([0, 0, 0]).unwrap().bytes, 2);
+        assert_eq!(encoder.encode([31, 0, 0]).unwrap().bytes, 1);
+        assert_eq!(encoder.encode([0, 0, 0]).unwrap().bytes, 1);
     }
 
     #[test]
@@ -532,14 +554,14 @@ mod tests {
         let mut at = 0x805;
         write(owned.view(), &mut at, encoder.encode([7, 0, 0]).unwrap());
         let branch = branch_to(BusAddr(at), BusAddr(0x120)).unwrap();
-        write(owned.view(), &mut at, Item::Branch(branch));
+        write(owned.view(), &mut at, coded(Item::Branch(branch)));
         at = 0x120;
         write(owned.view(), &mut at, encoder.encode([8, 0, 0]).unwrap());
         let branch = branch_to(BusAddr(at), BusAddr(0x900)).unwrap();
-        write(owned.view(), &mut at, Item::Branch(branch));
+        write(owned.view(), &mut at, coded(Item::Branch(branch)));
         at = 0x900;
         write(owned.view(), &mut at, encoder.encode([9, 0, 0]).unwrap());
-        write(owned.view(), &mut at, Item::Escape);
+        write(owned.view(), &mut at, coded(Item::Escape));
         let clipped = ClippedPrimitive { address: BusAddr(0x40).into(), vertices: 1 };
         let (mut primitives, mut budget) = (Vec::new(), 100);
         let next = read(owned.view(), BusAddr(0x805), format, Some(clipped), &mut budget, &mut primitives);

@@ -40,7 +40,7 @@ use crate::render::pixel_trace::PixelTrace;
 use crate::state::PipelineState;
 use crate::timing::trace::{Binned, Work};
 use clip::{Clipped, CutVertex};
-use draw::{Draw, Piece, VertexTable};
+use draw::{Coordinates, Draw, Piece, VertexTable};
 use overlap::{Grid, PixelRect};
 use pool::{Overspill, Pool};
 use state_cache::{STATE_CHANGES, StateCache};
@@ -269,6 +269,7 @@ impl Ptb {
             state,
             format,
             primitives: Vec::new(),
+            slots: Vec::new(),
             next_primitive: 0,
             number: 0,
             vertices: VertexTable::default(),
@@ -348,8 +349,9 @@ impl Ptb {
                 return Ok(());
             }
             if let Some(&primitive) = draw.primitives.get(draw.next_primitive) {
+                let coordinates = draw.coordinates(draw.next_primitive);
                 draw.next_primitive += 1;
-                self.make_pieces(draw, primitive, context);
+                self.make_pieces(draw, primitive, &coordinates, context);
                 draw.number += 1;
             } else if draw.assembly.is_done() || *context.instructions == 0 {
                 return Ok(());
@@ -391,7 +393,13 @@ impl Ptb {
     }
 
     /// Clips a primitive and finds the tiles of its first piece.
-    fn make_pieces(&mut self, draw: &mut Draw, primitive: [u32; 3], context: &mut Context<'_>) {
+    fn make_pieces(
+        &mut self,
+        draw: &mut Draw,
+        primitive: [u32; 3],
+        coordinates: &[Coordinates; 3],
+        context: &mut Context<'_>,
+    ) {
         draw.pieces.clear();
         draw.next_piece = 0;
         draw.tiles.clear();
@@ -401,14 +409,14 @@ impl Ptb {
         let clipped = if self.clipping_disabled {
             Clipped::Whole
         } else {
-            draw.clip(primitive, |error| context.faults.report(PtbFault { at, error }))
+            draw.clip(coordinates, |error| context.faults.report(PtbFault { at, error }))
         };
         let is_clipped = clipped != Clipped::Whole;
         match clipped {
-            Clipped::Whole => draw.pieces.extend(draw.whole(primitive)),
+            Clipped::Whole => draw.pieces.extend(draw.whole(primitive, coordinates)),
             Clipped::Nothing => {
                 context.counters.add(CounterSource::PtbPrimitivesOutside, 1);
-                watch::note(draw, primitive, true, context);
+                watch::note(draw, primitive, coordinates, true, context);
                 return;
             }
             Clipped::Cut(corners) => {
@@ -417,16 +425,16 @@ impl Ptb {
                 for i in 1..middle {
                     let corner = |n: usize| corners.get(n).copied();
                     if let (Some(a), Some(b)) = (corner(0), corner(i)) {
-                        draw.pieces.extend(draw.part(primitive, [a, b, corner(i + 1).unwrap_or(b)]));
+                        draw.pieces.extend(draw.part(primitive, coordinates, [a, b, corner(i + 1).unwrap_or(b)]));
                     }
                 }
             }
         }
-        if draw.assembly.primitive() == ListPrimitive::Points && draw.point_size(primitive[0]) < MIN_POINT_PX {
+        if draw.assembly.primitive() == ListPrimitive::Points && draw.point_size(&coordinates[0]) < MIN_POINT_PX {
             context.faults.report(PtbFault { at, error: PtbError::PointSize });
         }
         if context.watched.is_some() {
-            watch::note(draw, primitive, is_clipped, context);
+            watch::note(draw, primitive, coordinates, is_clipped, context);
         }
         let window = clip_window(&draw.state);
         if let Some(piece) = draw.pieces.first()

@@ -26,6 +26,8 @@ pub(super) struct Draw {
     pub(super) state: Arc<PipelineState>,
     pub(super) format: PrimitiveListFormat,
     pub(super) primitives: Vec<[u32; 3]>,
+    /// The slots of their vertices; none for coordinates.
+    pub(super) slots: Vec<[u32; 3]>,
     pub(super) next_primitive: usize,
     /// Number of the current primitive in the draw.
     pub(super) number: usize,
@@ -47,6 +49,8 @@ pub(super) struct Draw {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Coordinates {
     pub(super) clip: ClipCoordinates,
+    /// The clipper has nothing to do, unless it drops a line.
+    pub(super) is_inside: bool,
     pub(super) xy: ScreenXy,
     pub(super) z: f32,
     pub(super) reciprocal_w: f32,
@@ -56,19 +60,20 @@ pub(super) struct Coordinates {
 /// Shaded coordinates of the vertices of a draw, by index.
 #[derive(Debug, Default)]
 pub(super) struct VertexTable {
-    /// Slots of the vertices with 16-bit indices, [`NO_NUMBER`] for those that have none.
-    pub(super) numbers: Vec<u32>,
+    /// Slots of the vertices with 16-bit indices, [`NO_SLOT`] for those that have none.
+    slots: Vec<u32>,
     /// Slots of all others.
-    pub(super) more_numbers: HashMap<u32, u32>,
-    pub(super) coordinates: Vec<Coordinates>,
+    more_slots: HashMap<u32, u32>,
+    /// The coordinates of each slot.
+    coordinates: Vec<Coordinates>,
     pub(super) format: Format,
 }
 
 /// No slot.
-pub(super) const NO_NUMBER: u32 = u32::MAX;
+const NO_SLOT: u32 = u32::MAX;
 
 /// Number of 16-bit indices.
-pub(super) const SHORT_INDICES: u32 = 1 << 16;
+const SHORT_INDICES: u32 = 1 << 16;
 
 /// A primitive, or a part of a clipped one, to be written to tile lists.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +93,7 @@ impl Draw {
     /// Takes the next vertices and shades those that are new.
     pub(super) fn next_chunk(&mut self, context: &mut Context<'_>) {
         self.primitives.clear();
+        self.slots.clear();
         self.next_primitive = 0;
         let at = self.at;
         let faults = &mut *context.faults;
@@ -109,7 +115,7 @@ impl Draw {
             return;
         };
         let corners = vertices_of(self.assembly.primitive());
-        let new = self.vertices.add(&self.primitives, corners);
+        let new = self.vertices.add(&self.primitives, corners, &mut self.slots);
         let record = context.counters.has_timing();
         let Context { memory, code, parallel, undefined, supervision, .. } = *context;
         let shading = Shading { memory, code, parallel, undefined, record, supervision };
@@ -141,6 +147,7 @@ impl Draw {
             VertexShader::Nv(nv) if !nv.record.clipping && !self.far_vertex_reported => Reach::of(&self.state),
             _ => None,
         };
+        let viewport = self.viewport();
         for (batch, indices) in batches.iter().zip(new.chunks(LANES)) {
             self.vertices.format = batch.format;
             for (vertex, &index) in indices.iter().enumerate() {
@@ -153,12 +160,11 @@ impl Draw {
                     self.far_vertex_reported = true;
                     faults.report(PtbFault { at, error: far.into() });
                 }
+                let clip =
+                    if batch.format.clip_header { [0, 1, 2, 3].map(|i| float(Format::CLIP + i)) } else { [0.0; 4] };
                 self.vertices.coordinates.push(Coordinates {
-                    clip: if batch.format.clip_header {
-                        [0, 1, 2, 3].map(|i| float(Format::CLIP + i))
-                    } else {
-                        [0.0; 4]
-                    },
+                    clip,
+                    is_inside: clip::is_inside(&clip, &viewport),
                     xy,
                     z: float(batch.format.screen_z()),
                     reciprocal_w: float(batch.format.reciprocal_w()),
@@ -168,12 +174,14 @@ impl Draw {
         }
     }
 
-    /// The coordinates of a vertex.
-    pub(super) fn coordinates(&self, vertex: u32) -> Coordinates {
+    /// The coordinates of the vertices of a primitive, given by its place in the chunk.
+    pub(super) fn coordinates(&self, place: usize) -> [Coordinates; 3] {
         if self.assembly.is_coordinates() {
-            return Coordinates { xy: ScreenXy::from_word(vertex), ..Default::default() };
+            let vertices = self.primitives.get(place).copied().unwrap_or_default();
+            return vertices.map(|word| Coordinates { xy: ScreenXy::from_word(word), ..Default::default() });
         }
-        self.vertices.get(vertex)
+        let slots = self.slots.get(place).copied().unwrap_or([NO_SLOT; 3]);
+        slots.map(|slot| self.vertices.coordinates.get(slot as usize).copied().unwrap_or_default())
     }
 
     /// Number of vertices of a primitive.
@@ -181,8 +189,12 @@ impl Draw {
         vertices_of(self.assembly.primitive())
     }
 
+    fn viewport(&self) -> Viewport {
+        Viewport { xy: self.state.clipper_xy, z: self.state.clipper_z }
+    }
+
     /// Clips a primitive if clipping is enabled.
-    pub(super) fn clip(&self, primitive: [u32; 3], mut report: impl FnMut(PtbError)) -> Clipped {
+    pub(super) fn clip(&self, coordinates: &[Coordinates; 3], mut report: impl FnMut(PtbError)) -> Clipped {
         if !self.state.shader.as_ref().is_some_and(|shader| shader.clipping()) {
             return Clipped::Whole;
         }
@@ -190,15 +202,18 @@ impl Draw {
             report(PtbError::NoClipCoordinates);
             return Clipped::Whole;
         }
-        let vertices = primitive.map(|vertex| self.coordinates(vertex).clip);
-        let viewport = Viewport { xy: self.state.clipper_xy, z: self.state.clipper_z };
-        clip::clip(&vertices[..vertices_of(self.assembly.primitive())], &viewport)
+        let corners = &coordinates[..self.corners()];
+        // Nearly all primitives are.
+        if corners.len() != 2 && corners.iter().all(|corner| corner.is_inside) {
+            return Clipped::Whole;
+        }
+        clip::clip(&coordinates.map(|corner| corner.clip)[..corners.len()], &self.viewport())
     }
 
     /// The size of a point in pixels.
-    pub(super) fn point_size(&self, vertex: u32) -> f32 {
+    pub(super) fn point_size(&self, vertex: &Coordinates) -> f32 {
         let of_vertex = self.vertices.format.point_size;
-        point_size_px(if of_vertex { self.coordinates(vertex).point_size } else { self.state.point_size })
+        point_size_px(if of_vertex { vertex.point_size } else { self.state.point_size })
     }
 
     pub(super) fn point(&self, xy: ScreenXy) -> Point {
@@ -207,22 +222,26 @@ impl Draw {
     }
 
     /// An unclipped primitive.
-    pub(super) fn whole(&self, vertices: [u32; 3]) -> Option<Piece> {
-        let coordinates = vertices.map(|vertex| self.coordinates(vertex));
-        let points = coordinates.map(|vertex| self.point(vertex.xy));
-        let (outline, corners) = self.outline(points, self.point_size(vertices[0]))?;
+    pub(super) fn whole(&self, vertices: [u32; 3], coordinates: &[Coordinates; 3]) -> Option<Piece> {
+        let points = coordinates.each_ref().map(|vertex| self.point(vertex.xy));
+        let (outline, corners) = self.outline(points, self.point_size(&coordinates[0]))?;
         Some(Piece { vertices, outline, corners, cut: None, clipped: None })
     }
 
     /// A part of a clipped primitive. An original vertex in another's position counts as a new one.
-    pub(super) fn part(&self, vertices: [u32; 3], mut cut: [CutVertex; 3]) -> Option<Piece> {
+    pub(super) fn part(
+        &self,
+        vertices: [u32; 3],
+        coordinates: &[Coordinates; 3],
+        mut cut: [CutVertex; 3],
+    ) -> Option<Piece> {
+        let original = |i: usize| coordinates.get(i).copied().unwrap_or_default();
         for (place, corner) in cut.iter_mut().enumerate() {
             if let CutVertex::Original(i) = *corner
                 && i != place
             {
-                let original = self.coordinates(vertices.get(i).copied().unwrap_or(0));
+                let Coordinates { xy: ScreenXy { x, y }, z, reciprocal_w, .. } = original(i);
                 let weight = |n| if n == i { 1.0 } else { 0.0 };
-                let (ScreenXy { x, y }, z, reciprocal_w) = (original.xy, original.z, original.reciprocal_w);
                 *corner = CutVertex::New {
                     vertex: ClippedVertex { x, y, z, reciprocal_w, coefficient0: weight(0) },
                     coefficients: ClippedVertexCoefficients { coefficient1: weight(1), coefficient2: weight(2) },
@@ -230,7 +249,7 @@ impl Draw {
             }
         }
         let points = cut.map(|corner| match corner {
-            CutVertex::Original(i) => self.point(self.coordinates(vertices.get(i).copied().unwrap_or(0)).xy),
+            CutVertex::Original(i) => self.point(original(i).xy),
             CutVertex::New { vertex, .. } => self.point(ScreenXy { x: vertex.x, y: vertex.y }),
         });
         let (outline, corners) = self.outline(points, 0.0)?;
@@ -265,31 +284,29 @@ impl Draw {
 }
 
 impl VertexTable {
-    /// Assigns slots to the vertices of primitives; returns the new ones, in order of appearance.
-    pub(super) fn add(&mut self, primitives: &[[u32; 3]], vertices: usize) -> Vec<u32> {
+    /// Assigns slots to the vertices of primitives, and appends those of each primitive to `slots`. Returns the new vertices, in order of appearance.
+    fn add(&mut self, primitives: &[[u32; 3]], vertices: usize, slots: &mut Vec<[u32; 3]>) -> Vec<u32> {
         let mut new = Vec::new();
-        for &index in primitives.iter().flat_map(|primitive| primitive.iter().take(vertices)) {
-            let next = (self.coordinates.len() + new.len()) as u32;
-            let number = if index < SHORT_INDICES {
-                let place = index as usize;
-                if place >= self.numbers.len() {
-                    self.numbers.resize(place + 1, NO_NUMBER);
+        for primitive in primitives {
+            let mut places = [NO_SLOT; 3];
+            for (place, &index) in places.iter_mut().zip(primitive).take(vertices) {
+                let slot = if index < SHORT_INDICES {
+                    let known = index as usize;
+                    if known >= self.slots.len() {
+                        self.slots.resize(known + 1, NO_SLOT);
+                    }
+                    &mut self.slots[known]
+                } else {
+                    self.more_slots.entry(index).or_insert(NO_SLOT)
+                };
+                if *slot == NO_SLOT {
+                    *slot = (self.coordinates.len() + new.len()) as u32;
+                    new.push(index);
                 }
-                &mut self.numbers[place]
-            } else {
-                self.more_numbers.entry(index).or_insert(NO_NUMBER)
-            };
-            if *number == NO_NUMBER {
-                *number = next;
-                new.push(index);
+                *place = *slot;
             }
+            slots.push(places);
         }
         new
-    }
-
-    pub(super) fn get(&self, index: u32) -> Coordinates {
-        let number =
-            if index < SHORT_INDICES { self.numbers.get(index as usize) } else { self.more_numbers.get(&index) };
-        number.and_then(|&number| self.coordinates.get(number as usize)).copied().unwrap_or_default()
     }
 }

@@ -1,6 +1,6 @@
 //! The watched pixel in the PTB: primitives that would cover it, but never get into the list of its tile.
 
-use super::draw::Draw;
+use super::draw::{Coordinates, Draw};
 use super::{Context, clip_window};
 use crate::render::pixel_trace::{ClipPlanes, Event};
 
@@ -18,7 +18,13 @@ pub fn covers(outline: &[(i64, i64)], (x, y): (u32, u32)) -> bool {
 
 /// Adds what keeps the draw's current primitive, whose pieces are made, from the watched pixel.
 #[cold]
-pub(super) fn note(draw: &Draw, primitive: [u32; 3], is_clipped: bool, context: &mut Context<'_>) {
+pub(super) fn note(
+    draw: &Draw,
+    primitive: [u32; 3],
+    coordinates: &[Coordinates; 3],
+    is_clipped: bool,
+    context: &mut Context<'_>,
+) {
     let Some(pixel) = context.watched else { return };
     let (number, shader) = (draw.number, draw.state.shader.as_ref().map(|shader| shader.address()));
     let shader = shader.filter(|shader| shader.0 != 0);
@@ -34,13 +40,12 @@ pub(super) fn note(draw: &Draw, primitive: [u32; 3], is_clipped: bool, context: 
     if !is_clipped {
         return;
     }
-    let corners = &primitive[..draw.corners()];
-    let clip: Vec<_> = corners.iter().map(|&vertex| draw.coordinates(vertex).clip).collect();
+    let clip = &coordinates.map(|corner| corner.clip)[..draw.corners()];
     // Vertices behind the eye have no place on the screen.
     if clip.iter().any(|[.., w]| *w <= 0.0) {
         return;
     }
-    if draw.whole(primitive).is_some_and(|whole| covers(&whole.outline[..whole.corners], pixel)) {
+    if draw.whole(primitive, coordinates).is_some_and(|whole| covers(&whole.outline[..whole.corners], pixel)) {
         let beyond = |is: fn(f32, f32) -> bool| clip.iter().any(|&[.., z, w]| is(z, w));
         let planes = ClipPlanes { near: beyond(|z, w| z < -w), far: beyond(|z, w| z > w) };
         context.pixel_trace.record(draw.at, Event::Clipped { primitive: number, planes, shader });
