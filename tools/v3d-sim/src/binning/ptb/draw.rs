@@ -1,19 +1,18 @@
-//! A primitive record being binned: its shaded vertices, and the pieces of its primitives.
+//! A primitive record being binned, and its shaded vertices.
 
-use super::clip::{self, ClipCoordinates, Clipped, CutVertex, Viewport};
-use super::overlap::Point;
+use super::clip::{self, ClipCoordinates};
+use super::pieces::{Outcome, Part};
 use super::reach::Reach;
 use super::{Context, PtbError, PtbFault};
 use crate::binning::primitive_assembly::Assembly;
 use crate::binning::primitive_list::vertices_of;
 use crate::binning::vcm::{Reports, Shading, VcdFault, VertexShader, VertexStage, reuse};
 use crate::counters::Counters;
-use crate::state::{PipelineState, point_size_px};
+use crate::state::PipelineState;
 use crate::timing::trace::{Binned, Trace, Work};
 use std::collections::HashMap;
 use std::sync::Arc;
-use v3d_hw::control_list::{ClippedPrimitive, PrimitiveListFormat};
-use v3d_hw::primitive_list::{ClippedVertex, ClippedVertexCoefficients, ListPrimitive};
+use v3d_hw::control_list::PrimitiveListFormat;
 use v3d_hw::qpu::LANES;
 use v3d_hw::shaded_vertex::{Format, ScreenXy};
 use v3d_hw::{BusAddr, Layout};
@@ -29,11 +28,18 @@ pub(super) struct Draw {
     /// The slots of their vertices; none for coordinates.
     pub(super) slots: Vec<[u32; 3]>,
     pub(super) next_primitive: usize,
-    /// Number of the current primitive in the draw.
+    /// Number of the chunk's first primitive in the draw.
     pub(super) number: usize,
     pub(super) vertices: VertexTable,
-    pub(super) pieces: Vec<Piece>,
+    /// The current part of the chunk, and those behind it.
+    pub(super) part: Part,
+    pub(super) more_parts: std::vec::IntoIter<Part>,
+    /// The next outcome of the part.
+    pub(super) next_outcome: usize,
+    /// The next piece of the current primitive, and the one behind its last.
     pub(super) next_piece: usize,
+    pub(super) end_piece: usize,
+    /// Tiles of a piece for which they were not found ahead.
     pub(super) tiles: Vec<u32>,
     pub(super) next_tile: usize,
     /// The vertices had no room: nothing is drawn.
@@ -75,23 +81,13 @@ const NO_SLOT: u32 = u32::MAX;
 /// Number of 16-bit indices.
 const SHORT_INDICES: u32 = 1 << 16;
 
-/// A primitive, or a part of a clipped one, to be written to tile lists.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
-    pub(super) vertices: [u32; 3],
-    pub(super) outline: [Point; 4],
-    pub(super) corners: usize,
-    pub(super) cut: Option<[CutVertex; 3]>,
-    /// Address of the clipped vertices, once a tile has needed them.
-    pub(super) clipped: Option<ClippedPrimitive>,
-}
-
 /// Vertices that a draw takes at a time.
-pub(super) const CHUNK_VERTICES: u64 = 12_288;
+const CHUNK_VERTICES: u64 = 12_288;
 
 impl Draw {
     /// Takes the next vertices and shades those that are new.
     pub(super) fn next_chunk(&mut self, context: &mut Context<'_>) {
+        self.number += self.primitives.len();
         self.primitives.clear();
         self.slots.clear();
         self.next_primitive = 0;
@@ -174,6 +170,19 @@ impl Draw {
         }
     }
 
+    /// Takes the outcome of the next primitive, whose pieces become the current ones. `None` at the end of the chunk.
+    pub(super) fn next_outcome(&mut self) -> Option<Outcome> {
+        if self.next_outcome >= self.part.outcomes.len() {
+            self.part = self.more_parts.next()?;
+            (self.next_outcome, self.next_piece, self.end_piece) = (0, 0, 0);
+        }
+        let outcome = std::mem::take(self.part.outcomes.get_mut(self.next_outcome)?);
+        self.next_outcome += 1;
+        self.next_primitive += 1;
+        self.end_piece += outcome.pieces;
+        Some(outcome)
+    }
+
     /// The coordinates of the vertices of a primitive, given by its place in the chunk.
     pub(super) fn coordinates(&self, place: usize) -> [Coordinates; 3] {
         if self.assembly.is_coordinates() {
@@ -182,104 +191,6 @@ impl Draw {
         }
         let slots = self.slots.get(place).copied().unwrap_or([NO_SLOT; 3]);
         slots.map(|slot| self.vertices.coordinates.get(slot as usize).copied().unwrap_or_default())
-    }
-
-    /// Number of vertices of a primitive.
-    pub(super) fn corners(&self) -> usize {
-        vertices_of(self.assembly.primitive())
-    }
-
-    fn viewport(&self) -> Viewport {
-        Viewport { xy: self.state.clipper_xy, z: self.state.clipper_z }
-    }
-
-    /// Clips a primitive if clipping is enabled.
-    pub(super) fn clip(&self, coordinates: &[Coordinates; 3], mut report: impl FnMut(PtbError)) -> Clipped {
-        if !self.state.shader.as_ref().is_some_and(|shader| shader.clipping()) {
-            return Clipped::Whole;
-        }
-        if !self.vertices.format.clip_header {
-            report(PtbError::NoClipCoordinates);
-            return Clipped::Whole;
-        }
-        let corners = &coordinates[..self.corners()];
-        // Nearly all primitives are.
-        if corners.len() != 2 && corners.iter().all(|corner| corner.is_inside) {
-            return Clipped::Whole;
-        }
-        clip::clip(&coordinates.map(|corner| corner.clip)[..corners.len()], &self.viewport())
-    }
-
-    /// The size of a point in pixels.
-    pub(super) fn point_size(&self, vertex: &Coordinates) -> f32 {
-        let of_vertex = self.vertices.format.point_size;
-        point_size_px(if of_vertex { vertex.point_size } else { self.state.point_size })
-    }
-
-    pub(super) fn point(&self, xy: ScreenXy) -> Point {
-        let offset = self.state.viewport_offset;
-        (i64::from(xy.x) + i64::from(offset.x), i64::from(xy.y) + i64::from(offset.y))
-    }
-
-    /// An unclipped primitive.
-    pub(super) fn whole(&self, vertices: [u32; 3], coordinates: &[Coordinates; 3]) -> Option<Piece> {
-        let points = coordinates.each_ref().map(|vertex| self.point(vertex.xy));
-        let (outline, corners) = self.outline(points, self.point_size(&coordinates[0]))?;
-        Some(Piece { vertices, outline, corners, cut: None, clipped: None })
-    }
-
-    /// A part of a clipped primitive. An original vertex in another's position counts as a new one.
-    pub(super) fn part(
-        &self,
-        vertices: [u32; 3],
-        coordinates: &[Coordinates; 3],
-        mut cut: [CutVertex; 3],
-    ) -> Option<Piece> {
-        let original = |i: usize| coordinates.get(i).copied().unwrap_or_default();
-        for (place, corner) in cut.iter_mut().enumerate() {
-            if let CutVertex::Original(i) = *corner
-                && i != place
-            {
-                let Coordinates { xy: ScreenXy { x, y }, z, reciprocal_w, .. } = original(i);
-                let weight = |n| if n == i { 1.0 } else { 0.0 };
-                *corner = CutVertex::New {
-                    vertex: ClippedVertex { x, y, z, reciprocal_w, coefficient0: weight(0) },
-                    coefficients: ClippedVertexCoefficients { coefficient1: weight(1), coefficient2: weight(2) },
-                };
-            }
-        }
-        let points = cut.map(|corner| match corner {
-            CutVertex::Original(i) => self.point(original(i).xy),
-            CutVertex::New { vertex, .. } => self.point(ScreenXy { x: vertex.x, y: vertex.y }),
-        });
-        let (outline, corners) = self.outline(points, 0.0)?;
-        Some(Piece { vertices, outline, corners, cut: Some(cut), clipped: None })
-    }
-
-    /// The convex outline of a primitive, and its number of corners.
-    pub(super) fn outline(&self, [a, b, c]: [Point; 3], point_size: f32) -> Option<([Point; 4], usize)> {
-        // Half of a size in pixels, in 1/16 pixel.
-        let half = |size: f32| (f64::from(size) * 8.0).ceil().clamp(0.0, 1e6) as i64;
-        Some(match self.assembly.primitive() {
-            ListPrimitive::Triangles => ([a, b, c, c], 3),
-            ListPrimitive::Points => {
-                let h = half(point_size);
-                ([(a.0 - h, a.1 - h), (a.0 + h, a.1 - h), (a.0 + h, a.1 + h), (a.0 - h, a.1 + h)], 4)
-            }
-            ListPrimitive::Lines => {
-                let h = half(self.state.line_width);
-                // Widened as by the PSE.
-                let (dx, dy) = if (b.0 - a.0).abs() >= (b.1 - a.1).abs() { (0, h) } else { (h, 0) };
-                ([(a.0 - dx, a.1 - dy), (b.0 - dx, b.1 - dy), (b.0 + dx, b.1 + dy), (a.0 + dx, a.1 + dy)], 4)
-            }
-            ListPrimitive::Rht => {
-                let boundary = i64::from(self.state.rht_x_boundary) + i64::from(self.state.viewport_offset.x);
-                let x = [a.0, b.0, boundary];
-                let (left, right) = (x.into_iter().min()?, x.into_iter().max()?);
-                ([(left, a.1), (right, a.1), (right, b.1), (left, b.1)], 4)
-            }
-            ListPrimitive::Reserved(_) => return None,
-        })
     }
 }
 
