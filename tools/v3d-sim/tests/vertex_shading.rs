@@ -14,7 +14,7 @@ use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::primitive_list::{self, Primitive};
 use v3d_sim::qpu::CodeCache;
-use v3d_sim::state::{GlShader, PipelineState};
+use v3d_sim::state::{GlShader, PipelineState, ShaderRecords};
 use v3d_sim::timing::{Machine, Stall};
 use v3d_sim::vcm::{Reports, ShadedBatch, ShadedRun, Shading, UndefinedElements, VertexRun, VertexShader, VertexStage};
 use v3d_sim::{Config, Memory, Register, V3d};
@@ -309,7 +309,7 @@ fn follow(memory: Memory<'_>, start: u32) -> Vec<Primitive> {
             }
             record => {
                 let RecordGroup::State(set) = record.group() else { panic!("{record} in a tile list") };
-                state.apply(set, memory).unwrap();
+                state.apply(set, memory, &mut ShaderRecords::default()).unwrap();
                 next
             }
         };

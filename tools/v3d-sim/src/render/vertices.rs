@@ -20,6 +20,7 @@ use crate::qpu::CodeCache;
 use crate::state::{PipelineState, Shader, point_size_px};
 use crate::timing::trace::Trace;
 use std::collections::HashMap;
+use std::sync::Arc;
 use v3d_hw::Layout;
 use v3d_hw::control_list::{ClippedPrimitive, PrimitiveListFormat};
 use v3d_hw::primitive_list::{
@@ -161,7 +162,7 @@ impl Set {
 /// Whether two states use the same vertices.
 fn same_vertices(a: &Shader, b: &Shader) -> bool {
     match (a, b) {
-        (Shader::Gl(a), Shader::Gl(b)) => a == b,
+        (Shader::Gl(a), Shader::Gl(b)) => Arc::ptr_eq(a, b) || a == b,
         (Shader::Nv(a), Shader::Nv(b)) => a == b,
         _ => false,
     }
@@ -343,7 +344,6 @@ mod tests {
     use super::*;
     use crate::memory::OwnedMemory;
     use crate::state::GlShader;
-    use std::sync::Arc;
     use v3d_hw::BusAddr;
     use v3d_hw::shader_record::{GlFragment, GlVertex};
 
