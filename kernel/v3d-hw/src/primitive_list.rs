@@ -451,13 +451,19 @@ macro_rules! items {
 
             /// The item's bytes, of which the first [`Item::bytes`] count.
             pub fn encode(&self) -> Result<[u8; MAX_ITEM_BYTES], FieldError> {
-                let bits = match self {
-                    Self::Escape => u128::from(ESCAPE),
-                    $( Self::$variant(item) => item.to_bits()?, )*
-                };
+                let bits = self.to_bits()?;
                 let mut bytes = [0; MAX_ITEM_BYTES];
                 bytes.copy_from_slice(&bits.to_le_bytes()[..MAX_ITEM_BYTES]);
                 Ok(bytes)
+            }
+
+            /// The item's bytes as a number, the first in the lowest bits.
+            #[inline]
+            pub fn to_bits(&self) -> Result<u128, FieldError> {
+                match self {
+                    Self::Escape => Ok(u128::from(ESCAPE)),
+                    $( Self::$variant(item) => item.to_bits(), )*
+                }
             }
         }
 
@@ -504,50 +510,70 @@ items! {
 impl Item {
     /// Decodes the item at the start of `bytes` in a list of the given format; its length is [`Item::bytes`].
     pub fn decode(data: ListDataType, primitive: ListPrimitive, bytes: &[u8]) -> Result<Self, ItemError> {
+        let available = bytes.len().min(MAX_ITEM_BYTES);
+        let mut first = [0; 16];
+        first[..available].copy_from_slice(&bytes[..available]);
+        Self::from_bits(data, primitive, u128::from_le_bytes(first), available)
+    }
+
+    /// Decodes the item that `available` bytes begin with, which stand in a number, the first in the lowest bits. What is above them does not matter.
+    #[inline]
+    pub fn from_bits(
+        data: ListDataType,
+        primitive: ListPrimitive,
+        bits: u128,
+        available: usize,
+    ) -> Result<Self, ItemError> {
         use ListDataType::{Index16, Index24, Xy};
         use ListPrimitive::{Lines, Points, Rht, Triangles};
 
-        fn read<T: Layout>(bytes: &[u8]) -> Result<T, ItemError> {
-            T::read_from(bytes).ok_or(ItemError::Truncated { item: T::TITLE, needed: T::BYTES })
+        fn read<T: Layout>(bits: u128, available: usize) -> Result<T, ItemError> {
+            if available < T::BYTES {
+                return Err(ItemError::Truncated { item: T::TITLE, needed: T::BYTES });
+            }
+            Ok(T::from_bits(bits))
         }
 
-        let &first = bytes.first().ok_or(ItemError::Truncated { item: "item", needed: 1 })?;
+        if available == 0 {
+            return Err(ItemError::Truncated { item: "item", needed: 1 });
+        }
+        let first = bits as u8;
         match first {
             ESCAPE => return Ok(Self::Escape),
-            BRANCH => return read(bytes).map(Self::Branch),
+            BRANCH => return read(bits, available).map(Self::Branch),
             _ => {}
         }
         let absolute = first == ABSOLUTE;
         match (data, primitive, first & 3) {
-            (Index16, Triangles, _) if absolute => read(bytes).map(Self::Triangle3),
-            (Index24, Triangles, _) if absolute => read(bytes).map(Self::Triangle3Wide),
-            (Index16 | Index24, Triangles, 0..=2) => read(bytes).map(Self::Triangle0),
-            (Index16, Triangles, _) if first & 15 == 15 => read(bytes).map(Self::Triangle2),
-            (Index24, Triangles, _) if first & 15 == 15 => read(bytes).map(Self::Triangle2Wide),
-            (Index16 | Index24, Triangles, _) => read(bytes).map(Self::Triangle1),
+            (Index16, Triangles, _) if absolute => read(bits, available).map(Self::Triangle3),
+            (Index24, Triangles, _) if absolute => read(bits, available).map(Self::Triangle3Wide),
+            (Index16 | Index24, Triangles, 0..=2) => read(bits, available).map(Self::Triangle0),
+            (Index16, Triangles, _) if first & 15 == 15 => read(bits, available).map(Self::Triangle2),
+            (Index24, Triangles, _) if first & 15 == 15 => read(bits, available).map(Self::Triangle2Wide),
+            (Index16 | Index24, Triangles, _) => read(bits, available).map(Self::Triangle1),
 
-            (Index16, Lines | Rht, _) if absolute => read(bytes).map(Self::Line3),
-            (Index24, Lines | Rht, _) if absolute => read(bytes).map(Self::Line3Wide),
-            (Index16 | Index24, Lines | Rht, 0 | 1) => read(bytes).map(Self::Line0),
-            (Index16, Lines | Rht, 2) => read(bytes).map(Self::Line2),
-            (Index24, Lines | Rht, 2) => read(bytes).map(Self::Line2Wide),
-            (Index16 | Index24, Lines | Rht, _) if first & 15 != 15 => read(bytes).map(Self::Line1),
+            (Index16, Lines | Rht, _) if absolute => read(bits, available).map(Self::Line3),
+            (Index24, Lines | Rht, _) if absolute => read(bits, available).map(Self::Line3Wide),
+            (Index16 | Index24, Lines | Rht, 0 | 1) => read(bits, available).map(Self::Line0),
+            (Index16, Lines | Rht, 2) => read(bits, available).map(Self::Line2),
+            (Index24, Lines | Rht, 2) => read(bits, available).map(Self::Line2Wide),
+            (Index16 | Index24, Lines | Rht, _) if first & 15 != 15 => read(bits, available).map(Self::Line1),
 
-            (Index16, Points, _) if absolute => read(bytes).map(Self::Point3),
-            (Index24, Points, _) if absolute => read(bytes).map(Self::Point3Wide),
-            (Index16 | Index24, Points, 0 | 1) => read(bytes).map(Self::Point0),
-            (Index16 | Index24, Points, 2) => read(bytes).map(Self::Point2),
-            (Index16 | Index24, Points, _) => read(bytes).map(Self::Point1),
+            (Index16, Points, _) if absolute => read(bits, available).map(Self::Point3),
+            (Index24, Points, _) if absolute => read(bits, available).map(Self::Point3Wide),
+            (Index16 | Index24, Points, 0 | 1) => read(bits, available).map(Self::Point0),
+            (Index16 | Index24, Points, 2) => read(bits, available).map(Self::Point2),
+            (Index16 | Index24, Points, _) => read(bits, available).map(Self::Point1),
 
-            (Xy, Triangles, _) if absolute => read(bytes).map(Self::TriangleXy3),
-            (Xy, Triangles, 0..=2) => read(bytes).map(Self::TriangleXy0),
-            (Xy, Triangles, _) if first & 15 == 15 => read(bytes).map(Self::TriangleXy2),
-            (Xy, Triangles, _) => read(bytes).map(Self::TriangleXy1),
+            (Xy, Triangles, _) if absolute => read(bits, available).map(Self::TriangleXy3),
+            (Xy, Triangles, 0..=2) => read(bits, available).map(Self::TriangleXy0),
+            (Xy, Triangles, _) if first & 15 == 15 => read(bits, available).map(Self::TriangleXy2),
+            (Xy, Triangles, _) => read(bits, available).map(Self::TriangleXy1),
 
-            (Xy, Rht, _) if absolute => read(bytes).map(Self::RhtXy3),
-            (Xy, Rht, 0 | 1) => read(bytes).map(Self::RhtXy0),
-            (Xy, Rht, 2) => read(bytes).map(Self::RhtXy2),
-            (Xy, Rht, _) if first & 15 != 15 => read(bytes).map(Self::RhtXy1),
+            (Xy, Rht, _) if absolute => read(bits, available).map(Self::RhtXy3),
+            (Xy, Rht, 0 | 1) => read(bits, available).map(Self::RhtXy0),
+            (Xy, Rht, 2) => read(bits, available).map(Self::RhtXy2),
+            (Xy, Rht, _) if first & 15 != 15 => read(bits, available).map(Self::RhtXy1),
 
             (Index16 | Index24, Lines | Rht, _) | (Xy, Rht, _) => Err(ItemError::BadCode(first)),
             _ => Err(ItemError::BadFormat(data, primitive)),

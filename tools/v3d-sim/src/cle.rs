@@ -41,7 +41,7 @@ use crate::memory::{Memory, OutOfMemory};
 use crate::qpu::{CodeCache, CodeSize};
 use crate::render::pixel_trace::PixelTrace;
 use crate::render::{self, Renderer};
-use crate::state::PipelineState;
+use crate::state::{PipelineState, ShaderRecords};
 use crate::vpm::allocator::{AllocationError, Allocator};
 use index_data::IndexData;
 use std::sync::Arc;
@@ -99,6 +99,7 @@ struct ListThread {
     flushes: u16,
     sub_lists: u16,
     state: Arc<PipelineState>,
+    records: ShaderRecords,
     fan: Fan,
     records_left: u64,
     instructions_left: u64,
@@ -119,6 +120,7 @@ impl ListThread {
             flushes: 0,
             sub_lists: 0,
             state: Arc::default(),
+            records: ShaderRecords::default(),
             fan: Fan::default(),
             records_left: 0,
             instructions_left: 0,
@@ -182,6 +184,8 @@ pub struct Cle {
     out_of_memory: bool,
     in_frame: bool,
     events: Events,
+    /// Room for the primitives of a compressed list.
+    primitives: Vec<Primitive>,
 }
 
 impl Cle {
@@ -199,6 +203,7 @@ impl Cle {
             out_of_memory: false,
             in_frame: false,
             events: Events::default(),
+            primitives: Vec::new(),
         }
     }
 
@@ -586,7 +591,8 @@ impl Cle {
         bytes: [u8; MAX_RECORD_BYTES],
         context: &mut Context<'_>,
     ) -> Result<(), CleError> {
-        Arc::make_mut(&mut self.thread_mut(thread).state).apply(record, context.memory)?;
+        let list = &mut self.threads[thread as usize];
+        Arc::make_mut(&mut list.state).apply(record, context.memory, &mut list.records)?;
         if thread == Thread::Binning {
             self.ptb.set_state(at, record, bytes, context.faults);
         }
@@ -667,18 +673,17 @@ impl Cle {
     ) -> Result<(), CleError> {
         let state = Arc::clone(&self.thread(Thread::Rendering).state);
         self.allocate(Thread::Rendering, at, &state, context.faults);
+        let mut primitives = std::mem::take(&mut self.primitives);
         let list = self.thread_mut(Thread::Rendering);
-        let mut primitives = Vec::new();
-        list.current = primitive_list::read(
-            context.memory,
-            list_at,
-            state.list_format,
-            clipped,
-            &mut list.records_left,
-            &mut primitives,
-        )?;
-        self.render(context, |renderer, context| renderer.draw(at, state.list_format, &primitives, &state, context));
-        Ok(())
+        let (records_left, format) = (&mut list.records_left, state.list_format);
+        primitives.clear();
+        let read = primitive_list::read(context.memory, list_at, format, clipped, records_left, &mut primitives);
+        if let Ok(next) = read {
+            list.current = next;
+            self.render(context, |renderer, context| renderer.draw(at, format, &primitives, &state, context));
+        }
+        self.primitives = primitives;
+        Ok(read.map(|_| ())?)
     }
 }
 

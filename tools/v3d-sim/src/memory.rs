@@ -222,6 +222,15 @@ impl<'a> Memory<'a> {
         Ok(())
     }
 
+    /// At least 13 bytes from an address on, the first in the lowest bits. `None` near the end of memory, and if there are limits.
+    #[inline]
+    pub fn ahead(self, address: BusAddr) -> Option<u128> {
+        let cells = self.words.get(address.offset() as usize / 4..)?.first_chunk::<4>()?;
+        let words = cells.each_ref().map(|cell| u128::from(cell.load(Relaxed)));
+        let bits = words[0] | words[1] << 32 | words[2] << 64 | words[3] << 96;
+        Some(bits >> (8 * (address.0 & 3)))
+    }
+
     /// Copies memory out; nothing is copied if any of it is outside.
     pub fn read(self, address: BusAddr, target: &mut [u8]) -> Result<(), OutOfMemory> {
         self.check_access(address, target.len(), Access::Read)?;
@@ -264,6 +273,25 @@ impl<'a> Memory<'a> {
         let all = self.limits.map_or(self.words, |limits| limits.words);
         copy_in(middle.as_chunks().0, all.get(at as usize / 4..).unwrap_or_default());
         self.write_bytes(at + words as u32, last)
+    }
+
+    /// Writes so many bytes, at most 13, of a number, the lowest first. Nobody else may write to the words that contain them meanwhile: of other bytes in these
+    /// the old values come back.
+    #[inline]
+    pub fn write_alone(self, address: BusAddr, bits: u128, bytes: usize) -> Result<(), OutOfMemory> {
+        if self.limits.is_some() || bytes > 13 {
+            return self.write(address, &bits.to_le_bytes()[..bytes.min(16)]);
+        }
+        self.check_access(address, bytes, Access::Write)?;
+        let (first, before) = (address.offset() as usize / 4, address.0 as usize & 3);
+        let mask = ((1 << (8 * bytes)) - 1) << (8 * before);
+        let bits = bits << (8 * before) & mask;
+        let cells = self.words.get(first..).unwrap_or_default().iter().take((before + bytes).div_ceil(4));
+        for (cell, shift) in cells.zip((0..).step_by(32)) {
+            let old = cell.load(Relaxed) & !((mask >> shift) as u32);
+            cell.store(old | (bits >> shift) as u32, Relaxed);
+        }
+        Ok(())
     }
 
     fn write_bytes(self, at: u32, source: &[u8]) -> Result<(), OutOfMemory> {
@@ -378,6 +406,27 @@ mod tests {
             owned.view().read(BusAddr(start), &mut back).unwrap();
             assert_eq!(back, source);
         }
+    }
+
+    #[test]
+    fn writing_alone_and_reading_ahead_are_the_same_at_any_alignment() {
+        for (start, length) in (0..8u32).flat_map(|start| (0..14usize).map(move |length| (start, length))) {
+            let (owned, other) = (OwnedMemory::new(28), OwnedMemory::new(28));
+            let source: Vec<u8> = (1..=length as u8).collect();
+            let bits = 0xf00f_0e0d_0c0b_0a09_0807_0605_0403_0201;
+            for memory in [&owned, &other] {
+                memory.view().write(BusAddr(0), &[0xee; 28]).unwrap();
+            }
+            owned.view().write(BusAddr(start), &source).unwrap();
+            other.view().write_alone(BusAddr(start), bits, length).unwrap();
+            assert_eq!(owned.to_bytes(), other.to_bytes());
+            let ahead = owned.view().ahead(BusAddr(start)).map(|bits| bits.to_le_bytes());
+            assert_eq!(ahead.unwrap()[..13], owned.to_bytes()[start as usize..start as usize + 13]);
+        }
+        let owned = OwnedMemory::new(32);
+        assert_eq!(owned.view().ahead(BusAddr(20)), None);
+        assert!(owned.view().write_alone(BusAddr(30), 0x30201, 3).is_err());
+        assert_eq!(owned.to_bytes(), [0; 32]);
     }
 
     #[test]

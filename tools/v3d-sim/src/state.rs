@@ -12,6 +12,7 @@
 pub use crate::fault::list::StateFault;
 
 use crate::memory::{Memory, OutOfMemory};
+use std::collections::HashMap;
 use std::sync::Arc;
 use v3d_hw::control_list::{
     ClipWindow, ClipperXyScaling, ClipperZScaleOffset, ConfigurationBits, DepthOffset, GlShaderState,
@@ -90,10 +91,15 @@ impl Default for PipelineState {
 
 impl PipelineState {
     /// Applies a state record.
-    pub fn apply(&mut self, record: StateRecord, memory: Memory<'_>) -> Result<(), StateFault> {
+    pub fn apply(
+        &mut self,
+        record: StateRecord,
+        memory: Memory<'_>,
+        records: &mut ShaderRecords,
+    ) -> Result<(), StateFault> {
         match record {
             StateRecord::PrimitiveListFormat(format) => self.next_list_format = format,
-            StateRecord::GlShaderState(data) => self.set_shader(Shader::Gl(Arc::new(GlShader::read(memory, data)?))),
+            StateRecord::GlShaderState(data) => self.set_shader(Shader::Gl(records.gl(memory, data)?)),
             StateRecord::NvShaderState(data) => {
                 self.set_shader(Shader::Nv(Arc::new(NvShader::read(memory, data.address)?)))
             }
@@ -230,10 +236,7 @@ impl GlShader {
     /// strides.
     pub fn read(memory: Memory<'_>, state: GlShaderState) -> Result<Self, StateFault> {
         let address = state.address.0;
-        let count = match (state.extended, state.attribute_arrays) {
-            (true, _) | (false, 0) => gl::MAX_ATTRIBUTES,
-            (false, count) => u32::from(count),
-        };
+        let (count, _) = gl_attributes(state);
         let attribute = |i: u32| -> Result<Attribute, OutOfMemory> {
             let array: AttributeArray = read(memory, address + (gl::ATTRIBUTES + i * gl::ATTRIBUTE_BYTES))?;
             let stride = if state.extended {
@@ -256,6 +259,52 @@ impl GlShader {
             coordinate: read(memory, address + gl::COORDINATE)?,
             attributes: (0..count).map(attribute).collect::<Result<_, _>>()?,
         })
+    }
+}
+
+/// Maximum number of shader records that are kept.
+const KEPT_RECORDS: usize = 256;
+/// Bytes of the longest GL shader record.
+const MAX_GL_BYTES: usize = gl::EXTENDED_STRIDES as usize + 4 * gl::MAX_ATTRIBUTES as usize;
+
+/// Decoded shader records. Each tile's list refers to the same ones; they are decoded anew only where memory has changed.
+#[derive(Debug, Default)]
+pub struct ShaderRecords {
+    /// By the word that refers to the record: its address, and what determines its length.
+    gl: HashMap<u32, ([u8; MAX_GL_BYTES], Arc<GlShader>)>,
+}
+
+impl ShaderRecords {
+    /// The record that a GL Shader State record points at, as [`GlShader::read`] reads it.
+    fn gl(&mut self, memory: Memory<'_>, state: GlShaderState) -> Result<Arc<GlShader>, StateFault> {
+        let (attributes, strides) = gl_attributes(state);
+        let length = if strides { MAX_GL_BYTES } else { (gl::ATTRIBUTES + attributes * gl::ATTRIBUTE_BYTES) as usize };
+        let mut bytes = [0; MAX_GL_BYTES];
+        // Bytes outside of memory are reported with their field.
+        if memory.read(state.address.0, &mut bytes[..length]).is_err() {
+            return Ok(Arc::new(GlShader::read(memory, state)?));
+        }
+        let key = state.address.0.0 | u32::from(state.extended) << 3 | u32::from(state.attribute_arrays);
+        if let Some((known, shader)) = self.gl.get(&key)
+            && *known == bytes
+        {
+            return Ok(Arc::clone(shader));
+        }
+        let shader = Arc::new(GlShader::read(memory, state)?);
+        if self.gl.len() >= KEPT_RECORDS {
+            self.gl.clear();
+        }
+        self.gl.insert(key, (bytes, Arc::clone(&shader)));
+        Ok(shader)
+    }
+}
+
+/// Number of attribute arrays of a GL shader record, and whether their strides are behind them.
+fn gl_attributes(state: GlShaderState) -> (u32, bool) {
+    match (state.extended, state.attribute_arrays) {
+        (true, _) => (gl::MAX_ATTRIBUTES, true),
+        (false, 0) => (gl::MAX_ATTRIBUTES, false),
+        (false, count) => (u32::from(count), false),
     }
 }
 
@@ -347,6 +396,24 @@ mod tests {
     }
 
     #[test]
+    fn a_record_is_decoded_anew_where_memory_has_changed() {
+        let owned = OwnedMemory::new(0x200);
+        let mut records = ShaderRecords::default();
+        let mut read = |attribute_arrays, extended| {
+            let address = BusAddr(0x100).into();
+            records.gl(owned.view(), GlShaderState { address, extended, attribute_arrays }).unwrap()
+        };
+        let first = read(1, false);
+        assert!(Arc::ptr_eq(&first, &read(1, false)));
+        assert_eq!((read(2, false).attributes.len(), read(1, true).attributes.len()), (2, 8));
+        // The stride of array 0, and behind one array the address of the next.
+        word(owned.view(), 0x100 + 36 + 8, 0x1234);
+        assert!(Arc::ptr_eq(&first, &read(1, false)));
+        word(owned.view(), 0x100 + 36 + 4, 0x500);
+        assert_eq!((first.attributes[0].stride, read(1, false).attributes[0].stride), (0, 5));
+    }
+
+    #[test]
     fn an_extended_record_has_26_bit_strides() {
         let owned = OwnedMemory::new(0x200);
         let memory = owned.view();
@@ -362,11 +429,24 @@ mod tests {
         let owned = OwnedMemory::new(0x100);
         let mut state = PipelineState::default();
         let format = PrimitiveListFormat { data_type: ListDataType::Index16, primitive: ListPrimitive::Lines };
-        assert_eq!(state.apply(StateRecord::PrimitiveListFormat(format), owned.view()), Ok(()));
+        assert_eq!(
+            state.apply(StateRecord::PrimitiveListFormat(format), owned.view(), &mut ShaderRecords::default()),
+            Ok(())
+        );
         assert_eq!(state.list_format.primitive, ListPrimitive::Triangles);
-        assert_eq!(state.apply(StateRecord::VgInlineShader(VgInlineShader::default()), owned.view()), Ok(()));
+        assert_eq!(
+            state.apply(
+                StateRecord::VgInlineShader(VgInlineShader::default()),
+                owned.view(),
+                &mut ShaderRecords::default()
+            ),
+            Ok(())
+        );
         assert_eq!(state.list_format.primitive, ListPrimitive::Lines);
-        assert_eq!(state.apply(StateRecord::ClipWindow(ClipWindow::default()), owned.view()), Ok(()));
+        assert_eq!(
+            state.apply(StateRecord::ClipWindow(ClipWindow::default()), owned.view(), &mut ShaderRecords::default()),
+            Ok(())
+        );
     }
 
     #[test]

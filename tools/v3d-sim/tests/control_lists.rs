@@ -22,7 +22,7 @@ use v3d_hw::{BusAddr, Layout};
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::primitive_list::{self, Primitive};
 use v3d_sim::random::Random;
-use v3d_sim::state::PipelineState;
+use v3d_sim::state::{PipelineState, ShaderRecords};
 use v3d_sim::{Config, Fault, Memory, Register, V3d};
 
 /// Control records.
@@ -298,7 +298,7 @@ fn tile_list(memory: Memory<'_>, start: u32) -> TileList {
             }
             record => {
                 let RecordGroup::State(set) = record.group() else { panic!("{record} in a tile list") };
-                state.apply(set, memory).unwrap();
+                state.apply(set, memory, &mut ShaderRecords::default()).unwrap();
                 list.codes.push(record.code());
                 list.places.push((record.code(), list.primitives.len()));
                 next

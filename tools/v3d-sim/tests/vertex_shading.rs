@@ -14,9 +14,9 @@ use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::primitive_list::{self, Primitive};
 use v3d_sim::qpu::CodeCache;
-use v3d_sim::state::{GlShader, PipelineState};
+use v3d_sim::state::{GlShader, PipelineState, ShaderRecords};
 use v3d_sim::timing::{Machine, Stall};
-use v3d_sim::vcm::{Reports, ShadedBatch, Shading, UndefinedElements, VertexShader, VertexStage};
+use v3d_sim::vcm::{Reports, ShadedBatch, ShadedRun, Shading, UndefinedElements, VertexRun, VertexShader, VertexStage};
 use v3d_sim::{Config, Memory, Register, V3d};
 
 const COORDINATE_CODE: u32 = 0x1000;
@@ -175,6 +175,42 @@ fn host_threads_change_nothing() {
     assert_eq!(serial.1, 16 * 16);
 }
 
+/// Runs of both programs that are shaded together: the coordinate shader does not end, and one vertex lies outside of memory.
+#[test]
+fn runs_are_shaded_together_as_each_would_be_alone() {
+    let owned = memory();
+    put_program(owned.view(), COORDINATE_CODE, ":loop\n brr -, :loop\n nop\n nop\n nop\n");
+    let (shader, code) = (shader(owned.view()), CodeCache::new());
+    let shader = VertexShader::Gl(&shader);
+    let many: Vec<u32> = (0..700).map(|i| i % 256).collect();
+    let run = |stage, indices| VertexRun { shader, stage, indices };
+    let runs = [
+        run(VertexStage::Vertex, &many[..]),
+        run(VertexStage::Coordinate, &[1, 2]),
+        run(VertexStage::Vertex, &[]),
+        run(VertexStage::Vertex, &[3, 1 << 21]),
+    ];
+    let together = |parallel, instructions| {
+        let (memory, code, undefined) = (owned.view(), &code, UndefinedElements::default());
+        let supervision = &Supervision::default();
+        let shading = Shading { memory, code, parallel, undefined, record: false, supervision };
+        shading.shade_runs(&runs, instructions)
+    };
+    let shaded = together(false, 46_000);
+    assert_eq!(shaded, together(true, 46_000));
+    let reported = |run: &ShadedRun| (run.batches.len(), run.instructions, run.is_stuck, run.faults.total());
+    // 46 batches have 1,000 instructions each.
+    let expected = [(44, 44 * 16, false, 0), (1, 1000, true, 1), (0, 0, false, 0), (1, 16, false, 2)];
+    assert_eq!(shaded.iter().map(reported).collect::<Vec<_>>(), expected);
+    assert_eq!(shaded[0].batches, shade(&owned, VertexStage::Vertex, &many, false).0);
+    let (mut counters, mut faults, mut instructions) = (Counters::default(), FaultLog::default(), 46_000);
+    for (run, left) in shaded.into_iter().zip([46_000 - 44 * 16, 0, 0, 0]) {
+        run.report(&mut Reports { counters: &mut counters, faults: &mut faults, instructions: &mut instructions });
+        assert_eq!(instructions, left);
+    }
+    assert_eq!((faults.total(), counters.get(CounterSource::QpuVertexCycles)), (3, 4 * (45 * 16 + 1000)));
+}
+
 /// A batch of the vertex shader takes 16 instructions. The timing model adds stalls: attributes are read three instructions after their set-up, which takes
 /// five.
 #[test]
@@ -273,7 +309,7 @@ fn follow(memory: Memory<'_>, start: u32) -> Vec<Primitive> {
             }
             record => {
                 let RecordGroup::State(set) = record.group() else { panic!("{record} in a tile list") };
-                state.apply(set, memory).unwrap();
+                state.apply(set, memory, &mut ShaderRecords::default()).unwrap();
                 next
             }
         };

@@ -242,9 +242,14 @@ impl Assembly {
         mut report: impl FnMut(AssemblyFault),
     ) -> Result<(), AssemblyFault> {
         let end = self.taken.saturating_add(vertices);
+        let read_ahead = self.read_indices(memory, end.min(self.vertices));
+        let mut read_ahead = read_ahead.iter();
         // The end of an inline list shows only when it is reached.
         while self.taken < end.min(self.vertices) {
-            let vertex = self.vertex(memory).inspect_err(|_| self.vertices = self.taken)?;
+            let vertex = match read_ahead.next() {
+                Some(vertex) => *vertex,
+                None => self.vertex(memory).inspect_err(|_| self.vertices = self.taken)?,
+            };
             self.taken += 1;
             let made = if self.is_coordinates() { self.push_coordinate(vertex) } else { self.push(vertex) };
             if let Some(primitive) = made {
@@ -266,6 +271,19 @@ impl Assembly {
             return;
         }
         primitives.push(primitive);
+    }
+
+    /// The indices from the next one to that before `end`, at once; none if some are outside of memory, or if there are no indices.
+    fn read_indices(&self, memory: Memory<'_>, end: u64) -> Vec<u32> {
+        let VertexSource::Indices { address, bytes, .. } = self.source else { return Vec::new() };
+        let mut read = vec![0; end.saturating_sub(self.taken) as usize * bytes as usize];
+        if memory.read(address + (self.taken as u32).wrapping_mul(bytes), &mut read).is_err() {
+            return Vec::new();
+        }
+        match bytes {
+            1 => read.into_iter().map(u32::from).collect(),
+            _ => read.as_chunks().0.iter().map(|&index| u32::from(u16::from_le_bytes(index))).collect(),
+        }
     }
 
     fn vertex(&self, memory: Memory<'_>) -> Result<u32, OutOfMemory> {

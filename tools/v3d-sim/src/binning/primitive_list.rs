@@ -21,7 +21,7 @@ use v3d_hw::primitive_list::{
     Triangle0, Triangle1, Triangle2, Triangle2Wide, Triangle3, Triangle3Wide, TriangleXy0, TriangleXy1, TriangleXy2,
     TriangleXy3,
 };
-use v3d_hw::{BusAddr, FieldError};
+use v3d_hw::{BusAddr, FieldError, Layout};
 
 /// One primitive of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -57,8 +57,8 @@ pub fn read(
     let mut clipped = clipped;
     let mut previous = None;
     loop {
-        let (bytes, available) = item_bytes(memory, at)?;
-        let item = Item::decode(format.data_type, format.primitive, &bytes[..available])
+        let (bits, available) = item_bits(memory, at)?;
+        let item = Item::from_bits(format.data_type, format.primitive, bits, available)
             .map_err(|error| ListFault::Item { at, error })?;
         match item {
             Item::Escape => return Ok(at + 1),
@@ -79,16 +79,19 @@ pub fn read(
     }
 }
 
-/// The bytes of the longest item that could be here, as far as there is memory.
-fn item_bytes(memory: Memory<'_>, at: BusAddr) -> Result<([u8; MAX_ITEM_BYTES], usize), OutOfMemory> {
-    let mut bytes = [0; MAX_ITEM_BYTES];
+/// The bytes of the longest item that could be here, the first in the lowest bits, as far as there is memory; and their number.
+fn item_bits(memory: Memory<'_>, at: BusAddr) -> Result<(u128, usize), OutOfMemory> {
+    if let Some(bits) = memory.ahead(at) {
+        return Ok((bits, MAX_ITEM_BYTES));
+    }
+    let mut bytes = [0; 16];
     let left = memory.bytes().saturating_sub(u64::from(at.offset()));
     let available = left.min(MAX_ITEM_BYTES as u64) as usize;
     if available == 0 {
         return Err(OutOfMemory { address: at, bytes: 1 });
     }
     memory.read(at, &mut bytes[..available])?;
-    Ok((bytes, available))
+    Ok((u128::from_le_bytes(bytes), available))
 }
 
 /// The target of a relative branch at `at`.
@@ -218,6 +221,28 @@ fn vertices(item: Item, data: ListDataType, previous: Option<[u32; 3]>) -> Optio
     Some((vertices, 0))
 }
 
+/// An item as it stands in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coded {
+    /// Its bytes, the first in the lowest bits.
+    pub bits: u128,
+    /// Their number.
+    pub bytes: usize,
+}
+
+impl Coded {
+    /// The bytes of an item.
+    pub fn new(item: Item) -> Result<Self, FieldError> {
+        Ok(Self { bits: item.to_bits()?, bytes: item.bytes() })
+    }
+}
+
+/// The bytes of an item with this layout.
+#[inline]
+fn coded<T: Layout>(item: &T) -> Result<Coded, FieldError> {
+    Ok(Coded { bits: item.to_bits()?, bytes: T::BYTES })
+}
+
 /// Chooses the codings of a list's primitives.
 #[derive(Clone, Copy, Debug)]
 pub struct Encoder {
@@ -265,15 +290,14 @@ impl Encoder {
     }
 
     /// The shortest coding of the next primitive.
-    pub fn encode(&mut self, vertices: [u32; 3]) -> Result<Item, EncodeError> {
-        let item = self.item(vertices)?;
+    pub fn encode(&mut self, vertices: [u32; 3]) -> Result<Coded, EncodeError> {
         // Rejects indices that the list's width cannot hold.
-        item.encode().map_err(EncodeError::Field)?;
+        let coded = self.shortest(vertices)?;
         self.previous = Some(vertices);
-        Ok(item)
+        Ok(coded)
     }
 
-    fn item(&self, vertices: [u32; 3]) -> Result<Item, EncodeError> {
+    fn shortest(&self, vertices: [u32; 3]) -> Result<Coded, EncodeError> {
         use ListDataType::{Index16, Index24, Xy};
         use ListPrimitive::{Lines, Points, Rht, Triangles};
         let PrimitiveListFormat { data_type, primitive } = self.format;
@@ -288,126 +312,114 @@ impl Encoder {
                 lo: 0,
             }));
         }
-        Ok(match (data_type, primitive) {
+        let coded = match (data_type, primitive) {
             (Index16 | Index24, Triangles) => self.triangle(vertices, wide),
             (Index16 | Index24, Lines | Rht) => self.line(vertices, wide),
             (Index16 | Index24, Points) => self.point(vertices[0], wide),
             (Xy, Triangles) => self.triangle_xy(vertices),
             (Xy, Rht) => self.rht_xy(vertices),
             _ => return Err(EncodeError::Format { data_type, primitive }),
-        })
+        };
+        coded.map_err(EncodeError::Field)
     }
 
-    fn triangle(&self, new: [u32; 3], wide: bool) -> Item {
+    fn triangle(&self, new: [u32; 3], wide: bool) -> Result<Coded, FieldError> {
         let [v0, v1, v2] = new;
         if let Some(old) = self.previous {
             if let (Some(shared), Some(delta2)) = (shared_pair(new, old), delta6(v2, old[2])) {
-                return Item::Triangle0(Triangle0 { delta2, shared });
+                return coded(&Triangle0 { delta2, shared });
             }
             let small = |i: usize| delta(new[i], old[i], 8, 7);
             if let (Some(delta0), Some(delta1), Some(delta2)) = (small(0), small(1), small(2)) {
-                return Item::Triangle1(Triangle1 { delta2, delta1, delta0, unused: 0, code: 3 });
+                return coded(&Triangle1 { delta2, delta1, delta0, unused: 0, code: 3 });
             }
         }
         match (delta(v1, v0, 32, 31), delta(v2, v0, 32, 31), wide) {
-            (Some(delta1), Some(delta2), false) => {
-                Item::Triangle2(Triangle2 { index0: v0 as u16, delta2, delta1, code: 15 })
-            }
-            (Some(delta1), Some(delta2), true) => {
-                Item::Triangle2Wide(Triangle2Wide { index0: v0, delta2, delta1, code: 15 })
-            }
+            (Some(delta1), Some(delta2), false) => coded(&Triangle2 { index0: v0 as u16, delta2, delta1, code: 15 }),
+            (Some(delta1), Some(delta2), true) => coded(&Triangle2Wide { index0: v0, delta2, delta1, code: 15 }),
             (_, _, false) => {
-                Item::Triangle3(Triangle3 { index2: v2 as u16, index1: v1 as u16, index0: v0 as u16, code: ABSOLUTE })
+                coded(&Triangle3 { index2: v2 as u16, index1: v1 as u16, index0: v0 as u16, code: ABSOLUTE })
             }
             (_, _, true) => {
                 let code = ABSOLUTE;
-                Item::Triangle3Wide(Triangle3Wide { index2: v2, index1: v1, index0: v0, code })
+                coded(&Triangle3Wide { index2: v2, index1: v1, index0: v0, code })
             }
         }
     }
 
-    fn line(&self, new: [u32; 3], wide: bool) -> Item {
+    fn line(&self, new: [u32; 3], wide: bool) -> Result<Coded, FieldError> {
         let [v0, v1, _] = new;
         if let Some(old) = self.previous {
             if let (Some(shared), Some(delta1)) = (shared_end(new, old), delta6(v1, old[1])) {
-                return Item::Line0(Line0 { delta1, shared });
+                return coded(&Line0 { delta1, shared });
             }
             if let (Some(delta0), Some(delta1)) = (delta(v0, old[0], 8, 7), delta(v1, old[1], 8, 7)) {
-                return Item::Line1(Line1 { delta1, delta0, unused: 0, code: 3 });
+                return coded(&Line1 { delta1, delta0, unused: 0, code: 3 });
             }
         }
         let code = ABSOLUTE;
         match (delta6(v1, v0), wide) {
-            (Some(delta1), false) => Item::Line2(Line2 { index0: v0 as u16, delta1, code: 2 }),
-            (Some(delta1), true) => Item::Line2Wide(Line2Wide { index0: v0, delta1, code: 2 }),
-            (None, false) => Item::Line3(Line3 { index1: v1 as u16, index0: v0 as u16, code }),
-            (None, true) => Item::Line3Wide(Line3Wide { index1: v1, index0: v0, code }),
+            (Some(delta1), false) => coded(&Line2 { index0: v0 as u16, delta1, code: 2 }),
+            (Some(delta1), true) => coded(&Line2Wide { index0: v0, delta1, code: 2 }),
+            (None, false) => coded(&Line3 { index1: v1 as u16, index0: v0 as u16, code }),
+            (None, true) => coded(&Line3Wide { index1: v1, index0: v0, code }),
         }
     }
 
     /// Runs (coding 2) are not implemented in the hardware [AG p.75], so they are never written.
-    fn point(&self, index: u32, wide: bool) -> Item {
+    fn point(&self, index: u32, wide: bool) -> Result<Coded, FieldError> {
         if let Some(old) = self.previous {
             if let Some(delta) = delta6(index, old[0]) {
-                return Item::Point0(Point0 { delta, code: 0 });
+                return coded(&Point0 { delta, code: 0 });
             }
             let difference = i64::from(index) - i64::from(old[0]);
             if (-8192..8192).contains(&difference) {
-                return Item::Point1(Point1 { delta: difference as i16, code: 3 });
+                return coded(&Point1 { delta: difference as i16, code: 3 });
             }
         }
         let code = ABSOLUTE;
-        if wide {
-            Item::Point3Wide(Point3Wide { index, code })
-        } else {
-            Item::Point3(Point3 { index: index as u16, code })
-        }
+        if wide { coded(&Point3Wide { index, code }) } else { coded(&Point3 { index: index as u16, code }) }
     }
 
-    fn triangle_xy(&self, new: [u32; 3]) -> Item {
+    fn triangle_xy(&self, new: [u32; 3]) -> Result<Coded, FieldError> {
         let [v0, v1, v2] = new;
         if let Some(old) = self.previous
             && let Some(shared) = shared_pair(new, old)
         {
             if let Some((dx, dy)) = delta_xy(v2, old[2], SPLIT_X, 64) {
                 let (dx2_high, dx2_low) = ((dx >> 1) as i8, (dx & 1) as u8);
-                return Item::TriangleXy0(TriangleXy0 { dy2: dy as i8, dx2_low, dx2_high, shared });
+                return coded(&TriangleXy0 { dy2: dy as i8, dx2_low, dx2_high, shared });
             }
             if let Some((dx2, dy2)) = delta_xy(v2, old[2], -512..=511, 512) {
-                return Item::TriangleXy1(TriangleXy1 { dy2, dx2, shared, code: 3 });
+                return coded(&TriangleXy1 { dy2, dx2, shared, code: 3 });
             }
         }
         let near = |vertex| delta_xy(vertex, v0, -64..=63, 64).map(|(dx, dy)| (dx as i8, dy as i8));
         let ((x0, y0), (x1, y1), (x2, y2)) = (xy(v0), xy(v1), xy(v2));
         if let (Some((dx1, dy1)), Some((dx2, dy2))) = (near(v1), near(v2)) {
-            return Item::TriangleXy2(TriangleXy2 { y0, x0, dy2, dx2, dy1, dx1, code: 15 });
+            return coded(&TriangleXy2 { y0, x0, dy2, dx2, dy1, dx1, code: 15 });
         }
-        Item::TriangleXy3(TriangleXy3 { y2, x2, y1, x1, y0, x0, code: ABSOLUTE })
+        coded(&TriangleXy3 { y2, x2, y1, x1, y0, x0, code: ABSOLUTE })
     }
 
-    fn rht_xy(&self, new: [u32; 3]) -> Item {
+    fn rht_xy(&self, new: [u32; 3]) -> Result<Coded, FieldError> {
         let [v0, v1, _] = new;
         if let Some(old) = self.previous
             && let Some(shared) = shared_end(new, old)
         {
             if let Some((dx, dy)) = delta_xy(v1, old[1], SPLIT_X, 64) {
-                return Item::RhtXy0(RhtXy0 {
-                    dy1: dy as i8,
-                    dx1_low: (dx & 1) as u8,
-                    dx1_high: (dx >> 1) as i8,
-                    shared,
-                });
+                return coded(&RhtXy0 { dy1: dy as i8, dx1_low: (dx & 1) as u8, dx1_high: (dx >> 1) as i8, shared });
             }
             if let Some((dx1, dy1)) = delta_xy(v1, old[1], -512..=511, 512) {
-                return Item::RhtXy1(RhtXy1 { dy1, dx1, shared, code: 3 });
+                return coded(&RhtXy1 { dy1, dx1, shared, code: 3 });
             }
         }
         let ((x0, y0), (x1, y1)) = (xy(v0), xy(v1));
         if let Some((dx, dy)) = delta_xy(v1, v0, SPLIT_X, 64) {
             let (dx1_high, dx1_low) = ((dx >> 1) as i8, (dx & 1) as u8);
-            return Item::RhtXy2(RhtXy2 { y0, x0, dy1: dy as i8, dx1_low, dx1_high, code: 2 });
+            return coded(&RhtXy2 { y0, x0, dy1: dy as i8, dx1_low, dx1_high, code: 2 });
         }
-        Item::RhtXy3(RhtXy3 { y1, x1, y0, x0, code: ABSOLUTE })
+        coded(&RhtXy3 { y1, x1, y0, x0, code: ABSOLUTE })
     }
 }
 
@@ -439,9 +451,9 @@ mod tests {
         PrimitiveListFormat { data_type, primitive }
     }
 
-    fn write(memory: Memory<'_>, at: &mut u32, item: Item) {
-        memory.write(BusAddr(*at), &item.encode().unwrap()[..item.bytes()]).unwrap();
-        *at += item.bytes() as u32;
+    fn write(memory: Memory<'_>, at: &mut u32, coded: Coded) {
+        memory.write_alone(BusAddr(*at), coded.bits, coded.bytes).unwrap();
+        *at += coded.bytes as u32;
     }
 
     /// A number distributed so that all codings occur: near to `old`, not so near, or anything.
@@ -478,12 +490,12 @@ mod tests {
             };
             new[vertices_of(primitive)..].fill(0);
             let item = encoder.encode(new).unwrap();
-            lengths.insert(item.bytes());
+            lengths.insert(item.bytes);
             write(owned.view(), &mut at, item);
             expected.push(Primitive { vertices: new, clipped: None });
             old = new;
         }
-        write(owned.view(), &mut at, Item::Escape);
+        write(owned.view(), &mut at, Coded::new(Item::Escape).unwrap());
         let (mut read_back, mut budget) = (Vec::new(), 1000);
         let next = read(owned.view(), BusAddr(0x40), format, None, &mut budget, &mut read_back);
         assert_eq!(next, Ok(BusAddr(at)), "{data:?} {primitive:?} seed {seed}");
@@ -507,8 +519,8 @@ mod tests {
         let mut encoder = Encoder::new(format(ListDataType::Index16, ListPrimitive::Triangles));
         let mut bytes = Vec::new();
         for triangle in [[0, 1, 2], [2, 1, 3], [2, 3, 4], [100, 104, 90], [90, 300, 7]] {
-            let item = encoder.encode(triangle).unwrap();
-            bytes.extend_from_slice(&item.encode().unwrap()[..item.bytes()]);
+            let coded = encoder.encode(triangle).unwrap();
+            bytes.extend_from_slice(&coded.bits.to_le_bytes()[..coded.bytes]);
         }
         // Absolute 0, deltas 1 and 2; then the two strip codings; then absolute 100, +4, -10; then all absolute.
         let expected = [0x1f, 0x08, 0, 0, 0x04, 0x05, 0x4f, 0xd8, 100, 0, 129, 90, 0, 44, 1, 7, 0];
@@ -519,9 +531,9 @@ mod tests {
     fn a_difference_of_minus_32_is_left_to_the_special_codes() {
         let mut encoder = Encoder::new(format(ListDataType::Index16, ListPrimitive::Points));
         encoder.encode([32, 0, 0]).unwrap();
-        assert_eq!(encoder.encode([0, 0, 0]).unwrap().bytes(), 2);
-        assert_eq!(encoder.encode([31, 0, 0]).unwrap().bytes(), 1);
-        assert_eq!(encoder.encode([0, 0, 0]).unwrap().bytes(), 1);
+        assert_eq!(encoder.encode([0, 0, 0]).unwrap().bytes, 2);
+        assert_eq!(encoder.encode([31, 0, 0]).unwrap().bytes, 1);
+        assert_eq!(encoder.encode([0, 0, 0]).unwrap().bytes, 1);
     }
 
     #[test]
@@ -532,14 +544,14 @@ mod tests {
         let mut at = 0x805;
         write(owned.view(), &mut at, encoder.encode([7, 0, 0]).unwrap());
         let branch = branch_to(BusAddr(at), BusAddr(0x120)).unwrap();
-        write(owned.view(), &mut at, Item::Branch(branch));
+        write(owned.view(), &mut at, Coded::new(Item::Branch(branch)).unwrap());
         at = 0x120;
         write(owned.view(), &mut at, encoder.encode([8, 0, 0]).unwrap());
         let branch = branch_to(BusAddr(at), BusAddr(0x900)).unwrap();
-        write(owned.view(), &mut at, Item::Branch(branch));
+        write(owned.view(), &mut at, Coded::new(Item::Branch(branch)).unwrap());
         at = 0x900;
         write(owned.view(), &mut at, encoder.encode([9, 0, 0]).unwrap());
-        write(owned.view(), &mut at, Item::Escape);
+        write(owned.view(), &mut at, Coded::new(Item::Escape).unwrap());
         let clipped = ClippedPrimitive { address: BusAddr(0x40).into(), vertices: 1 };
         let (mut primitives, mut budget) = (Vec::new(), 100);
         let next = read(owned.view(), BusAddr(0x805), format, Some(clipped), &mut budget, &mut primitives);

@@ -20,6 +20,7 @@
 pub mod clip;
 mod draw;
 pub mod overlap;
+mod pieces;
 pub mod pool;
 mod reach;
 pub mod state_cache;
@@ -39,17 +40,16 @@ use crate::qpu::CodeCache;
 use crate::render::pixel_trace::PixelTrace;
 use crate::state::PipelineState;
 use crate::timing::trace::{Binned, Work};
-use clip::{Clipped, CutVertex};
-use draw::{Draw, Piece, VertexTable};
-use overlap::{Grid, PixelRect};
+use clip::CutVertex;
+use draw::{Draw, VertexTable};
+use overlap::Grid;
+use pieces::{Outcome, Part, Piece, Preparation, clip_window};
 use pool::{Overspill, Pool};
 use state_cache::{STATE_CHANGES, StateCache};
 use std::sync::Arc;
 use tile_list::{Blocks, TileList, WriteError};
 use v3d_hw::control_list::{ClippedPrimitive, MAX_RECORD_BYTES, PrimitiveListFormat, StateRecord, TileBinningMode};
-use v3d_hw::primitive_list::{
-    CLIPPED_VERTEX_BYTES, ClippedVertex, ClippedVertexCoefficients, ListDataType, ListPrimitive,
-};
+use v3d_hw::primitive_list::{CLIPPED_VERTEX_BYTES, ClippedVertex, ClippedVertexCoefficients, ListDataType};
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::tile_buffer::{TILE_STATE_BYTES, tile_size_px};
 use v3d_hw::{BusAddr, Layout};
@@ -119,9 +119,6 @@ enum PendingWork {
     Draw(Box<Draw>),
     Flush { at: BusAddr, next_tile: usize, all_state: bool },
 }
-
-/// Minimum size of points that silicon can bin [AG p.108, HW-2726].
-const MIN_POINT_PX: f32 = 0.125;
 
 impl Ptb {
     /// Next address of the pool: BPCA.
@@ -269,11 +266,15 @@ impl Ptb {
             state,
             format,
             primitives: Vec::new(),
+            slots: Vec::new(),
             next_primitive: 0,
             number: 0,
             vertices: VertexTable::default(),
-            pieces: Vec::new(),
+            part: Part::default(),
+            more_parts: Vec::new().into_iter(),
+            next_outcome: 0,
             next_piece: 0,
+            end_piece: 0,
             tiles: Vec::new(),
             next_tile: 0,
             lost: false,
@@ -347,23 +348,40 @@ impl Ptb {
             if *context.vertices == 0 {
                 return Ok(());
             }
-            if let Some(&primitive) = draw.primitives.get(draw.next_primitive) {
-                draw.next_primitive += 1;
-                self.make_pieces(draw, primitive, context);
-                draw.number += 1;
+            if let Some(outcome) = draw.next_outcome() {
+                report_outcome(outcome, draw, context);
             } else if draw.assembly.is_done() || *context.instructions == 0 {
                 return Ok(());
             } else {
                 draw.next_chunk(context);
+                self.prepare(draw, context);
             }
         }
+    }
+
+    /// Clips the primitives of the next chunk and finds their tiles.
+    fn prepare(&self, draw: &mut Draw, context: &Context<'_>) {
+        let Some(bin) = &self.bin else { return };
+        let (grid, clipping_disabled) = (bin.grid, self.clipping_disabled);
+        let Context { watched, parallel, .. } = *context;
+        let preparation = Preparation { draw, grid, clipping_disabled, watched, parallel };
+        draw.more_parts = preparation.chunk().into_iter();
     }
 
     /// Writes the current primitive's pieces to the lists of their tiles.
     fn bin_pieces(&mut self, draw: &mut Draw, context: &mut Context<'_>) -> Result<(), pool::Exhausted> {
         let Some(bin) = &mut self.bin else { return Ok(()) };
-        while let Some(piece) = draw.pieces.get_mut(draw.next_piece) {
-            while let Some(list) = draw.tiles.get(draw.next_tile).and_then(|&tile| bin.tiles.get_mut(tile as usize)) {
+        while draw.next_piece < draw.end_piece {
+            let Some(piece) = draw.part.pieces.get_mut(draw.next_piece) else { return Ok(()) };
+            if piece.tiles.is_none() && draw.next_tile == 0 {
+                draw.tiles.clear();
+                bin.grid.overlapped(piece.outline(), clip_window(&draw.state), &mut draw.tiles);
+            }
+            let tiles = match piece.tiles.clone() {
+                Some(range) => draw.part.tiles.get(range).unwrap_or_default(),
+                None => &draw.tiles,
+            };
+            while let Some(list) = tiles.get(draw.next_tile).and_then(|&tile| bin.tiles.get_mut(tile as usize)) {
                 let mut blocks = Blocks {
                     pool: &mut self.pool,
                     overspill: &mut self.overspill,
@@ -380,69 +398,27 @@ impl Ptb {
                 }
             }
             draw.next_piece += 1;
-            draw.tiles.clear();
             draw.next_tile = 0;
-            if let Some(next) = draw.pieces.get(draw.next_piece) {
-                let window = clip_window(&draw.state);
-                bin.grid.overlapped(&next.outline[..next.corners], window, &mut draw.tiles);
-            }
         }
         Ok(())
     }
-
-    /// Clips a primitive and finds the tiles of its first piece.
-    fn make_pieces(&mut self, draw: &mut Draw, primitive: [u32; 3], context: &mut Context<'_>) {
-        draw.pieces.clear();
-        draw.next_piece = 0;
-        draw.tiles.clear();
-        draw.next_tile = 0;
-        let Some(bin) = &self.bin else { return };
-        let at = draw.at;
-        let clipped = if self.clipping_disabled {
-            Clipped::Whole
-        } else {
-            draw.clip(primitive, |error| context.faults.report(PtbFault { at, error }))
-        };
-        let is_clipped = clipped != Clipped::Whole;
-        match clipped {
-            Clipped::Whole => draw.pieces.extend(draw.whole(primitive)),
-            Clipped::Nothing => {
-                context.counters.add(CounterSource::PtbPrimitivesOutside, 1);
-                watch::note(draw, primitive, true, context);
-                return;
-            }
-            Clipped::Cut(corners) => {
-                context.counters.add(CounterSource::PtbPrimitivesClipped, 1);
-                let middle = corners.len().saturating_sub(1).max(2);
-                for i in 1..middle {
-                    let corner = |n: usize| corners.get(n).copied();
-                    if let (Some(a), Some(b)) = (corner(0), corner(i)) {
-                        draw.pieces.extend(draw.part(primitive, [a, b, corner(i + 1).unwrap_or(b)]));
-                    }
-                }
-            }
-        }
-        if draw.assembly.primitive() == ListPrimitive::Points && draw.point_size(primitive[0]) < MIN_POINT_PX {
-            context.faults.report(PtbFault { at, error: PtbError::PointSize });
-        }
-        if context.watched.is_some() {
-            watch::note(draw, primitive, is_clipped, context);
-        }
-        let window = clip_window(&draw.state);
-        if let Some(piece) = draw.pieces.first()
-            && !bin.grid.overlapped(&piece.outline[..piece.corners], window, &mut draw.tiles)
-            && draw.pieces.len() == 1
-        {
-            context.counters.add(CounterSource::PtbPrimitivesOutside, 1);
-        }
-    }
 }
 
-/// The clip window as a rectangle.
-fn clip_window(state: &PipelineState) -> PixelRect {
-    let window = state.clip_window;
-    let (x, y) = (i64::from(window.left), i64::from(window.bottom));
-    PixelRect { x, y, x_end: x + i64::from(window.width), y_end: y + i64::from(window.height) }
+/// Reports what becomes of a draw's next primitive, before its pieces are written.
+fn report_outcome(outcome: Outcome, draw: &Draw, context: &mut Context<'_>) {
+    let Outcome { pieces: _, is_cut, is_outside, lacks_clip_coordinates, is_tiny, event } = outcome;
+    let at = draw.at;
+    for (error, is_reported) in [(PtbError::NoClipCoordinates, lacks_clip_coordinates), (PtbError::PointSize, is_tiny)]
+    {
+        if is_reported {
+            context.faults.report(PtbFault { at, error });
+        }
+    }
+    context.counters.add(CounterSource::PtbPrimitivesClipped, is_cut.into());
+    context.counters.add(CounterSource::PtbPrimitivesOutside, is_outside.into());
+    if let Some(event) = event {
+        context.pixel_trace.record(at, *event);
+    }
 }
 
 /// Passes on that memory is exhausted; reports any other error.

@@ -126,8 +126,56 @@ pub struct Shading<'a> {
     pub supervision: &'a Supervision,
 }
 
+/// Vertices that one program shades.
+#[derive(Clone, Copy, Debug)]
+pub struct VertexRun<'a> {
+    /// The shader record.
+    pub shader: VertexShader<'a>,
+    /// Which of its programs.
+    pub stage: VertexStage,
+    /// The vertices; each 16 are a batch.
+    pub indices: &'a [u32],
+}
+
+/// The shaded vertices of a run, and what shading them reports.
+#[derive(Debug, Default, PartialEq)]
+pub struct ShadedRun {
+    /// The batches, in the order of the indices.
+    pub batches: Vec<ShadedBatch>,
+    /// Counts.
+    pub counters: Counters,
+    /// Faults, in the order of the batches.
+    pub faults: FaultLog,
+    /// QPU instructions executed.
+    pub instructions: u64,
+    /// A batch has used up its share of the instructions: its program does not end, and keeps its QPU.
+    pub is_stuck: bool,
+}
+
+impl ShadedRun {
+    /// Passes on what is reported. A program that does not end leaves no instructions to any other.
+    pub fn report(self, reports: &mut Reports<'_>) -> Vec<ShadedBatch> {
+        reports.counters.merge(self.counters);
+        reports.faults.merge(self.faults);
+        let left = reports.instructions.saturating_sub(self.instructions);
+        *reports.instructions = if self.is_stuck { 0 } else { left };
+        self.batches
+    }
+
+    /// Adds those of later batches.
+    fn append(&mut self, mut later: Self) {
+        self.batches.append(&mut later.batches);
+        self.counters.merge(later.counters);
+        self.faults.merge(later.faults);
+        self.instructions += later.instructions;
+        self.is_stuck |= later.is_stuck;
+    }
+}
+
+/// Batches that a host thread takes at a time.
+const BATCHES_AT_ONCE: usize = 8;
 /// Batches from which on several host threads are worth their start.
-const PARALLEL_BATCHES: usize = 64;
+const PARALLEL_BATCHES: usize = 32;
 
 impl Shading<'_> {
     /// Shades vertices in batches of 16. The result and the reports do not depend on the number of host threads.
@@ -138,25 +186,45 @@ impl Shading<'_> {
         indices: &[u32],
         reports: &mut Reports<'_>,
     ) -> Vec<ShadedBatch> {
+        let shaded = self.shade_runs(&[VertexRun { shader, stage, indices }], *reports.instructions);
+        shaded.into_iter().flat_map(|run| run.report(reports)).collect()
+    }
+
+    /// Shades the vertices of several runs, which may execute so many instructions together. The result does not depend on the number of host threads.
+    pub fn shade_runs(&self, runs: &[VertexRun<'_>], instructions: u64) -> Vec<ShadedRun> {
+        let batches: usize = runs.iter().map(|run| run.indices.len().div_ceil(LANES)).sum();
         // Every batch has the same limit, so that their order does not matter.
-        let limit = (*reports.instructions / indices.len().div_ceil(LANES).max(1) as u64).max(1);
-        let shade = |worker: &mut VertexWorker, batch: &[u32]| {
-            let (mut counters, mut faults, mut left) = (Counters::default(), FaultLog::default(), limit);
-            let mut own = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut left };
-            let shaded = self.shade(worker, shader, stage, batch, &mut own);
+        let limit = (instructions / batches.max(1) as u64).max(1);
+        let shade = |worker: &mut VertexWorker, (number, vertices): (usize, &[u32])| {
             // Large, and passed on several times.
-            (shaded, Box::new((counters, faults)), limit - left)
+            let mut shaded = Box::new(ShadedRun::default());
+            let Some(VertexRun { shader, stage, .. }) = runs.get(number) else { return (number, shaded) };
+            for batch in vertices.chunks(LANES) {
+                let ShadedRun { counters, faults, .. } = &mut *shaded;
+                let mut left = limit;
+                let batch = self.shade(
+                    worker,
+                    *shader,
+                    *stage,
+                    batch,
+                    &mut Reports { counters, faults, instructions: &mut left },
+                );
+                shaded.batches.push(batch);
+                shaded.instructions += limit - left;
+                shaded.is_stuck |= left == 0;
+            }
+            (number, shaded)
         };
-        let batches: Vec<&[u32]> = indices.chunks(LANES).collect();
-        let is_parallel = self.parallel && batches.len() >= PARALLEL_BATCHES;
-        let results = map_all(batches, is_parallel, VertexWorker::default, shade);
-        let mut shaded = Vec::with_capacity(results.len());
-        for (batch, reported, used) in results {
-            let (counters, faults) = *reported;
-            reports.counters.merge(counters);
-            reports.faults.merge(faults);
-            *reports.instructions = reports.instructions.saturating_sub(used);
-            shaded.push(batch);
+        let mut parts: Vec<(usize, &[u32])> = Vec::new();
+        for (number, run) in runs.iter().enumerate() {
+            parts.extend(run.indices.chunks(LANES * BATCHES_AT_ONCE).map(|vertices| (number, vertices)));
+        }
+        let is_parallel = self.parallel && batches >= PARALLEL_BATCHES;
+        let mut shaded: Vec<ShadedRun> = runs.iter().map(|_| ShadedRun::default()).collect();
+        for (number, part) in map_all(parts, is_parallel, VertexWorker::default, shade) {
+            if let Some(run) = shaded.get_mut(number) {
+                run.append(*part);
+            }
         }
         shaded
     }

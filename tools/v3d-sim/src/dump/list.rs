@@ -2,7 +2,7 @@
 
 use super::{Dump, SubList, shader};
 use crate::binning::primitive_list::{branch_target, vertices_of};
-use crate::state::PipelineState;
+use crate::state::{PipelineState, ShaderRecords};
 use v3d_hw::control_list::{
     ControlRecord, DrawRecord, IndexType, MAX_RECORD_BYTES, PrimitiveListFormat, Record, RecordGroup, StateRecord,
     TileCoordinates, TileRecord,
@@ -107,7 +107,7 @@ impl Dump<'_> {
     }
 
     fn state(&mut self, record: StateRecord, reader: &mut Reader) {
-        if let Err(fault) = reader.state.apply(record, self.memory) {
+        if let Err(fault) = reader.state.apply(record, self.memory, &mut ShaderRecords::default()) {
             self.line(format_args!("                {fault}"));
         }
         reader.shader = match record {

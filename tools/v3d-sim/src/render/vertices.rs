@@ -14,13 +14,13 @@ use super::pse::{self, Vertex};
 use super::{Config, Context, RenderError};
 use crate::binning::primitive_list::{Primitive, vertices_of};
 use crate::binning::vcm::reuse::{self, VertexBatch};
-use crate::binning::vcm::{Reports, ShadedBatch, Shading, VertexShader, VertexStage};
-use crate::counters::Counters;
+use crate::binning::vcm::{Reports, ShadedBatch, Shading, VertexRun, VertexShader, VertexStage};
 use crate::memory::Memory;
 use crate::qpu::CodeCache;
 use crate::state::{PipelineState, Shader, point_size_px};
 use crate::timing::trace::Trace;
 use std::collections::HashMap;
+use std::sync::Arc;
 use v3d_hw::Layout;
 use v3d_hw::control_list::{ClippedPrimitive, PrimitiveListFormat};
 use v3d_hw::primitive_list::{
@@ -123,6 +123,12 @@ impl Set {
         *slot
     }
 
+    /// Its vertices, to be shaded. There always are some, as lists in VG mode have none and so no set.
+    fn run(&self) -> Option<VertexRun<'_>> {
+        let shader = VertexShader::of(Some(&self.shader))?;
+        Some(VertexRun { shader, stage: VertexStage::Vertex, indices: &self.indices })
+    }
+
     /// Adds a batch of shaded vertices, the first of which has slot `first`.
     fn fill(&mut self, first: usize, batch: &ShadedBatch) {
         let format = batch.format;
@@ -156,7 +162,7 @@ impl Set {
 /// Whether two states use the same vertices.
 fn same_vertices(a: &Shader, b: &Shader) -> bool {
     match (a, b) {
-        (Shader::Gl(a), Shader::Gl(b)) => a == b,
+        (Shader::Gl(a), Shader::Gl(b)) => Arc::ptr_eq(a, b) || a == b,
         (Shader::Nv(a), Shader::Nv(b)) => a == b,
         _ => false,
     }
@@ -221,15 +227,14 @@ impl Vertices {
         let record = context.counters.has_timing();
         let supervision = context.supervision;
         let shading = Shading { memory: context.memory, code, parallel, undefined, record, supervision };
-        for set in &mut self.sets {
-            let Some(shader) = VertexShader::of(Some(&set.shader)) else { continue };
+        let runs: Vec<VertexRun<'_>> = self.sets.iter().filter_map(Set::run).collect();
+        let shaded = shading.shade_runs(&runs, *context.budget);
+        for (set, mut shaded) in self.sets.iter_mut().zip(shaded) {
+            set.trace = shaded.counters.take_traces().into_iter().next();
+            let (counters, faults) = (&mut *context.counters, &mut *context.faults);
+            let batches = shaded.report(&mut Reports { counters, faults, instructions: context.budget });
             set.positions.resize(set.indices.len(), Position::default());
             set.varyings.resize(set.indices.len() * set.varyings_each, 0.0);
-            let mut counters = Counters::default();
-            let mut reports = Reports { counters: &mut counters, faults: context.faults, instructions: context.budget };
-            let batches = shading.shade_all(shader, VertexStage::Vertex, &set.indices, &mut reports);
-            set.trace = counters.take_traces().into_iter().next();
-            context.counters.merge(counters);
             for (first, batch) in (0..set.indices.len()).step_by(LANES).zip(&batches) {
                 set.fill(first, batch);
             }
@@ -339,7 +344,6 @@ mod tests {
     use super::*;
     use crate::memory::OwnedMemory;
     use crate::state::GlShader;
-    use std::sync::Arc;
     use v3d_hw::BusAddr;
     use v3d_hw::shader_record::{GlFragment, GlVertex};
 

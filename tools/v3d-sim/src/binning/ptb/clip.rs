@@ -92,18 +92,19 @@ impl Corner {
     }
 }
 
+/// Whether a vertex is inside of all planes. Points and triangles of such vertices stay whole.
+pub fn is_inside(vertex: &ClipCoordinates, viewport: &Viewport) -> bool {
+    let position = vertex.map(f64::from);
+    PLANES.iter().all(|plane| inside(plane(viewport, &position)))
+}
+
 /// Clips a point, line or triangle of 1, 2 or 3 vertices.
 pub fn clip(vertices: &[ClipCoordinates], viewport: &Viewport) -> Clipped {
     let beyond = |side: &fn(&[f64; 4]) -> f64| vertices.iter().all(|vertex| side(&vertex.map(f64::from)) < 0.0);
     if vertices.len() == 2 && SIDES.iter().any(beyond) {
         return Clipped::Nothing;
     }
-    // Nearly all primitives are inside of all planes.
-    let whole = |position: &ClipCoordinates| {
-        let position = position.map(f64::from);
-        PLANES.iter().all(|plane| inside(plane(viewport, &position)))
-    };
-    if vertices.iter().all(whole) {
+    if vertices.iter().all(|vertex| is_inside(vertex, viewport)) {
         return Clipped::Whole;
     }
     let mut corners: Vec<Corner> = Vec::with_capacity(9);

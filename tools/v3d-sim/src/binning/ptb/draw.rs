@@ -1,19 +1,18 @@
-//! A primitive record being binned: its shaded vertices, and the pieces of its primitives.
+//! A primitive record being binned, and its shaded vertices.
 
-use super::clip::{self, ClipCoordinates, Clipped, CutVertex, Viewport};
-use super::overlap::Point;
+use super::clip::{self, ClipCoordinates};
+use super::pieces::{Outcome, Part};
 use super::reach::Reach;
 use super::{Context, PtbError, PtbFault};
 use crate::binning::primitive_assembly::Assembly;
 use crate::binning::primitive_list::vertices_of;
 use crate::binning::vcm::{Reports, Shading, VcdFault, VertexShader, VertexStage, reuse};
 use crate::counters::Counters;
-use crate::state::{PipelineState, point_size_px};
+use crate::state::PipelineState;
 use crate::timing::trace::{Binned, Trace, Work};
 use std::collections::HashMap;
 use std::sync::Arc;
-use v3d_hw::control_list::{ClippedPrimitive, PrimitiveListFormat};
-use v3d_hw::primitive_list::{ClippedVertex, ClippedVertexCoefficients, ListPrimitive};
+use v3d_hw::control_list::PrimitiveListFormat;
 use v3d_hw::qpu::LANES;
 use v3d_hw::shaded_vertex::{Format, ScreenXy};
 use v3d_hw::{BusAddr, Layout};
@@ -26,12 +25,21 @@ pub(super) struct Draw {
     pub(super) state: Arc<PipelineState>,
     pub(super) format: PrimitiveListFormat,
     pub(super) primitives: Vec<[u32; 3]>,
+    /// The slots of their vertices; none for coordinates.
+    pub(super) slots: Vec<[u32; 3]>,
     pub(super) next_primitive: usize,
-    /// Number of the current primitive in the draw.
+    /// Number of the chunk's first primitive in the draw.
     pub(super) number: usize,
     pub(super) vertices: VertexTable,
-    pub(super) pieces: Vec<Piece>,
+    /// The current part of the chunk, and those behind it.
+    pub(super) part: Part,
+    pub(super) more_parts: std::vec::IntoIter<Part>,
+    /// The next outcome of the part.
+    pub(super) next_outcome: usize,
+    /// The next piece of the current primitive, and the one behind its last.
     pub(super) next_piece: usize,
+    pub(super) end_piece: usize,
+    /// Tiles of a piece for which they were not found ahead.
     pub(super) tiles: Vec<u32>,
     pub(super) next_tile: usize,
     /// The vertices had no room: nothing is drawn.
@@ -47,6 +55,8 @@ pub(super) struct Draw {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Coordinates {
     pub(super) clip: ClipCoordinates,
+    /// The clipper has nothing to do, unless it drops a line.
+    pub(super) is_inside: bool,
     pub(super) xy: ScreenXy,
     pub(super) z: f32,
     pub(super) reciprocal_w: f32,
@@ -56,38 +66,30 @@ pub(super) struct Coordinates {
 /// Shaded coordinates of the vertices of a draw, by index.
 #[derive(Debug, Default)]
 pub(super) struct VertexTable {
-    /// Slots of the vertices with 16-bit indices, [`NO_NUMBER`] for those that have none.
-    pub(super) numbers: Vec<u32>,
+    /// Slots of the vertices with 16-bit indices, [`NO_SLOT`] for those that have none.
+    slots: Vec<u32>,
     /// Slots of all others.
-    pub(super) more_numbers: HashMap<u32, u32>,
-    pub(super) coordinates: Vec<Coordinates>,
+    more_slots: HashMap<u32, u32>,
+    /// The coordinates of each slot.
+    coordinates: Vec<Coordinates>,
     pub(super) format: Format,
 }
 
 /// No slot.
-pub(super) const NO_NUMBER: u32 = u32::MAX;
+const NO_SLOT: u32 = u32::MAX;
 
 /// Number of 16-bit indices.
-pub(super) const SHORT_INDICES: u32 = 1 << 16;
-
-/// A primitive, or a part of a clipped one, to be written to tile lists.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
-    pub(super) vertices: [u32; 3],
-    pub(super) outline: [Point; 4],
-    pub(super) corners: usize,
-    pub(super) cut: Option<[CutVertex; 3]>,
-    /// Address of the clipped vertices, once a tile has needed them.
-    pub(super) clipped: Option<ClippedPrimitive>,
-}
+const SHORT_INDICES: u32 = 1 << 16;
 
 /// Vertices that a draw takes at a time.
-pub(super) const CHUNK_VERTICES: u64 = 12_288;
+const CHUNK_VERTICES: u64 = 12_288;
 
 impl Draw {
     /// Takes the next vertices and shades those that are new.
     pub(super) fn next_chunk(&mut self, context: &mut Context<'_>) {
+        self.number += self.primitives.len();
         self.primitives.clear();
+        self.slots.clear();
         self.next_primitive = 0;
         let at = self.at;
         let faults = &mut *context.faults;
@@ -109,7 +111,7 @@ impl Draw {
             return;
         };
         let corners = vertices_of(self.assembly.primitive());
-        let new = self.vertices.add(&self.primitives, corners);
+        let new = self.vertices.add(&self.primitives, corners, &mut self.slots);
         let record = context.counters.has_timing();
         let Context { memory, code, parallel, undefined, supervision, .. } = *context;
         let shading = Shading { memory, code, parallel, undefined, record, supervision };
@@ -141,6 +143,7 @@ impl Draw {
             VertexShader::Nv(nv) if !nv.record.clipping && !self.far_vertex_reported => Reach::of(&self.state),
             _ => None,
         };
+        let viewport = self.viewport();
         for (batch, indices) in batches.iter().zip(new.chunks(LANES)) {
             self.vertices.format = batch.format;
             for (vertex, &index) in indices.iter().enumerate() {
@@ -153,12 +156,11 @@ impl Draw {
                     self.far_vertex_reported = true;
                     faults.report(PtbFault { at, error: far.into() });
                 }
+                let clip =
+                    if batch.format.clip_header { [0, 1, 2, 3].map(|i| float(Format::CLIP + i)) } else { [0.0; 4] };
                 self.vertices.coordinates.push(Coordinates {
-                    clip: if batch.format.clip_header {
-                        [0, 1, 2, 3].map(|i| float(Format::CLIP + i))
-                    } else {
-                        [0.0; 4]
-                    },
+                    clip,
+                    is_inside: clip::is_inside(&clip, &viewport),
                     xy,
                     z: float(batch.format.screen_z()),
                     reciprocal_w: float(batch.format.reciprocal_w()),
@@ -168,128 +170,54 @@ impl Draw {
         }
     }
 
-    /// The coordinates of a vertex.
-    pub(super) fn coordinates(&self, vertex: u32) -> Coordinates {
+    /// Takes the outcome of the next primitive, whose pieces become the current ones. `None` at the end of the chunk.
+    pub(super) fn next_outcome(&mut self) -> Option<Outcome> {
+        if self.next_outcome >= self.part.outcomes.len() {
+            self.part = self.more_parts.next()?;
+            (self.next_outcome, self.next_piece, self.end_piece) = (0, 0, 0);
+        }
+        let outcome = std::mem::take(self.part.outcomes.get_mut(self.next_outcome)?);
+        self.next_outcome += 1;
+        self.next_primitive += 1;
+        self.end_piece += outcome.pieces;
+        Some(outcome)
+    }
+
+    /// The coordinates of the vertices of a primitive, given by its place in the chunk.
+    pub(super) fn coordinates(&self, place: usize) -> [Coordinates; 3] {
         if self.assembly.is_coordinates() {
-            return Coordinates { xy: ScreenXy::from_word(vertex), ..Default::default() };
+            let vertices = self.primitives.get(place).copied().unwrap_or_default();
+            return vertices.map(|word| Coordinates { xy: ScreenXy::from_word(word), ..Default::default() });
         }
-        self.vertices.get(vertex)
-    }
-
-    /// Number of vertices of a primitive.
-    pub(super) fn corners(&self) -> usize {
-        vertices_of(self.assembly.primitive())
-    }
-
-    /// Clips a primitive if clipping is enabled.
-    pub(super) fn clip(&self, primitive: [u32; 3], mut report: impl FnMut(PtbError)) -> Clipped {
-        if !self.state.shader.as_ref().is_some_and(|shader| shader.clipping()) {
-            return Clipped::Whole;
-        }
-        if !self.vertices.format.clip_header {
-            report(PtbError::NoClipCoordinates);
-            return Clipped::Whole;
-        }
-        let vertices = primitive.map(|vertex| self.coordinates(vertex).clip);
-        let viewport = Viewport { xy: self.state.clipper_xy, z: self.state.clipper_z };
-        clip::clip(&vertices[..vertices_of(self.assembly.primitive())], &viewport)
-    }
-
-    /// The size of a point in pixels.
-    pub(super) fn point_size(&self, vertex: u32) -> f32 {
-        let of_vertex = self.vertices.format.point_size;
-        point_size_px(if of_vertex { self.coordinates(vertex).point_size } else { self.state.point_size })
-    }
-
-    pub(super) fn point(&self, xy: ScreenXy) -> Point {
-        let offset = self.state.viewport_offset;
-        (i64::from(xy.x) + i64::from(offset.x), i64::from(xy.y) + i64::from(offset.y))
-    }
-
-    /// An unclipped primitive.
-    pub(super) fn whole(&self, vertices: [u32; 3]) -> Option<Piece> {
-        let coordinates = vertices.map(|vertex| self.coordinates(vertex));
-        let points = coordinates.map(|vertex| self.point(vertex.xy));
-        let (outline, corners) = self.outline(points, self.point_size(vertices[0]))?;
-        Some(Piece { vertices, outline, corners, cut: None, clipped: None })
-    }
-
-    /// A part of a clipped primitive. An original vertex in another's position counts as a new one.
-    pub(super) fn part(&self, vertices: [u32; 3], mut cut: [CutVertex; 3]) -> Option<Piece> {
-        for (place, corner) in cut.iter_mut().enumerate() {
-            if let CutVertex::Original(i) = *corner
-                && i != place
-            {
-                let original = self.coordinates(vertices.get(i).copied().unwrap_or(0));
-                let weight = |n| if n == i { 1.0 } else { 0.0 };
-                let (ScreenXy { x, y }, z, reciprocal_w) = (original.xy, original.z, original.reciprocal_w);
-                *corner = CutVertex::New {
-                    vertex: ClippedVertex { x, y, z, reciprocal_w, coefficient0: weight(0) },
-                    coefficients: ClippedVertexCoefficients { coefficient1: weight(1), coefficient2: weight(2) },
-                };
-            }
-        }
-        let points = cut.map(|corner| match corner {
-            CutVertex::Original(i) => self.point(self.coordinates(vertices.get(i).copied().unwrap_or(0)).xy),
-            CutVertex::New { vertex, .. } => self.point(ScreenXy { x: vertex.x, y: vertex.y }),
-        });
-        let (outline, corners) = self.outline(points, 0.0)?;
-        Some(Piece { vertices, outline, corners, cut: Some(cut), clipped: None })
-    }
-
-    /// The convex outline of a primitive, and its number of corners.
-    pub(super) fn outline(&self, [a, b, c]: [Point; 3], point_size: f32) -> Option<([Point; 4], usize)> {
-        // Half of a size in pixels, in 1/16 pixel.
-        let half = |size: f32| (f64::from(size) * 8.0).ceil().clamp(0.0, 1e6) as i64;
-        Some(match self.assembly.primitive() {
-            ListPrimitive::Triangles => ([a, b, c, c], 3),
-            ListPrimitive::Points => {
-                let h = half(point_size);
-                ([(a.0 - h, a.1 - h), (a.0 + h, a.1 - h), (a.0 + h, a.1 + h), (a.0 - h, a.1 + h)], 4)
-            }
-            ListPrimitive::Lines => {
-                let h = half(self.state.line_width);
-                // Widened as by the PSE.
-                let (dx, dy) = if (b.0 - a.0).abs() >= (b.1 - a.1).abs() { (0, h) } else { (h, 0) };
-                ([(a.0 - dx, a.1 - dy), (b.0 - dx, b.1 - dy), (b.0 + dx, b.1 + dy), (a.0 + dx, a.1 + dy)], 4)
-            }
-            ListPrimitive::Rht => {
-                let boundary = i64::from(self.state.rht_x_boundary) + i64::from(self.state.viewport_offset.x);
-                let x = [a.0, b.0, boundary];
-                let (left, right) = (x.into_iter().min()?, x.into_iter().max()?);
-                ([(left, a.1), (right, a.1), (right, b.1), (left, b.1)], 4)
-            }
-            ListPrimitive::Reserved(_) => return None,
-        })
+        let slots = self.slots.get(place).copied().unwrap_or([NO_SLOT; 3]);
+        slots.map(|slot| self.vertices.coordinates.get(slot as usize).copied().unwrap_or_default())
     }
 }
 
 impl VertexTable {
-    /// Assigns slots to the vertices of primitives; returns the new ones, in order of appearance.
-    pub(super) fn add(&mut self, primitives: &[[u32; 3]], vertices: usize) -> Vec<u32> {
+    /// Assigns slots to the vertices of primitives, and appends those of each primitive to `slots`. Returns the new vertices, in order of appearance.
+    fn add(&mut self, primitives: &[[u32; 3]], vertices: usize, slots: &mut Vec<[u32; 3]>) -> Vec<u32> {
         let mut new = Vec::new();
-        for &index in primitives.iter().flat_map(|primitive| primitive.iter().take(vertices)) {
-            let next = (self.coordinates.len() + new.len()) as u32;
-            let number = if index < SHORT_INDICES {
-                let place = index as usize;
-                if place >= self.numbers.len() {
-                    self.numbers.resize(place + 1, NO_NUMBER);
+        for primitive in primitives {
+            let mut places = [NO_SLOT; 3];
+            for (place, &index) in places.iter_mut().zip(primitive).take(vertices) {
+                let slot = if index < SHORT_INDICES {
+                    let known = index as usize;
+                    if known >= self.slots.len() {
+                        self.slots.resize(known + 1, NO_SLOT);
+                    }
+                    &mut self.slots[known]
+                } else {
+                    self.more_slots.entry(index).or_insert(NO_SLOT)
+                };
+                if *slot == NO_SLOT {
+                    *slot = (self.coordinates.len() + new.len()) as u32;
+                    new.push(index);
                 }
-                &mut self.numbers[place]
-            } else {
-                self.more_numbers.entry(index).or_insert(NO_NUMBER)
-            };
-            if *number == NO_NUMBER {
-                *number = next;
-                new.push(index);
+                *place = *slot;
             }
+            slots.push(places);
         }
         new
-    }
-
-    pub(super) fn get(&self, index: u32) -> Coordinates {
-        let number =
-            if index < SHORT_INDICES { self.numbers.get(index as usize) } else { self.more_numbers.get(&index) };
-        number.and_then(|&number| self.coordinates.get(number as usize)).copied().unwrap_or_default()
     }
 }

@@ -46,9 +46,9 @@ pub struct Grid {
     pub width_tiles: u32,
     /// Rows of tiles.
     pub height_tiles: u32,
-    /// Width of a tile in pixels.
+    /// Width of a tile in pixels: a power of two.
     pub tile_width_px: u32,
-    /// Height of a tile in pixels.
+    /// Height of a tile in pixels: a power of two.
     pub tile_height_px: u32,
 }
 
@@ -72,8 +72,10 @@ impl Grid {
             return false;
         }
         let (width, height) = (i64::from(self.tile_width_px), i64::from(self.tile_height_px));
-        let (first_column, last_column) = (bounds.x / width, (bounds.x_end - 1) / width);
-        let (first_row, last_row) = (bounds.y / height, (bounds.y_end - 1) / height);
+        let column = |x: i64| x >> self.tile_width_px.trailing_zeros();
+        let row = |y: i64| y >> self.tile_height_px.trailing_zeros();
+        let (first_column, last_column) = (column(bounds.x), column(bounds.x_end - 1));
+        let (first_row, last_row) = (row(bounds.y), row(bounds.y_end - 1));
         let area = twice_area(outline);
         if area == 0 {
             return true;

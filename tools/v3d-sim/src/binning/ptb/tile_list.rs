@@ -5,7 +5,7 @@
 //! that ends the list.
 
 use super::pool::{Exhausted, Overspill, Pool};
-use crate::binning::primitive_list::{self, EncodeError, Encoder};
+use crate::binning::primitive_list::{self, Coded, EncodeError, Encoder};
 use crate::memory::{Memory, OutOfMemory};
 use v3d_hw::control_list::{Branch, ClippedPrimitive, PrimitiveListFormat, Record};
 use v3d_hw::primitive_list::{ESCAPE, Item};
@@ -108,23 +108,22 @@ impl TileList {
             && let Some(mut encoder) = self.open
         {
             let item = encoder.encode(vertices)?;
-            let bytes = item.bytes() as u32;
-            if self.left < bytes + ESCAPE_BYTES + BRANCH_BYTES {
+            if self.left < item.bytes as u32 + ESCAPE_BYTES + BRANCH_BYTES {
                 self.chain(memory, blocks)?;
             }
             // An absolute branch has closed the list.
             if self.open.is_some() {
                 self.open = Some(encoder);
-                return Ok(self.write(memory, &item.encode()?[..item.bytes()])?);
+                return Ok(self.write_item(memory, item)?);
             }
         }
         let mut encoder = Encoder::new(format);
         let item = encoder.encode(vertices)?;
         let header = clipped.map_or(Record::CompressedPrimitiveList, Record::ClippedPrimitive);
         self.close(memory)?;
-        self.reserve(memory, blocks, (header.bytes() + item.bytes()) as u32 + ESCAPE_BYTES)?;
+        self.reserve(memory, blocks, (header.bytes() + item.bytes) as u32 + ESCAPE_BYTES)?;
         self.write(memory, &header.encode()?[..header.bytes()])?;
-        self.write(memory, &item.encode()?[..item.bytes()])?;
+        self.write_item(memory, item)?;
         self.open = Some(encoder);
         Ok(())
     }
@@ -141,7 +140,7 @@ impl TileList {
     /// Ends the compressed list if one is open.
     fn close(&mut self, memory: Memory<'_>) -> Result<(), OutOfMemory> {
         if self.open.take().is_some() {
-            self.write(memory, &[ESCAPE])?;
+            self.write_item(memory, Coded { bits: ESCAPE.into(), bytes: 1 })?;
         }
         Ok(())
     }
@@ -156,8 +155,7 @@ impl TileList {
         let block = blocks.pool.take(blocks.block_bytes, blocks.overspill)?;
         match (self.open, primitive_list::branch_to(self.cursor, block)) {
             (Some(_), Some(branch)) => {
-                let item = Item::Branch(branch);
-                self.write(memory, &item.encode()?[..item.bytes()])?;
+                self.write_item(memory, Coded::new(Item::Branch(branch))?)?;
             }
             // A tile without an initial block: nothing leads to its list.
             (None, _) if self.left == 0 => {}
@@ -169,6 +167,14 @@ impl TileList {
         }
         self.cursor = block;
         self.left = blocks.block_bytes;
+        Ok(())
+    }
+
+    /// Blocks are the PTB's alone.
+    fn write_item(&mut self, memory: Memory<'_>, item: Coded) -> Result<(), OutOfMemory> {
+        memory.write_alone(self.cursor, item.bits, item.bytes)?;
+        self.cursor = self.cursor + item.bytes as u32;
+        self.left = self.left.saturating_sub(item.bytes as u32);
         Ok(())
     }
 

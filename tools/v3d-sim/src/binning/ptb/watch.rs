@@ -1,7 +1,7 @@
 //! The watched pixel in the PTB: primitives that would cover it, but never get into the list of its tile.
 
-use super::draw::Draw;
-use super::{Context, clip_window};
+use super::draw::{Coordinates, Draw};
+use super::pieces::{Piece, clip_window};
 use crate::render::pixel_trace::{ClipPlanes, Event};
 
 /// Whether a convex outline, in 1/16 pixel, has the centre of a pixel inside or on its edge.
@@ -16,34 +16,40 @@ pub fn covers(outline: &[(i64, i64)], (x, y): (u32, u32)) -> bool {
     !sides.is_empty() && sides.windows(2).all(|pair| pair[0] == pair[1])
 }
 
-/// Adds what keeps the draw's current primitive, whose pieces are made, from the watched pixel.
-#[cold]
-pub(super) fn note(draw: &Draw, primitive: [u32; 3], is_clipped: bool, context: &mut Context<'_>) {
-    let Some(pixel) = context.watched else { return };
-    let (number, shader) = (draw.number, draw.state.shader.as_ref().map(|shader| shader.address()));
-    let shader = shader.filter(|shader| shader.0 != 0);
-    if draw.pieces.iter().any(|piece| covers(&piece.outline[..piece.corners], pixel)) {
-        let window = clip_window(&draw.state);
-        let inside = (window.x..window.x_end).contains(&i64::from(pixel.0))
-            && (window.y..window.y_end).contains(&i64::from(pixel.1));
-        if !inside {
-            context.pixel_trace.record(draw.at, Event::OutsideWindow { primitive: number, shader });
+/// A primitive as it is seen here.
+pub(super) struct Seen<'a> {
+    /// Its number in the draw.
+    pub(super) number: usize,
+    pub(super) coordinates: &'a [Coordinates; 3],
+    /// Its pieces.
+    pub(super) pieces: &'a [Piece],
+    /// The clipper has cut or dropped it.
+    pub(super) is_clipped: bool,
+}
+
+impl Seen<'_> {
+    /// What keeps the primitive from the watched pixel, if it would cover that.
+    #[cold]
+    pub(super) fn event(&self, draw: &Draw, vertices: [u32; 3], pixel: (u32, u32)) -> Option<Event> {
+        let Self { number: primitive, coordinates, pieces, is_clipped } = *self;
+        let shader = draw.state.shader.as_ref().map(|shader| shader.address()).filter(|shader| shader.0 != 0);
+        if pieces.iter().any(|piece| covers(piece.outline(), pixel)) {
+            let window = clip_window(&draw.state);
+            let inside = (window.x..window.x_end).contains(&i64::from(pixel.0))
+                && (window.y..window.y_end).contains(&i64::from(pixel.1));
+            return (!inside).then_some(Event::OutsideWindow { primitive, shader });
         }
-        return;
-    }
-    if !is_clipped {
-        return;
-    }
-    let corners = &primitive[..draw.corners()];
-    let clip: Vec<_> = corners.iter().map(|&vertex| draw.coordinates(vertex).clip).collect();
-    // Vertices behind the eye have no place on the screen.
-    if clip.iter().any(|[.., w]| *w <= 0.0) {
-        return;
-    }
-    if draw.whole(primitive).is_some_and(|whole| covers(&whole.outline[..whole.corners], pixel)) {
+        if !is_clipped {
+            return None;
+        }
+        let clip = &coordinates.map(|corner| corner.clip)[..draw.corners()];
+        // Vertices behind the eye have no place on the screen.
+        if clip.iter().any(|[.., w]| *w <= 0.0) || !covers(draw.whole(vertices, coordinates)?.outline(), pixel) {
+            return None;
+        }
         let beyond = |is: fn(f32, f32) -> bool| clip.iter().any(|&[.., z, w]| is(z, w));
         let planes = ClipPlanes { near: beyond(|z, w| z < -w), far: beyond(|z, w| z > w) };
-        context.pixel_trace.record(draw.at, Event::Clipped { primitive: number, planes, shader });
+        Some(Event::Clipped { primitive, planes, shader })
     }
 }
 
