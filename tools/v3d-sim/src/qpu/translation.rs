@@ -168,7 +168,7 @@ mod tests {
     use crate::qpu::test_words::{COLOUR, END, NOP, NoUnits, UNIFORM_TO_R0, memory_of};
     use crate::qpu::{CodeCache, EngineKind, Exit, Launch, Qpu, QpuError, QpuFault};
     use crate::random::Random;
-    use v3d_hw::qpu::{AddOp, Alu, Condition, MulOp, Mux, Signal};
+    use v3d_hw::qpu::{AddOp, Alu, Condition, MulOp, Mux, Signal, Unpack};
     use v3d_hw::{BusAddr, Layout};
 
     /// Register A 15 of the launch.
@@ -218,6 +218,28 @@ mod tests {
             let value = f64::from(f32::from_bits(x));
             if value.is_finite() { value.trunc().rem_euclid(4_294_967_296.0) as u32 } else { 0 }
         });
+    }
+
+    /// The expected fractions are quotients in double precision, truncated.
+    #[test]
+    fn bytes_become_fractions_of_255() {
+        for (unpack, shift) in [(Unpack::Byte0, 0), (Unpack::Byte1, 8), (Unpack::Byte2, 16), (Unpack::Byte3, 24)] {
+            let fmin = Alu {
+                op_add: AddOp::Fmin,
+                cond_add: Condition::Always,
+                waddr_add: 33,
+                raddr_a: OPERAND,
+                add_a: Mux::A,
+                add_b: Mux::A,
+                unpack,
+                ..Alu::NOP
+            };
+            check(fmin, (0..256).map(|byte| byte << shift | !(0xff << shift)), |x| {
+                let exact = f64::from(x >> shift & 0xff) / 255.0;
+                let nearest = exact as f32;
+                nearest.to_bits() - u32::from(f64::from(nearest) > exact)
+            });
+        }
     }
 
     #[test]

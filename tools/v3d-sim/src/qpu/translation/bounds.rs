@@ -20,27 +20,54 @@ const GREATEST: Exponent = 127;
 
 /// The bounds of all registers.
 #[derive(Clone, Debug)]
-pub(super) struct Bounds([Option<Exponent>; 256]);
+pub(super) struct Bounds {
+    exponents: [Option<Exponent>; 256],
+    /// The registers that hold results of float arithmetic.
+    normal: [bool; 256],
+}
 
 impl Bounds {
     /// Only small immediates are known.
     pub(super) fn new() -> Self {
-        let mut bounds = Self([None; 256]);
+        let mut bounds = Self { exponents: [None; 256], normal: [false; 256] };
         for code in 0..SmallImmediate::FIRST_ROTATION {
             let value = SmallImmediate::from_code(code).value();
             bounds.set(registers::small_immediate(code), value.and_then(of_word));
+            bounds.set_normal(registers::small_immediate(code), value.is_some_and(is_normal));
         }
         bounds
     }
 
     /// The bound of a register.
     pub(super) fn of(&self, register: RegisterIndex) -> Option<Exponent> {
-        self.0[usize::from(register)]
+        self.exponents[usize::from(register)]
     }
 
     /// Sets the bound of a register.
     pub(super) fn set(&mut self, register: RegisterIndex, bound: Option<Exponent>) {
-        self.0[usize::from(register)] = bound;
+        self.exponents[usize::from(register)] = bound;
+    }
+
+    /// Whether the floats of a register are normal, zero or, if it has no bound, infinite; with a bound, the host orders them as the QPU does.
+    pub(super) fn is_normal(&self, register: RegisterIndex) -> bool {
+        self.normal[usize::from(register)]
+    }
+
+    /// Sets whether a register's floats are normal.
+    pub(super) fn set_normal(&mut self, register: RegisterIndex, is_normal: bool) {
+        self.normal[usize::from(register)] = is_normal;
+    }
+
+    /// Whether the results of an operation are normal: those of arithmetic, which makes denormals zeros.
+    pub(super) fn has_normal_results(&self, operation: Operation, a: RegisterIndex, b: RegisterIndex) -> bool {
+        match operation {
+            Operation::Fadd | Operation::Fsub | Operation::Fmul | Operation::Itof => true,
+            Operation::Fmin | Operation::Fmax | Operation::Fminabs | Operation::Fmaxabs => {
+                self.is_normal(a) && self.is_normal(b)
+            }
+            Operation::Move => self.is_normal(a),
+            _ => false,
+        }
     }
 
     /// The bound of an operation's results. `None` if they may be anything.
@@ -66,13 +93,20 @@ pub(super) fn of_word(word: u32) -> Option<Exponent> {
     }
 }
 
+/// Whether a word is zero or a float that is no denormal, infinity or NaN.
+pub(super) const fn is_normal(word: u32) -> bool {
+    word == 0 || !matches!(word >> 23 & 0xff, 0 | 0xff)
+}
+
 /// Uniforms that float arithmetic takes, so that one test at the start of a segment serves all of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FloatUniforms {
     /// By their distance from the next one at the start of the segment.
     pub(super) distances: BTreeSet<i32>,
-    /// The micro-ops that read them.
-    readers: BTreeSet<usize>,
+    /// Those of them that are compared, and must be [normal](Bounds::is_normal) for that.
+    pub(super) compared: BTreeSet<i32>,
+    /// The micro-ops that read them, with the distances.
+    readers: BTreeMap<usize, i32>,
 }
 
 impl FloatUniforms {
@@ -94,10 +128,12 @@ impl FloatUniforms {
                 MicroOp::Operate { operation, a, b, to }
                 | MicroOp::Conditional { operation, a, b, to, .. }
                 | MicroOp::Flags { operation, a, b, to, .. } => {
-                    if matches!(operation, Operation::Fadd | Operation::Fsub | Operation::Fmul) {
+                    let compares = matches!(operation, Operation::Fmin | Operation::Fmax);
+                    if compares || matches!(operation, Operation::Fadd | Operation::Fsub | Operation::Fmul) {
                         for &(distance, reader) in [a, b].iter().filter_map(|register| holders.get(register)) {
                             uniforms.distances.insert(distance);
-                            uniforms.readers.insert(reader);
+                            uniforms.compared.extend(compares.then_some(distance));
+                            uniforms.readers.insert(reader, distance);
                         }
                     }
                     let moved = holders.get(&a).copied().filter(|_| operation == Operation::Move);
@@ -125,12 +161,17 @@ impl FloatUniforms {
                 MicroOp::Tmu { .. } | MicroOp::UniformsAddress { .. } | MicroOp::Whole { .. } => break,
             }
         }
-        if uniforms.distances.len() < Self::FEWEST { Self::default() } else { uniforms }
+        if uniforms.distances.len() < Self::FEWEST && uniforms.compared.is_empty() { Self::default() } else { uniforms }
     }
 
     /// Whether a micro-op reads one of them.
     pub(super) fn has_reader(&self, micro_op: usize) -> bool {
-        self.readers.contains(&micro_op)
+        self.readers.contains_key(&micro_op)
+    }
+
+    /// Whether a micro-op reads one that is tested for being normal.
+    pub(super) fn has_normal_reader(&self, micro_op: usize) -> bool {
+        self.readers.get(&micro_op).is_some_and(|distance| self.compared.contains(distance))
     }
 }
 
@@ -138,7 +179,7 @@ impl FloatUniforms {
 mod tests {
     use super::*;
 
-    /// Four uniforms: two are added, one is moved and then multiplied, one is an integer. After the write to a TMU nothing is known.
+    /// Five uniforms: two are added, one is moved and then multiplied, one is an integer, one is compared. After the write to a TMU nothing is known.
     #[test]
     fn uniforms_of_float_arithmetic_are_found() {
         let port = registers::PORT_A;
@@ -155,14 +196,34 @@ mod tests {
             uniform,
             operate(Operation::Fsub, 0, 0),
             operate(Operation::Fmul, 2, 2),
+            uniform,
+            operate(Operation::Fmax, 0, 0),
             MicroOp::Tmu { unit: 0, coordinate, from: 0, at: 0 },
             uniform,
             operate(Operation::Fadd, 0, 0),
         ];
-        let found = FloatUniforms::of(micro_ops.iter().enumerate().map(|(i, micro_op)| (i + 10, micro_op)));
-        assert_eq!(found.distances, BTreeSet::from([0, 2, 3]));
-        assert_eq!([10, 12, 14, 16, 20].map(|reader| found.has_reader(reader)), [true, false, true, true, false]);
-        assert!(FloatUniforms::of(micro_ops.iter().enumerate().take(7)).distances.is_empty());
+        let of = |count: usize| {
+            FloatUniforms::of(micro_ops.iter().enumerate().take(count).map(|(i, micro_op)| (i + 10, micro_op)))
+        };
+        let found = of(micro_ops.len());
+        assert_eq!((&found.distances, &found.compared), (&BTreeSet::from([0, 2, 3, 4]), &BTreeSet::from([4])));
+        let readers = [10, 12, 14, 16, 19, 22];
+        assert_eq!(readers.map(|reader| found.has_reader(reader)), [true, false, true, true, true, false]);
+        assert_eq!(readers.map(|reader| found.has_normal_reader(reader)), [false, false, false, false, true, false]);
+        assert!(of(7).distances.is_empty(), "too few for a test at once");
+    }
+
+    #[test]
+    fn words_are_normal_unless_they_are_denormal_infinite_or_nan() {
+        let check = |word: u32, expected: bool| assert_eq!(is_normal(word), expected, "{word:#x}");
+        check(0, true);
+        check(1, false);
+        check(0x007f_ffff, false);
+        check(0x0080_0000, true);
+        check(0x8000_0000, false);
+        check(0xbf80_0000, true);
+        check(0x7f80_0000, false);
+        check(0x7fc0_0000, false);
     }
 
     #[test]

@@ -143,6 +143,8 @@ constants! {
         OneOfFrame = ONE, CONSTANTS.one.to_bits();
         HalfOfFrame = HALF, CONSTANTS.half.to_bits();
         Bytes = BYTES, CONSTANTS.bytes.to_bits();
+        ByteShare = BYTE_SHARE, CONSTANTS.byte_share.to_bits();
+        ByteRest = BYTE_REST, CONSTANTS.byte_rest.to_bits();
         EveryByte = EVERY_BYTE, CONSTANTS.every_byte;
         LowByte = LOW_BYTE, CONSTANTS.low_byte;
         WordRounding = WORD_ROUNDING, CONSTANTS.word_rounding;

@@ -46,6 +46,8 @@ pub(super) struct Constants {
     pub(super) one: f32,
     pub(super) half: f32,
     pub(super) bytes: f32,
+    pub(super) byte_share: f32,
+    pub(super) byte_rest: f32,
     pub(super) every_byte: u32,
     pub(super) low_byte: u32,
     pub(super) word_rounding: u32,
@@ -81,6 +83,9 @@ pub(super) const CONSTANTS: Constants = Constants {
     one: 1.0,
     half: 0.5,
     bytes: 255.0,
+    // Together 1 / 255: an integer of 8 bits times the first is exact. The second, 2^-16 / 255, is rounded up, so that 255 becomes 1.
+    byte_share: 257.0 / 65536.0,
+    byte_rest: f32::from_bits(0x3380_8081),
     every_byte: 0x0101_0101,
     low_byte: 0xff,
     // Two words each: (product + 127) * 0x8081 / 2^23 is the product of two bytes as fractions of 255.
@@ -209,6 +214,8 @@ pub(super) mod at {
         ONE = constants.one;
         HALF = constants.half;
         BYTES = constants.bytes;
+        BYTE_SHARE = constants.byte_share;
+        BYTE_REST = constants.byte_rest;
         EVERY_BYTE = constants.every_byte;
         LOW_BYTE = constants.low_byte;
         WORD_ROUNDING = constants.word_rounding;

@@ -446,6 +446,10 @@ pub(super) trait Host {
         float_subtract(z: Vector, x: Vector, y: Operand);
         /// The product.
         float_multiply(z: Vector, x: Vector, y: Operand);
+        /// The minimum of floats that are neither NaN nor denormals nor -0.
+        float_min(z: Vector, x: Vector, y: Operand);
+        /// Their maximum.
+        float_max(z: Vector, x: Vector, y: Operand);
         /// The quotient.
         float_divide(z: Vector, x: Vector, y: Vector);
         /// The square root.

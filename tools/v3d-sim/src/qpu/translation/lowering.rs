@@ -10,7 +10,7 @@
 mod sfu;
 
 use super::accesses::Accesses;
-use super::bounds::{Bounds, Exponent, SMALL, of_word};
+use super::bounds::{Bounds, Exponent, FloatUniforms, SMALL, is_normal, of_word};
 use super::constants::Constant;
 use super::frame::VARYING_COEFFICIENTS;
 use super::host::{BranchTest, Control, Flag, Half, Held, Host, Label, Mask, Special, Vector};
@@ -73,6 +73,8 @@ pub(super) struct Lowering<H> {
     bounds: Bounds,
     /// The bound of the value that is stored next.
     stored_bound: Option<Exponent>,
+    /// Whether it is [normal](Bounds::is_normal).
+    stored_normal: bool,
     /// Registers that hold a uniform, by its distance from the next one.
     uniforms: BTreeMap<RegisterIndex, i32>,
     /// The uniforms that have been tested for being small.
@@ -115,6 +117,7 @@ impl<H: Host> Lowering<H> {
             signed_zeros: [false; 32],
             bounds: Bounds::new(),
             stored_bound: None,
+            stored_normal: false,
             uniforms: BTreeMap::new(),
             small_uniforms: BTreeSet::new(),
             small_varyings: false,
@@ -151,19 +154,32 @@ impl<H: Host> Lowering<H> {
     }
 
     /// Tests uniforms at the start of a segment, by their distances from the next one, if there are any.
-    pub(super) fn test_uniforms(&mut self, distances: &BTreeSet<i32>) {
-        let Some(&last) = distances.last() else { return };
+    pub(super) fn test_uniforms(&mut self, uniforms: &FloatUniforms) {
+        let Some(&last) = uniforms.distances.last() else { return };
         self.load_constants();
-        let [_, _, greatest, some] = H::TEMPORARY;
+        let [zero, flushed, greatest, some] = H::TEMPORARY;
         if self.trusting {
             let host = &mut self.host;
             host.splat(greatest, 0);
             for first in (0..=last).step_by(H::ELEMENTS) {
-                let elements =
-                    distances.range(first..first + H::ELEMENTS as i32).map(|distance| 1 << (distance - first));
-                let mask = elements.fold(0, |mask, element: u16| mask | element);
-                if mask != 0 {
-                    host.load_uniforms(some, first, mask);
+                let mask = |distances: &BTreeSet<i32>| {
+                    let elements = distances.range(first..first + H::ELEMENTS as i32);
+                    elements.fold(0, |mask, distance| mask | 1u16 << (distance - first))
+                };
+                let (all, compared) = (mask(&uniforms.distances), mask(&uniforms.compared));
+                if all != 0 {
+                    host.load_uniforms(some, first, all);
+                    host.and(some, some, Constant::Magnitude.into());
+                    host.max_signed(greatest, greatest, some.into());
+                }
+                if compared != 0 {
+                    // What differs from its sum with 0 is denormal, and counts as large: the negative difference without its sign is.
+                    host.load_uniforms(some, first, compared);
+                    host.and(some, some, Constant::Magnitude.into());
+                    host.splat(zero, 0);
+                    host.float_add(flushed, some, zero.into());
+                    host.xor(some, some, flushed.into());
+                    host.subtract(some, zero, some.into());
                     host.and(some, some, Constant::Magnitude.into());
                     host.max_signed(greatest, greatest, some.into());
                 }
@@ -198,6 +214,7 @@ impl<H: Host> Lowering<H> {
     /// Nothing is known of a register any longer.
     pub(super) fn forget_bound(&mut self, register: RegisterIndex) {
         self.bounds.set(register, None);
+        self.bounds.set_normal(register, false);
     }
 
     /// A place of the segment, the same in both codes. `test`: made in trusting code, which jumps to this place of checking code if something is too large.
@@ -314,11 +331,12 @@ impl<H: Host> Lowering<H> {
 
     /// Writes a value to a register.
     fn store(&mut self, register: RegisterIndex, value: Vector) {
-        let bound = self.stored_bound.take();
+        let (bound, is_normal) = (self.stored_bound.take(), std::mem::take(&mut self.stored_normal));
         if register == registers::NOWHERE {
             return;
         }
         self.bounds.set(register, bound);
+        self.bounds.set_normal(register, is_normal);
         self.uniforms.remove(&register);
         // All operands have been loaded.
         self.now = self.micro_op + 1;
@@ -334,7 +352,7 @@ impl<H: Host> Lowering<H> {
     /// Writes a value to the elements of a register in which a condition holds.
     fn store_held(&mut self, register: RegisterIndex, value: Vector, held: Held) {
         if register == registers::NOWHERE {
-            self.stored_bound = None;
+            (self.stored_bound, self.stored_normal) = (None, false);
             return;
         }
         self.finish_zeros(value);
@@ -343,6 +361,7 @@ impl<H: Host> Lowering<H> {
         self.host.blend(joined, held, old, value);
         let bounds = self.bounds.of(register).zip(self.stored_bound);
         self.stored_bound = bounds.map(|(old, new)| old.max(new));
+        self.stored_normal &= self.bounds.is_normal(register);
         self.store(register, joined);
     }
 
@@ -351,14 +370,16 @@ impl<H: Host> Lowering<H> {
         let value = self.new_value();
         self.host.splat(value, word);
         self.stored_bound = of_word(word);
+        self.stored_normal = is_normal(word);
         self.store(to, value);
     }
 
-    /// A uniform, by its distance from the next one. `tested`: it has been tested at the start of the segment.
-    pub(super) fn uniform(&mut self, to: RegisterIndex, index: i32, tested: bool) {
+    /// A uniform, by its distance from the next one. `tested`: it has been tested at the start of the segment; `normal`: so that it is normal, too.
+    pub(super) fn uniform(&mut self, to: RegisterIndex, index: i32, tested: bool, normal: bool) {
         let value = self.new_value();
         self.host.load_uniform(value, index);
         self.stored_bound = (tested || self.small_uniforms.contains(&index)).then_some(SMALL);
+        self.stored_normal = normal;
         self.store(to, value);
         self.uniforms.insert(to, index);
     }
@@ -518,6 +539,7 @@ impl<H: Host> Lowering<H> {
         y: Vector,
     ) -> Vector {
         self.stored_bound = self.bounds.of_result(operation, registers.0, registers.1);
+        self.stored_normal = self.bounds.has_normal_results(operation, registers.0, registers.1);
         if operation == Operation::Move {
             return x;
         }
@@ -528,6 +550,13 @@ impl<H: Host> Lowering<H> {
         match operation {
             Operation::Move => {}
             Operation::Fadd | Operation::Fsub | Operation::Fmul => self.float(operation, registers, (x, y), z),
+            // Without NaN and denormals the host orders floats as the QPU does. In checking code bounds may not hold.
+            Operation::Fmin if self.trusting && self.stored_normal && self.stored_bound.is_some() => {
+                host.float_min(z, x, y.into());
+            }
+            Operation::Fmax if self.trusting && self.stored_normal && self.stored_bound.is_some() => {
+                host.float_max(z, x, y.into());
+            }
             Operation::Fmin | Operation::Fmax => {
                 self.order(x, t0, t1);
                 self.order(y, t2, t3);
@@ -719,7 +748,7 @@ impl<H: Host> Lowering<H> {
             return self.unpack_half_float(x, mode);
         }
         let z = self.new_value();
-        let [t0, ..] = H::TEMPORARY;
+        let [t0, t1, ..] = H::TEMPORARY;
         let host = &mut self.host;
         let byte = match mode {
             Unpack::Byte0 => Some(0),
@@ -738,8 +767,11 @@ impl<H: Host> Lowering<H> {
                 }
                 if float {
                     host.integer_to_float(z, z);
-                    host.load_constant(t0, Constant::Bytes);
-                    host.float_divide(z, z, t0);
+                    // As the quotient by 255, which takes longer.
+                    host.load_constant(t0, Constant::ByteShare);
+                    host.float_multiply(t1, z, t0.into());
+                    host.load_constant(t0, Constant::ByteRest);
+                    host.float_multiply_add(z, t0, t1);
                 }
             }
             (Unpack::Byte3Replicated, _) => {
@@ -753,6 +785,7 @@ impl<H: Host> Lowering<H> {
             _ => host.shift_right_signed(z, x, 16),
         }
         self.stored_bound = (float && byte.is_some()).then_some(1);
+        self.stored_normal = float && byte.is_some();
         self.store(registers::UNPACKED, z);
     }
 

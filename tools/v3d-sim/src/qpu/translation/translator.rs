@@ -514,7 +514,7 @@ impl<H: Host> Translator<'_, H> {
         let block = self.block;
         let indices = block.micro_op_indices(first, count);
         self.float_uniforms = FloatUniforms::of(indices.filter_map(|index| Some((index, block.micro_op(index)?))));
-        self.lowering.test_uniforms(&self.float_uniforms.distances);
+        self.lowering.test_uniforms(&self.float_uniforms);
     }
 
     /// Tests whether the condition of a branch holds.
@@ -635,7 +635,8 @@ impl<H: Host> Translator<'_, H> {
             }
             MicroOp::Constant { to, value } => lowering.constant(to, value),
             MicroOp::Uniform { to, .. } => {
-                lowering.uniform(to, self.read.uniforms, self.float_uniforms.has_reader(index));
+                let tested = self.float_uniforms.has_reader(index);
+                lowering.uniform(to, self.read.uniforms, tested, self.float_uniforms.has_normal_reader(index));
                 self.read.uniforms += 1;
             }
             MicroOp::Varying { to, .. } => {

@@ -348,6 +348,8 @@ impl Host for Avx2 {
         max_signed = vpmaxsd;
         min_unsigned = vpminud;
         max_unsigned = vpmaxud;
+        float_min = vminps;
+        float_max = vmaxps;
         float_add = vaddps;
         float_subtract = vsubps;
         float_multiply = vmulps;

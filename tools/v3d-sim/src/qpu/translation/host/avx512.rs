@@ -277,7 +277,8 @@ impl Host for Avx512 {
 
     fn load_constant(&mut self, z: Vector, constant: Constant) {
         let address = address(constant);
-        let is_float = matches!(constant, Constant::Bytes | Constant::HalfOfFrame);
+        let is_float =
+            matches!(constant, Constant::Bytes | Constant::ByteShare | Constant::ByteRest | Constant::HalfOfFrame);
         self.emit(|asm| {
             if is_float {
                 asm.vbroadcastss(zmm(z), dword_ptr(address))
@@ -385,6 +386,8 @@ impl Host for Avx512 {
         max_signed = vpmaxsd;
         min_unsigned = vpminud;
         max_unsigned = vpmaxud;
+        float_min = vminps;
+        float_max = vmaxps;
         double_subtract = vsubpd;
         double_multiply = vmulpd;
     }

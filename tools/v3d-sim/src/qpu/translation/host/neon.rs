@@ -495,6 +495,8 @@ impl Host for Neon {
         max_signed = smax s4;
         min_unsigned = umin s4;
         max_unsigned = umax s4;
+        float_min = fmin s4;
+        float_max = fmax s4;
         float_add = fadd s4;
         float_subtract = fsub s4;
         float_multiply = fmul s4;
