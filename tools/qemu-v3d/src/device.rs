@@ -42,7 +42,8 @@ impl Device {
     pub(crate) fn new(options: &Options) -> io::Result<Self> {
         let default = Config::default();
         let instruction_budget = options.budget.unwrap_or(default.instruction_budget);
-        let config = Config { check_coherence: options.coherence, instruction_budget, ..default };
+        let engine = options.engine.unwrap_or(default.engine);
+        let config = Config { check_coherence: options.coherence, instruction_budget, engine, ..default };
         Ok(Self {
             v3d: V3d::new(config),
             worker: Arc::new(Worker::default()),

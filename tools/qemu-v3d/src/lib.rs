@@ -8,7 +8,7 @@
 //! ```text
 //! qemu-system-aarch64 -M raspi3b -kernel kernel8.img \
 //!     -plugin libqemu_v3d.so[,machine=NAME][,faults=FILE][,trace=FILE][,mailbox=silent|dies|WORD+WORD]\
-//!         [,firmware=WORD+WORD][,stuck-uart=KEYS][,coherence=check][,budget=N]\
+//!         [,firmware=WORD+WORD][,stuck-uart=KEYS][,coherence=check][,budget=N][,engine=KIND]\
 //!         [,pause=MS][,capture=DIR][,captured=all|faulty][,display=off|WIDTHxHEIGHT]
 //! ```
 //!
@@ -44,6 +44,8 @@
 //!   results without a barrier between the CPU's accesses to memory and to registers. Guest and V3D are then several times slower.
 //! * `budget=N`: how many instructions the shaders of a list, or a user program, may execute before it counts as hung; the default is 5 billion for a list and
 //!   1 billion for a program.
+//! * `engine=KIND`: what executes QPU programs, `reference`, `vectors`, `avx2`, `neon` or `avx512`; the default is the fastest that the host has. All have the
+//!   same results.
 //! * `pause=MS`: how many milliseconds the guest waits at most for what a register write has started, the default is 10. What takes longer is executed by a
 //!   thread of its own while the guest goes on: registers show how far it is, and the interrupt comes at its end. A guest that makes
 //!   more than 64 loads in close succession is taken to poll: each further load waits for 2 ms at most, so that the host's cores are left to the job. With

@@ -6,6 +6,7 @@ use crate::machine::{MACHINES, Soc};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
+use v3d_sim::qpu::{EngineError, EngineKind};
 
 /// When the firmware's mailbox stops answering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +92,8 @@ pub(crate) struct Options {
     pub(crate) coherence: bool,
     /// Maximum number of instructions of a list or program before it counts as hung; the model's own if absent.
     pub(crate) budget: Option<u64>,
+    /// What executes QPU programs; the fastest that the host has if absent.
+    pub(crate) engine: Option<EngineKind>,
     /// How long the guest waits for a job.
     pub(crate) pause: Pause,
     /// The folder for the guest's jobs; none are captured if absent.
@@ -110,6 +113,8 @@ pub(crate) enum UnknownArgument {
     Argument(String),
     /// A word of `firmware=`.
     Behaviour(UnknownBehaviour),
+    /// An engine that does not exist, or that the host does not have.
+    Engine(EngineError),
     /// `capture=` and `coherence=check`.
     Together,
 }
@@ -121,12 +126,14 @@ impl fmt::Display for UnknownArgument {
                 f,
                 "no argument \"{argument}\"; there are machine=auto, machine={}, faults=FILE, trace=FILE, mailbox=silent, mailbox=dies, \
                  mailbox=none, mailbox={}, firmware=WORD+WORD, capture=DIR, captured=all|faulty, display=off|{}, \
-                 stuck-uart=KEYS, coherence=check, budget=INSTRUCTIONS and pause=MILLISECONDS|forever",
+                 stuck-uart=KEYS, coherence=check, budget=INSTRUCTIONS, engine={} and pause=MILLISECONDS|forever",
                 MACHINES.map(|(name, _)| name).join("|"),
                 Properties::WORDS.join("+"),
                 Mode::ALL.map(|mode| mode.name).join("|"),
+                EngineKind::ALL.map(|kind| kind.name()).join("|"),
             ),
             Self::Behaviour(unknown) => unknown.fmt(f),
+            Self::Engine(error) => error.fmt(f),
             Self::Together => f.write_str("capture=DIR and coherence=check each watch memory, and do not go together"),
         }
     }
@@ -154,6 +161,7 @@ impl Options {
                 Some(("budget", number)) if let Some(budget) = number.parse().ok().filter(|&budget| budget > 0) => {
                     options.budget = Some(budget);
                 }
+                Some(("engine", name)) => options.engine = Some(name.parse().map_err(UnknownArgument::Engine)?),
                 Some(("mailbox", words)) if let Some(properties) = Properties::parse(words) => {
                     options.properties = properties;
                 }
@@ -199,6 +207,7 @@ mod tests {
         assert_eq!(Options::parse(["stuck-uart=fail panic"]).unwrap().stuck_uart.as_deref(), Some("fail panic"));
         assert!(Options::parse(["coherence=check"]).unwrap().coherence);
         assert_eq!(Options::parse(["budget=20000000"]).unwrap().budget, Some(20_000_000));
+        assert_eq!(Options::parse(["engine=vectors"]).unwrap().engine, Some(EngineKind::Vectors));
         for (argument, limit) in [("pause=0", 0), ("pause=250", 250)] {
             assert_eq!(Options::parse([argument]).unwrap().pause.limit(), Duration::from_millis(limit));
         }
@@ -238,10 +247,13 @@ mod tests {
                 "no argument \"{argument}\"; there are machine=auto, machine=raspi0|raspi1ap|raspi2b|raspi3ap|raspi3b, faults=FILE, \
                  trace=FILE, mailbox=silent, mailbox=dies, mailbox=none, mailbox=v3d+domains+expander+clocks, firmware=WORD+WORD, \
                  capture=DIR, captured=all|faulty, display=off|640x480|800x600|1024x768|1280x720|1920x1080, \
-                 stuck-uart=KEYS, coherence=check, budget=INSTRUCTIONS and pause=MILLISECONDS|forever"
+                 stuck-uart=KEYS, coherence=check, budget=INSTRUCTIONS, engine=reference|vectors|avx2|neon|avx512 and \
+                 pause=MILLISECONDS|forever"
             );
             assert_eq!(error.to_string(), expected);
         }
+        let error = Options::parse(["engine=sse"]).unwrap_err().to_string();
+        assert!(error.contains("no engine \"sse\""), "{error}");
         let error = Options::parse(["firmware=kind"]).unwrap_err().to_string();
         assert!(error.contains("no behaviour \"kind\""), "{error}");
     }

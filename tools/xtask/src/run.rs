@@ -46,6 +46,8 @@ draws a number of frames and the run ends.
   --trace FILE        write all accesses to V3D registers to FILE, with the number of instructions executed before
   --coherence         report what works in QEMU and fails on a board because of caches: data that a cache of the V3D may hold in
                       an older state, shared memory that the CPU caches, missing barriers; several times slower
+  --engine KIND       what executes shaders on this machine: reference, vectors, avx2, neon or avx512; the default is the fastest
+                      that it has
   --no-v3d            QEMU without the V3D model: the kernel reports that there is no V3D
   --mailbox silent    simulate firmware that never answers: there is no display, and the V3D is left alone until the
                       kernel's command `v3d start unchecked` starts it
@@ -93,6 +95,7 @@ struct Options {
     trace: Option<PathBuf>,
     no_v3d: bool,
     coherence: bool,
+    engine: Option<String>,
     mailbox: Option<String>,
     firmware: Option<String>,
     card: Option<PathBuf>,
@@ -118,6 +121,7 @@ impl Options {
                 Long("trace") => options.trace = Some(std::path::absolute(arguments.value()?)?),
                 Long("no-v3d") => options.no_v3d = true,
                 Long("coherence") => options.coherence = true,
+                Long("engine") => options.engine = Some(arguments.value()?.parse_with(engine)?),
                 Long("mailbox") => options.mailbox = Some(arguments.value()?.parse_with(silence)?),
                 Long("firmware") => options.firmware = Some(arguments.value()?.parse_with(behaviours)?),
                 Long("card") => options.card = Some(arguments.value()?.into()),
@@ -148,6 +152,9 @@ impl Options {
         }
         if options.coherence && (options.board.is_some() || options.no_v3d) {
             bail!("--coherence needs the V3D model, which --no-v3d removes");
+        }
+        if options.engine.is_some() && (options.board.is_some() || options.no_v3d) {
+            bail!("--engine needs the V3D model, which --no-v3d removes");
         }
         if options.mailbox.is_some() && (options.board.is_some() || options.no_v3d) {
             bail!("--mailbox needs the plugin with the V3D model, which --no-v3d removes");
@@ -226,6 +233,14 @@ fn behaviours(words: &str) -> Result<String> {
     Ok(words.to_owned())
 }
 
+/// An engine. The plugin knows which there are; here, only what separates QEMU's arguments is refused.
+fn engine(name: &str) -> Result<String> {
+    if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        bail!("--engine takes a word, such as avx2, not \"{name}\"");
+    }
+    Ok(name.to_owned())
+}
+
 /// When the mailbox stops answering.
 fn silence(text: &str) -> Result<String> {
     match text {
@@ -283,6 +298,7 @@ fn in_qemu(options: &Options, terminal: bool) -> Result<()> {
             trace: options.trace.as_deref(),
             mailbox: options.mailbox.as_deref(),
             firmware: options.firmware.as_deref(),
+            engine: options.engine.as_deref(),
             checks_coherence: options.coherence,
             card: card.as_ref().map(Card::image),
             window,
@@ -594,6 +610,8 @@ mod tests {
             (vec!["--board", "d", "--no-v3d"], "board"),
             (vec!["--trace", "t", "--no-v3d"], "model"),
             (vec!["--coherence", "--no-v3d"], "model"),
+            (vec!["--engine", "avx2", "--no-v3d"], "model"),
+            (vec!["--engine", "avx2,trace=x"], "a word"),
             (vec!["--mailbox", "loud"], "dies"),
             (vec!["--mailbox", "silent", "--no-v3d"], "plugin"),
             (vec!["--firmware", "board,trace=x"], "with + between"),

@@ -65,6 +65,8 @@ pub(crate) struct Options<'a> {
     pub(crate) firmware: Option<&'a str>,
     /// Input to a serial port whose transmitter never has room.
     pub(crate) stuck_uart: Option<&'a str>,
+    /// What executes QPU programs, in the plugin's syntax.
+    pub(crate) engine: Option<&'a str>,
     /// Whether the plugin checks caches and barriers.
     pub(crate) checks_coherence: bool,
     /// A file that is also loaded into memory, and its physical address.
@@ -95,6 +97,7 @@ impl<'a> Options<'a> {
             mailbox: None,
             firmware: None,
             stuck_uart: None,
+            engine: None,
             checks_coherence: false,
             loaded: None,
             card: None,
@@ -149,6 +152,9 @@ impl Qemu {
             }
             if let Some(keys) = options.stuck_uart {
                 argument += &format!(",stuck-uart={keys}");
+            }
+            if let Some(engine) = options.engine {
+                argument += &format!(",engine={engine}");
             }
             if options.checks_coherence {
                 argument += ",coherence=check";
