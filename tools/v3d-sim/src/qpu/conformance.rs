@@ -97,7 +97,7 @@ pub struct Summary {
     pub with_faults: u64,
     /// Instructions executed in translated code.
     pub translated: u64,
-    /// Runs that were [repetitions](super::repetition).
+    /// Runs that repeated the one before without a start in full.
     pub repeated: u64,
 }
 

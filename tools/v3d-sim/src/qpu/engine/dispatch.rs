@@ -41,7 +41,11 @@ pub(in crate::qpu) fn rerun<I: Io>(
         EngineKind::Avx2 | EngineKind::Avx512 => unsafe { rerun_translated(qpu, io, memory, budget) },
         #[cfg(target_arch = "aarch64")]
         EngineKind::Neon => translation::rerun(qpu, io, memory, budget),
-        _ => false,
+        _ => {
+            // Hosts without translated code repeat nothing.
+            let _ = (qpu, io, memory, budget);
+            false
+        }
     }
 }
 
