@@ -4,3 +4,4 @@ pub mod primitive_assembly;
 pub mod primitive_list;
 pub mod ptb;
 pub mod vcm;
+pub(crate) mod vertex_slots;

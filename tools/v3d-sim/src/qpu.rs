@@ -84,7 +84,7 @@ use crate::tmu::Tmu;
 use datapath::reference::Reference;
 use datapath::vector::Vectorized;
 use engine::{Traced, dispatch};
-use isa::registers::{self, Flags, RegisterIndex, Registers};
+use isa::registers::{self, Flags, RegisterIndex, RegisterSet, Registers};
 use isa::touches::Touches;
 use repetition::Repeated;
 use sequencer::{Jump, RecentBlocks};
@@ -248,42 +248,49 @@ impl Qpu {
     /// Starts a program. All registers that the launch does not set are 0; on hardware they are undefined.
     pub fn start(&mut self, launch: &Launch) {
         self.count_repeated();
-        self.registers.clear(std::mem::take(&mut self.written), registers::ALL_ACCUMULATORS);
-        *self.registers.at_mut(registers::FILE_A + 15) = launch.ra15;
-        *self.registers.at_mut(registers::FILE_B + 15) = launch.rb15;
+        self.program = launch.pc.0 & !(INSTRUCTION_BYTES - 1);
+        let all = RegisterSet { files: std::mem::take(&mut self.written), accumulators: registers::ALL_ACCUMULATORS };
+        self.begin(all, launch.uniforms, &launch.ra15, &launch.rb15);
         *self.registers.at_mut(registers::QPU_NUMBER) = Lanes::splat(u32::from(launch.qpu));
-        self.flags = Flags::default();
         for (register, old) in &mut self.stale {
             (*register, *old) = (registers::ELEMENTS, Lanes::default());
         }
         self.stale_r4 = Lanes::default();
         self.latches = [[0; 4]; 2];
-        for tmu in &mut self.tmu {
-            tmu.reset();
-        }
-        self.pc = launch.pc.0 & !(INSTRUCTION_BYTES - 1);
-        self.program = self.pc;
-        self.uniforms = launch.uniforms.0;
         self.uniforms_left = launch.uniforms_limit;
         self.threading = launch.threading;
         self.recent = [Touches::default(); 2];
-        self.run_length = 0;
         self.jumps = [None; 2];
-        self.ending = None;
         self.switching = None;
-        self.switched = false;
-        self.last_switch = false;
         self.undefined_elements = launch.undefined_elements;
         self.undefined_branches = 0;
-        self.undefined = 0;
-        self.executed = 0;
-        self.translated = 0;
         self.is_new = true;
-        self.no_swap_at = None;
-        self.scoreboard = false;
         self.ended_in_one_call = false;
         self.submit_trace();
         self.trace = launch.record.map(|work| Box::new(Trace::new(BusAddr(self.pc), launch.uniforms, work)));
+    }
+
+    /// Resets what any run of the program may have changed, with some of its registers.
+    #[inline(always)]
+    fn begin(&mut self, cleared: RegisterSet, uniforms: BusAddr, ra15: &Lanes, rb15: &Lanes) {
+        self.registers.clear(cleared);
+        *self.registers.at_mut(registers::FILE_A + 15) = *ra15;
+        *self.registers.at_mut(registers::FILE_B + 15) = *rb15;
+        self.flags = Flags::default();
+        for tmu in &mut self.tmu {
+            tmu.reset();
+        }
+        self.pc = self.program;
+        self.uniforms = uniforms.0;
+        self.run_length = 0;
+        self.ending = None;
+        self.switched = false;
+        self.last_switch = false;
+        self.undefined = 0;
+        self.executed = 0;
+        self.translated = 0;
+        self.no_swap_at = None;
+        self.scoreboard = false;
     }
 
     /// Takes the events counted since the last call.

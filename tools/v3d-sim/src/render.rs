@@ -57,12 +57,12 @@ use crate::fault::FaultLog;
 use crate::memory::Memory;
 use crate::qpu::{CodeCache, CodeSize, EngineKind};
 use crate::state::PipelineState;
-use crate::threads::map_all;
+use crate::threads::{lock, map_all};
 use fep::SamplePositions;
 use load::Load;
 use pixel_trace::PixelTrace;
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use store::{Clears, MoveError, SpareBuffers, Store, Stored};
 use surface::Surface;
 use tlb::ClearValues;
@@ -544,11 +544,6 @@ pub struct WaveJob<'a> {
     pub supervision: &'a Supervision,
     /// Buffers for what is stored.
     pub spare: &'a SpareBuffers,
-}
-
-/// Locks, even if another thread has panicked.
-fn lock(workers: &Mutex<Vec<Box<Worker>>>) -> std::sync::MutexGuard<'_, Vec<Box<Worker>>> {
-    workers.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,5 +1,12 @@
 //! Work on several host threads, with the feature `threads`; without it, on the caller's.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks, even if another thread has panicked.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Maps items, in their order, on several host threads if that `is_parallel`. Each thread has a state of its own, which `state` makes.
 #[cfg(feature = "threads")]
 pub(crate) fn map_all<T: Send, S, R: Send>(

@@ -23,11 +23,12 @@ pub use crate::fault::coherence::{Cache, CoherenceFault};
 
 use crate::fault::FaultLog;
 use crate::memory::{Access, Path, Watcher};
+use crate::threads::lock;
 use crate::timing::costs::LINE_BYTES;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use v3d_hw::registers::Register;
 use v3d_hw::registers::cache::{L2cactl, Slcactl};
 use v3d_hw::{BusAddr, Layout};
@@ -237,10 +238,6 @@ fn level_1(path: Path) -> impl Iterator<Item = Cache> {
         Path::Textures(units) => [0, 1].map(|unit| (units >> unit & 1 == 1).then_some(Cache::Texture(unit))),
     };
     first.into_iter().chain(second)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ pub use cache::CodeCache;
 use crate::fault::rule::Rules;
 use crate::memory::{Memory, OutOfMemory, Path};
 use crate::qpu::isa::instruction::{DecodedInstruction, Destination, Kind};
+use crate::qpu::isa::registers::RegisterSet;
 use crate::qpu::isa::touches::Touches;
 use crate::qpu::{CodeSize, EngineKind};
 use accumulators::Uses;
@@ -207,10 +208,9 @@ impl Block {
         })
     }
 
-    /// The registers of files A and B, and the accumulators, that a program which begins with this block may read before it has written them. `None` without
-    /// a translation.
+    /// The registers that a program which begins with this block may read before it has written them. `None` without a translation.
     #[inline]
-    pub(super) fn first_reads(&self) -> Option<(u64, u8)> {
+    pub(super) fn first_reads(&self) -> Option<RegisterSet> {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         return self.translation.first_reads();
         #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]

@@ -6,7 +6,7 @@
 //! sequencer goes on as after any other start.
 
 use super::engine::dispatch;
-use super::isa::registers::{self, Flags};
+use super::isa::registers::RegisterSet;
 use super::{CodeCache, Exit, INSTRUCTION_CYCLES, Io, Qpu, Threading};
 use crate::memory::Memory;
 use crate::qpu::lanes::Lanes;
@@ -50,27 +50,9 @@ impl Qpu {
             return false;
         }
         let recent = self.recent_blocks.as_ref().filter(|recent| recent.generation() == code.generation());
-        let Some((files, accumulators)) = recent.and_then(|recent| recent.current()?.first_reads()) else {
-            return false;
-        };
-        self.registers.clear(files & self.written, accumulators);
-        *self.registers.at_mut(registers::FILE_A + 15) = *launch.ra15;
-        *self.registers.at_mut(registers::FILE_B + 15) = *launch.rb15;
-        self.flags = Flags::default();
-        for tmu in &mut self.tmu {
-            tmu.reset();
-        }
-        self.pc = self.program;
-        self.uniforms = launch.uniforms.0;
-        self.run_length = 0;
-        self.ending = None;
-        self.switched = false;
-        self.last_switch = false;
-        self.undefined = 0;
-        self.executed = 0;
-        self.translated = 0;
-        self.no_swap_at = None;
-        self.scoreboard = false;
+        let Some(first_reads) = recent.and_then(|recent| recent.current()?.first_reads()) else { return false };
+        let cleared = RegisterSet { files: first_reads.files & self.written, ..first_reads };
+        self.begin(cleared, launch.uniforms, launch.ra15, launch.rb15);
         true
     }
 

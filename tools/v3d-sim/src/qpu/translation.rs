@@ -42,7 +42,6 @@ use crate::qpu::engine::Engine;
 use crate::qpu::io::Io;
 use crate::qpu::{EngineKind, Qpu};
 use crate::simd::vectors::Portable;
-use accesses::FirstReads;
 use code::Code;
 #[cfg(target_arch = "aarch64")]
 use host::{aarch64::Reach, neon::Neon};
@@ -139,7 +138,7 @@ fn translation(block: &Block) -> Option<Code> {
     let translation = translate(engine, block)?
         .inspect_err(|error| debug_assert!(false, "instructions that do not exist are wanted: {error}"))
         .ok()??;
-    Code::new(translation, calls, FirstReads::of(block)).ok()
+    Code::new(translation, calls, accesses::first_reads(block)).ok()
 }
 
 /// Translates a block for the host of an engine, if it has one.

@@ -22,7 +22,8 @@ use super::surface::{Run, Surface, tiling_of};
 use super::tlb::{SAMPLES, Shape, Tlb};
 use crate::memory::{Memory, OutOfMemory};
 use crate::qpu::lanes::Lanes;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use crate::threads::lock;
+use std::sync::Mutex;
 use v3d_hw::BusAddr;
 use v3d_hw::control_list::{
     DecimateMode, FrameBufferFormat, PixelFormat, StoreFullResolution, StoreGeneral, StoreMode, TileBufferSelect,
@@ -204,19 +205,15 @@ pub struct Stored {
 pub struct SpareBuffers(Mutex<Vec<Stored>>);
 
 impl SpareBuffers {
-    fn lock(&self) -> MutexGuard<'_, Vec<Stored>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// An empty collection.
     pub fn take(&self) -> Stored {
-        self.lock().pop().unwrap_or_default()
+        lock(&self.0).pop().unwrap_or_default()
     }
 
     /// Keeps the buffers of a collection.
     pub fn give_back(&self, mut stored: Stored) {
         stored.clear();
-        self.lock().push(stored);
+        lock(&self.0).push(stored);
     }
 }
 
@@ -382,13 +379,12 @@ impl Stored {
         }
         match coding {
             ColorCoding::Bgr565(method) => {
-                let rows_of_colors = rows.chunks_exact(width as usize).zip(rect.y0 as u32..);
-                let of_row = |(row, y): (&[u32], u32)| {
-                    let first = rect.x0 as u32;
-                    row.iter().zip(first..).map(|(&color, x)| pixel::to_565(color, method, x, y).to_le()).collect()
-                };
-                let halves: Vec<Vec<u16>> = rows_of_colors.map(of_row).collect();
-                self.pixels(surface, rect, &halves.concat());
+                let mut halves = Vec::with_capacity(rows.len());
+                for (row, y) in rows.chunks_exact(width as usize).zip(rect.y0 as u32..) {
+                    let colors = row.iter().zip(rect.x0 as u32..);
+                    halves.extend(colors.map(|(&color, x)| pixel::to_565(color, method, x, y).to_le()));
+                }
+                self.pixels(surface, rect, &halves);
             }
             _ => self.words(surface, rect, &mut rows),
         }

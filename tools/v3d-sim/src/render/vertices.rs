@@ -15,11 +15,11 @@ use super::{Config, Context, RenderError};
 use crate::binning::primitive_list::{Primitive, vertices_of};
 use crate::binning::vcm::reuse::{self, VertexBatch};
 use crate::binning::vcm::{Reports, ShadedBatch, Shading, VertexRun, VertexShader, VertexStage};
+use crate::binning::vertex_slots::VertexSlots;
 use crate::memory::Memory;
 use crate::qpu::CodeCache;
 use crate::state::{PipelineState, Shader, point_size_px};
 use crate::timing::trace::Trace;
-use std::collections::HashMap;
 use std::sync::Arc;
 use v3d_hw::Layout;
 use v3d_hw::control_list::{ClippedPrimitive, PrimitiveListFormat};
@@ -33,10 +33,6 @@ use v3d_hw::shaded_vertex::ScreenXy;
 const VG_Z: f32 = 0.5;
 /// 1/W of VG primitives.
 const VG_RECIPROCAL_W: f32 = 1.0;
-/// Indices up to this have an entry in a table, others in a map.
-const TABLE_INDICES: u32 = 1 << 16;
-/// No slot.
-const NO_SLOT: u32 = u32::MAX;
 
 /// Primitives of one draw.
 #[derive(Debug)]
@@ -80,8 +76,7 @@ struct Position {
 #[derive(Debug)]
 struct Set {
     shader: Shader,
-    table: Vec<u32>,
-    map: HashMap<u32, u32>,
+    slots: VertexSlots,
     /// The index of each slot.
     indices: Vec<u32>,
     positions: Vec<Position>,
@@ -96,8 +91,7 @@ impl Set {
         let varyings_each = usize::from(shader.fragment().varyings);
         Self {
             shader,
-            table: Vec::new(),
-            map: HashMap::new(),
+            slots: VertexSlots::default(),
             indices: Vec::new(),
             positions: Vec::new(),
             varyings: Vec::new(),
@@ -107,20 +101,12 @@ impl Set {
     }
 
     fn slot(&mut self, index: u32) -> u32 {
-        let slot = if index < TABLE_INDICES {
-            let place = index as usize;
-            if place >= self.table.len() {
-                self.table.resize(place + 1, NO_SLOT);
-            }
-            &mut self.table[place]
-        } else {
-            self.map.entry(index).or_insert(NO_SLOT)
-        };
-        if *slot == NO_SLOT {
-            *slot = self.indices.len() as u32;
+        let next = self.indices.len() as u32;
+        let slot = self.slots.slot(index, next);
+        if slot == next {
             self.indices.push(index);
         }
-        *slot
+        slot
     }
 
     /// Its vertices, to be shaded. There always are some, as lists in VG mode have none and so no set.

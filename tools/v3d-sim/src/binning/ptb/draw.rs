@@ -7,10 +7,10 @@ use super::{Context, PtbError, PtbFault};
 use crate::binning::primitive_assembly::Assembly;
 use crate::binning::primitive_list::vertices_of;
 use crate::binning::vcm::{Reports, Shading, VcdFault, VertexShader, VertexStage, reuse};
+use crate::binning::vertex_slots::{NO_SLOT, VertexSlots};
 use crate::counters::Counters;
 use crate::state::PipelineState;
 use crate::timing::trace::{Binned, Trace, Work};
-use std::collections::HashMap;
 use std::sync::Arc;
 use v3d_hw::control_list::PrimitiveListFormat;
 use v3d_hw::qpu::LANES;
@@ -66,20 +66,11 @@ pub(super) struct Coordinates {
 /// Shaded coordinates of the vertices of a draw, by index.
 #[derive(Debug, Default)]
 pub(super) struct VertexTable {
-    /// Slots of the vertices with 16-bit indices, [`NO_SLOT`] for those that have none.
-    slots: Vec<u32>,
-    /// Slots of all others.
-    more_slots: HashMap<u32, u32>,
+    slots: VertexSlots,
     /// The coordinates of each slot.
     coordinates: Vec<Coordinates>,
     pub(super) format: Format,
 }
-
-/// No slot.
-const NO_SLOT: u32 = u32::MAX;
-
-/// Number of 16-bit indices.
-const SHORT_INDICES: u32 = 1 << 16;
 
 /// Vertices that a draw takes at a time.
 const CHUNK_VERTICES: u64 = 12_288;
@@ -201,20 +192,11 @@ impl VertexTable {
         for primitive in primitives {
             let mut places = [NO_SLOT; 3];
             for (place, &index) in places.iter_mut().zip(primitive).take(vertices) {
-                let slot = if index < SHORT_INDICES {
-                    let known = index as usize;
-                    if known >= self.slots.len() {
-                        self.slots.resize(known + 1, NO_SLOT);
-                    }
-                    &mut self.slots[known]
-                } else {
-                    self.more_slots.entry(index).or_insert(NO_SLOT)
-                };
-                if *slot == NO_SLOT {
-                    *slot = (self.coordinates.len() + new.len()) as u32;
+                let next = (self.coordinates.len() + new.len()) as u32;
+                *place = self.slots.slot(index, next);
+                if *place == next {
                     new.push(index);
                 }
-                *place = *slot;
             }
             slots.push(places);
         }

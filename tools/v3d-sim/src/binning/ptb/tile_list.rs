@@ -173,16 +173,19 @@ impl TileList {
     /// Blocks are the PTB's alone.
     fn write_item(&mut self, memory: Memory<'_>, item: Coded) -> Result<(), OutOfMemory> {
         memory.write_alone(self.cursor, item.bits, item.bytes)?;
-        self.cursor = self.cursor + item.bytes as u32;
-        self.left = self.left.saturating_sub(item.bytes as u32);
+        self.advance(item.bytes as u32);
         Ok(())
     }
 
     fn write(&mut self, memory: Memory<'_>, bytes: &[u8]) -> Result<(), OutOfMemory> {
         memory.write(self.cursor, bytes)?;
-        self.cursor = self.cursor + bytes.len() as u32;
-        self.left = self.left.saturating_sub(bytes.len() as u32);
+        self.advance(bytes.len() as u32);
         Ok(())
+    }
+
+    fn advance(&mut self, bytes: u32) {
+        self.cursor = self.cursor + bytes;
+        self.left = self.left.saturating_sub(bytes);
     }
 }
 

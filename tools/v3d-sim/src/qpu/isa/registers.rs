@@ -59,6 +59,15 @@ pub const fn small_immediate(code: u8) -> RegisterIndex {
     SMALL_IMMEDIATES + if code < SmallImmediate::FIRST_ROTATION { code } else { code - 32 }
 }
 
+/// Some registers that programs can write to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegisterSet {
+    /// Those of files A and B: bits 0 to 31 for A, then those of B.
+    pub files: u64,
+    /// Accumulators r0 to r5.
+    pub accumulators: u8,
+}
+
 /// Registers, accumulators and constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registers(Box<[Lanes; SIZE]>);
@@ -75,14 +84,14 @@ impl Registers {
         Self(array)
     }
 
-    /// Clears those registers of files A and B whose bit is set, 0 to 31 for A, then those of B; and those accumulators whose bit is set.
+    /// Sets the registers of a set to 0.
     #[inline(always)]
-    pub fn clear(&mut self, mut files: u64, mut accumulators: u8) {
+    pub fn clear(&mut self, RegisterSet { mut files, accumulators }: RegisterSet) {
         while files != 0 {
             self.0[files.trailing_zeros() as usize] = Lanes::splat(0);
             files &= files - 1;
         }
-        accumulators &= ALL_ACCUMULATORS;
+        let mut accumulators = accumulators & ALL_ACCUMULATORS;
         while accumulators != 0 {
             self.0[usize::from(ACCUMULATORS) + accumulators.trailing_zeros() as usize] = Lanes::splat(0);
             accumulators &= accumulators - 1;

@@ -4,7 +4,7 @@
 
 use crate::qpu::block::Block;
 use crate::qpu::block::micro_op::MicroOp;
-use crate::qpu::isa::registers::{self, RegisterIndex};
+use crate::qpu::isa::registers::{self, RegisterIndex, RegisterSet};
 use std::collections::BTreeMap;
 use v3d_hw::qpu::Condition;
 
@@ -81,31 +81,21 @@ impl Accesses {
     }
 }
 
-/// Registers that a program may read before it has written them in all elements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::qpu) struct FirstReads {
-    /// Those of files A and B: bits 0 to 31 for A, then those of B.
-    pub(in crate::qpu) files: u64,
-    /// Accumulators r0 to r5.
-    pub(in crate::qpu) accumulators: u8,
-}
-
-impl FirstReads {
-    /// Those of a program that begins with a block. Behind a branch, which is executed as a whole, everything counts as read.
-    pub(super) fn of(block: &Block) -> Self {
-        let mut accesses = Accesses::default();
-        for (at, micro_op) in block.micro_ops_of(0, block.instructions.len()).iter().enumerate() {
-            accesses.add(at, micro_op);
-        }
-        let mut found = Self::default();
-        for register in (0..registers::ELEMENTS).filter(|&register| accesses.is_needed(register, 0)) {
-            match register.checked_sub(registers::ACCUMULATORS) {
-                None => found.files |= 1 << register,
-                Some(number) => found.accumulators |= 1 << number,
-            }
-        }
-        found
+/// The registers that a program which begins with a block may read before it has written them in all elements. Behind a branch, which is executed as a whole,
+/// everything counts as read.
+pub(super) fn first_reads(block: &Block) -> RegisterSet {
+    let mut accesses = Accesses::default();
+    for (at, micro_op) in block.micro_ops_of(0, block.instructions.len()).iter().enumerate() {
+        accesses.add(at, micro_op);
     }
+    let mut found = RegisterSet::default();
+    for register in (0..registers::ELEMENTS).filter(|&register| accesses.is_needed(register, 0)) {
+        match register.checked_sub(registers::ACCUMULATORS) {
+            None => found.files |= 1 << register,
+            Some(number) => found.accumulators |= 1 << number,
+        }
+    }
+    found
 }
 
 #[cfg(test)]

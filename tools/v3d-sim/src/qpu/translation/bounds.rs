@@ -22,7 +22,7 @@ const GREATEST: Exponent = 127;
 #[derive(Clone, Debug)]
 pub(super) struct Bounds {
     exponents: [Option<Exponent>; 256],
-    /// The registers that hold results of float arithmetic.
+    /// The registers whose floats are [normal](Self::is_normal).
     normal: [bool; 256],
 }
 

@@ -1,9 +1,9 @@
 //! Translated code in executable memory.
 
-use super::accesses::FirstReads;
 use super::frame::Calls;
 use super::translator::Translation;
 use crate::qpu::CodeSize;
+use crate::qpu::isa::registers::RegisterSet;
 use memmap2::{Mmap, MmapMut};
 use std::sync::OnceLock;
 
@@ -25,12 +25,12 @@ pub(super) struct Code {
     /// The functions that it calls.
     pub(super) calls: Calls,
     /// What the block may read, executed from its first instruction on, before it has written it.
-    pub(super) first_reads: FirstReads,
+    pub(super) first_reads: RegisterSet,
 }
 
 impl Code {
     /// Copies a translation to executable memory. Fails if the host provides none.
-    pub(super) fn new(translation: Translation, calls: Calls, first_reads: FirstReads) -> std::io::Result<Self> {
+    pub(super) fn new(translation: Translation, calls: Calls, first_reads: RegisterSet) -> std::io::Result<Self> {
         let Translation { bytes, segments, size } = translation;
         let mut memory = MmapMut::map_anon(bytes.len())?;
         memory.copy_from_slice(&bytes);

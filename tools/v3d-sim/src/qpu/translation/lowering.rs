@@ -551,11 +551,11 @@ impl<H: Host> Lowering<H> {
             Operation::Move => {}
             Operation::Fadd | Operation::Fsub | Operation::Fmul => self.float(operation, registers, (x, y), z),
             // Without NaN and denormals the host orders floats as the QPU does. In checking code bounds may not hold.
-            Operation::Fmin if self.trusting && self.stored_normal && self.stored_bound.is_some() => {
-                host.float_min(z, x, y.into());
-            }
-            Operation::Fmax if self.trusting && self.stored_normal && self.stored_bound.is_some() => {
-                host.float_max(z, x, y.into());
+            Operation::Fmin | Operation::Fmax if self.trusting && self.stored_normal && self.stored_bound.is_some() => {
+                match operation {
+                    Operation::Fmin => host.float_min(z, x, y.into()),
+                    _ => host.float_max(z, x, y.into()),
+                }
             }
             Operation::Fmin | Operation::Fmax => {
                 self.order(x, t0, t1);

@@ -1,6 +1,7 @@
 //! The translation of a block, and the count of executions that lead to it.
 
 use super::code::Code;
+use crate::qpu::isa::registers::RegisterSet;
 use crate::qpu::{CodeSize, EngineKind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -30,11 +31,10 @@ impl TranslationSlot {
         self.code.get().and_then(Option::as_ref).map_or(CodeSize::default(), |code| code.size)
     }
 
-    /// The registers of files A and B, and the accumulators, that the block may read, from its first instruction on, before it has written them.
+    /// What the block may read, executed from its first instruction on, before it has written it.
     #[inline]
-    pub(in crate::qpu) fn first_reads(&self) -> Option<(u64, u8)> {
-        let code = self.code.get()?.as_ref()?;
-        Some((code.first_reads.files, code.first_reads.accumulators))
+    pub(in crate::qpu) fn first_reads(&self) -> Option<RegisterSet> {
+        Some(self.code.get()?.as_ref()?.first_reads)
     }
 
     /// Whether the block has been executed often enough to be translated.
