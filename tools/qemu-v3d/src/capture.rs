@@ -45,16 +45,17 @@ impl Pages {
 }
 
 impl Watcher for Pages {
-    fn note(&self, memory: &[AtomicU32], bytes: Range<u64>, _access: Access, _path: Path) {
+    fn note(&self, memory: &[AtomicU32], bytes: Range<u64>, _access: Access, _path: Path) -> bool {
         let pages = bytes.start / PAGE_BYTES as u64..bytes.end.div_ceil(PAGE_BYTES as u64);
         for number in pages {
-            let Some(word) = self.kept.get(number as usize / 64) else { return };
+            let Some(word) = self.kept.get(number as usize / 64) else { break };
             let bit = 1 << (number % 64);
             if word.load(Ordering::Acquire) & bit == 0 {
                 self.keep(memory, number as u32);
                 word.fetch_or(bit, Ordering::Release);
             }
         }
+        true
     }
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct Device {
     worker: Arc<Worker>,
     pause: Pause,
     polling: Polling,
+    /// The guest has requested user programs, and not loaded any register since.
+    requests_programs: bool,
     capture: Option<Capture>,
     /// Faults that are not written to their file yet.
     found: Vec<Fault>,
@@ -49,6 +51,7 @@ impl Device {
             worker: Arc::new(Worker::default()),
             pause: options.pause,
             polling: Polling::default(),
+            requests_programs: false,
             capture: options.capture.clone().map(|folder| Capture::new(folder, options.faulty_alone)),
             found: Vec::new(),
             start: Instant::now(),
@@ -67,7 +70,11 @@ impl Device {
     pub(crate) fn read(&mut self, memory: &Memory<'_>, instructions: u64, offset: u32) -> u32 {
         let polls = self.polling.load(instructions);
         // Never longer than a write waits: the option sets that limit.
-        let limit = if polls { self.pause.limit().min(polling::PAUSE) } else { Duration::ZERO };
+        let limit = match std::mem::take(&mut self.requests_programs) {
+            true => self.pause.limit(),
+            false if polls => self.pause.limit().min(polling::PAUSE),
+            false => Duration::ZERO,
+        };
         self.wait(memory, limit);
         let value = self.v3d.read(memory, offset);
         self.record(instructions, offset, "->", value);
@@ -77,7 +84,8 @@ impl Device {
     /// A guest store to the register at byte `offset` of the block, when vCPU 0 has executed `instructions`.
     pub(crate) fn write(&mut self, memory: &Memory<'_>, instructions: u64, offset: u32, value: u32) {
         self.record(instructions, offset, "<-", value);
-        let resets_thread = matches!(Register::from_offset(offset), Some(Register::CT0CS | Register::CT1CS));
+        let register = Register::from_offset(offset);
+        let resets_thread = matches!(register, Some(Register::CT0CS | Register::CT1CS));
         self.note_list(memory, offset, value);
         let work = self.v3d.post(memory, offset, value);
         let starts = work.is_some();
@@ -85,7 +93,10 @@ impl Device {
             self.submit(work);
             self.polling.job_begins();
         }
-        if starts || resets_thread {
+        // More requests may follow, and their programs can be executed at once. The guest's next load waits.
+        let requests_program = register == Some(Register::SRQPC);
+        self.requests_programs |= starts && requests_program;
+        if starts && !requests_program || resets_thread {
             self.wait(memory, self.pause.limit());
         }
     }

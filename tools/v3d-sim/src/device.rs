@@ -42,7 +42,7 @@ use crate::device::coherence::Coherence;
 use crate::device::supervision::Supervision;
 use crate::fault::{Fault, FaultLog, Signals};
 use crate::memory::{Limits, Memory};
-use crate::qpu::qps::Qps;
+use crate::qpu::qps::{Environment, Qps};
 use crate::qpu::{CodeCache, CodeSize, EngineKind};
 use crate::render::pixel_trace::PixelTrace;
 use crate::render::{self, fep::SamplePositions};
@@ -75,7 +75,7 @@ pub struct Config {
     pub instruction_budget: u64,
     /// Maximum number of control records, list items and vertices of one start of a list before it counts as hung.
     pub record_budget: u64,
-    /// Render tiles and shade vertices on several host threads.
+    /// Render tiles, shade vertices and execute user programs on several host threads.
     pub parallel: bool,
     /// Positions of the samples in multisample mode.
     pub sample_positions: SamplePositions,
@@ -238,9 +238,11 @@ impl Units {
         };
         let mut cle = Cle::new(budget, render);
         cle.allocator = Allocator { kib: config.vpm_kib, ..Allocator::default() };
+        let mut qps = Qps::new(config.slices.saturating_mul(config.qpus_per_slice), config.vpm_kib);
+        qps.parallel = config.parallel;
         Self {
             cle,
-            qps: Qps::new(config.slices.saturating_mul(config.qpus_per_slice), config.vpm_kib),
+            qps,
             code: CodeCache::for_engine(config.engine),
             counters: Counters::default(),
             faults: FaultLog::default(),
@@ -258,7 +260,8 @@ impl Units {
     fn run(&mut self, memory: Memory<'_>, supervision: &Supervision) {
         if self.qps.is_waiting() {
             self.qps.record = self.counters.has_timing();
-            self.qps.run(memory, &self.code, self.program_budget, &mut self.faults, &mut self.counters, supervision);
+            let environment = Environment { memory, code: &self.code, budget: self.program_budget, supervision };
+            self.qps.run(&environment, &mut self.faults, &mut self.counters);
         }
         let (counters, faults) = (&mut self.counters, &mut self.faults);
         self.cle.run(&mut cle::Context { memory, counters, faults, supervision });
@@ -462,6 +465,29 @@ impl V3d {
         }
     }
 
+    /// Writes registers in succession. User programs that they request may be executed at once; what is computed is the same as by [`Self::write`].
+    pub fn write_all(&mut self, memory: &Memory<'_>, writes: &[(Register, u32)]) {
+        let mut requested = false;
+        for &(register, value) in writes {
+            let requests = matches!(register, Register::SRQUA | Register::SRQUL | Register::SRQPC);
+            if self.beside.is_some() || self.units.coherence.is_some() {
+                self.write(memory, register.offset(), value);
+                continue;
+            }
+            if requested && !requests {
+                self.run(*memory);
+            }
+            self.store_register(register, value);
+            requested = requests;
+            if !requests {
+                self.run(*memory);
+            }
+        }
+        if requested {
+            self.run(*memory);
+        }
+    }
+
     fn write_register(&mut self, memory: Memory<'_>, register: Register, value: u32) {
         self.store_register(register, value);
         self.run(memory);
@@ -511,7 +537,7 @@ impl V3d {
             Register::SQCNTL => self.scheduler_control = value & 0xf,
             Register::SRQUA => self.units.qps.set_uniforms(BusAddr(value)),
             Register::SRQUL => self.units.qps.set_length(value),
-            Register::SRQPC => self.request_program(BusAddr(value)),
+            Register::SRQPC => self.units.qps.request(BusAddr(value)),
             Register::SRQCS => self.units.qps.write_status(value),
             Register::DBQITE => self.qpu_interrupt_enables = value as u16,
             Register::DBQITC => self.qpu_interrupts &= !(value as u16),
@@ -638,14 +664,6 @@ impl V3d {
         self.vpm_base = base;
         self.units.cle.allocator.reserved_units = self.vpm_base;
         self.units.qps.reserve_vpm(self.vpm_base);
-    }
-
-    fn request_program(&mut self, address: BusAddr) {
-        if !self.units.qps.is_waiting() {
-            // Memory may have changed since programs ran last.
-            self.units.code.clear();
-        }
-        self.units.qps.request(address);
     }
 
     fn clear_code(&mut self) {

@@ -10,6 +10,9 @@
 //! the end: this reveals accesses that a job has no right to. It can also be [watched](Limits::watched): then each access is noted, with the [`Path`] that it
 //! takes. Both cost time with each access; a view without them does not look for either.
 
+#[cfg(feature = "threads")]
+pub(crate) mod transaction;
+
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -49,8 +52,13 @@ pub enum Access {
 
 /// Notes accesses to memory. Host threads call it at once.
 pub trait Watcher: fmt::Debug + Sync {
-    /// An access to these bytes of memory, all of which exist; a write is noted before or after it takes place.
-    fn note(&self, memory: &[AtomicU32], bytes: Range<u64>, access: Access, path: Path);
+    /// An access to these bytes of memory, all of which exist, before it takes place; returns whether it may.
+    fn note(&self, memory: &[AtomicU32], bytes: Range<u64>, access: Access, path: Path) -> bool;
+
+    /// Whether reads can be noted after they have taken place, by [`Memory::note_read`].
+    fn takes_reads_later(&self) -> bool {
+        false
+    }
 }
 
 /// Memory of which only some ranges can be accessed, or in which accesses are noted.
@@ -84,14 +92,12 @@ impl<'a> Limits<'a> {
     fn cell(&self, offset: u32, bytes: u32, access: Access, path: Path) -> Option<&'a AtomicU32> {
         let (start, length) = (u64::from(offset), u64::from(bytes));
         let cell = self.allows(start, length, access).then(|| self.words.get(offset as usize / 4)).flatten()?;
-        self.note(start..start + length, access, path);
-        Some(cell)
+        self.note(start..start + length, access, path).then_some(cell)
     }
 
-    fn note(&self, bytes: Range<u64>, access: Access, path: Path) {
-        if let Some(watcher) = self.watcher {
-            watcher.note(self.words, bytes, access, path);
-        }
+    /// Notes an access that the limits allow; returns whether it may take place.
+    fn note(&self, bytes: Range<u64>, access: Access, path: Path) -> bool {
+        self.watcher.is_none_or(|watcher| watcher.note(self.words, bytes, access, path))
     }
 
     fn allows(&self, offset: u64, bytes: u64, access: Access) -> bool {
@@ -149,6 +155,28 @@ impl<'a> Memory<'a> {
     /// The words, from offset 0 on; none for a limited view.
     pub const fn words(self) -> &'a [AtomicU32] {
         self.words
+    }
+
+    /// The same for code that [notes](Self::note_read) what it has read if that is [wanted](Self::notes_reads): then watching does not stand in the way.
+    #[inline]
+    pub fn words_to_read(self) -> &'a [AtomicU32] {
+        match self.limits {
+            Some(limits) if self.notes_reads() => limits.words,
+            _ => self.words,
+        }
+    }
+
+    /// Whether reads of [`Self::words_to_read`] have to be noted.
+    #[inline]
+    pub fn notes_reads(self) -> bool {
+        self.limits.and_then(|limits| limits.watcher).is_some_and(Watcher::takes_reads_later)
+    }
+
+    /// Notes that bytes of [`Self::words_to_read`] have been read.
+    pub fn note_read(self, bytes: Range<u64>) {
+        if let Some(limits) = self.limits {
+            limits.note(bytes, Access::Read, self.path);
+        }
     }
 
     /// Size in bytes.
@@ -267,8 +295,9 @@ impl<'a> Memory<'a> {
         let (middle, last) = rest.split_at(words);
         self.write_bytes(at, first)?;
         at += before as u32;
-        if let Some(limits) = self.limits {
-            limits.note(at.into()..u64::from(at) + words as u64, Access::Write, self.path);
+        let bytes = at.into()..u64::from(at) + words as u64;
+        if self.limits.is_some_and(|limits| !bytes.is_empty() && !limits.note(bytes, Access::Write, self.path)) {
+            return Err(OutOfMemory { address, bytes: u32::try_from(source.len()).unwrap_or(u32::MAX) });
         }
         let all = self.limits.map_or(self.words, |limits| limits.words);
         copy_in(middle.as_chunks().0, all.get(at as usize / 4..).unwrap_or_default());

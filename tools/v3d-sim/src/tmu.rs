@@ -139,7 +139,7 @@ impl SimdTask for Gather<'_> {
     #[inline(always)]
     fn run<V: Vectors>(self) -> bool {
         let numbers = self.addresses.map(|address| BusAddr(address).offset() / 4);
-        let gathered = V::Words::gather(self.memory.words(), [V::Words::load(&numbers)]);
+        let gathered = V::Words::gather(self.memory.words_to_read(), [V::Words::load(&numbers)]);
         if let Some([words]) = gathered {
             *self.result = V::Words::store(words);
         }
@@ -314,6 +314,12 @@ impl Tmu {
     fn gather(&mut self, addresses: &Lanes, memory: Memory<'_>) -> Option<u32> {
         let [result, _] = self.fifos.next_results()?;
         let in_memory = self.simd.run(Gather { addresses, memory, result });
+        if memory.notes_reads() {
+            for address in addresses.0.into_iter().filter(|_| in_memory) {
+                let first = u64::from(BusAddr(address).offset() & !3);
+                memory.note_read(first..first + 4);
+            }
+        }
         self.quads += if in_memory { WORD_QUADS } else { 0 };
         in_memory.then_some(1)
     }
@@ -325,7 +331,11 @@ impl Tmu {
         if self.textures.get(self.latest).is_none_or(|texture| !texture.is_of(&self.fifos)) {
             self.find_texture()?;
         }
-        let texture = self.textures.get(self.latest)?.prepared.as_ref()?;
+        let KnownTexture { texture, prepared, .. } = self.textures.get(self.latest)?;
+        if memory.notes_reads() {
+            memory.note_read(texture.extent()?);
+        }
+        let texture = prepared.as_ref()?;
         let [_, t, r, b] = &self.fifos.coordinates;
         let results = two_results(&mut self.fifos.received, self.fifos.first + self.fifos.count)?;
         let entries = texture.sample(self.simd, memory, [s, t, r, b], results)?;

@@ -8,7 +8,7 @@ use v3d_sim::device::supervision::Supervision;
 use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::qpu::CodeCache;
-use v3d_sim::qpu::qps::Qps;
+use v3d_sim::qpu::qps::{Environment, Qps};
 
 const WORDS: [(u32, u32); 29] = [
     (0x009e_7000, 0x1000_09e7),
@@ -70,7 +70,9 @@ fn the_published_words_store_the_printed_values() {
     programs.set_uniforms(BusAddr(BusAddr::UNCACHED | UNIFORMS));
     programs.set_length(1024);
     programs.request(BusAddr(BusAddr::UNCACHED | CODE));
-    programs.run(memory, &CodeCache::new(), 1000, &mut faults, &mut Counters::default(), &Supervision::default());
+    let (code, supervision) = (&CodeCache::new(), &Supervision::default());
+    let environment = Environment { memory, code, budget: 1000, supervision };
+    programs.run(&environment, &mut faults, &mut Counters::default());
 
     assert_eq!(faults.faults(), []);
     assert_eq!(programs.read_status(memory, &mut faults), 1 << 16 | 1 << 8);

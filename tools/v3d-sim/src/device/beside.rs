@@ -5,11 +5,13 @@
 //! - interrupts, their enables, BFC, RFC and SCRATCH are read and written as ever;
 //! - the other registers read as at the start, or as written since; CTnCA shows the [supervision](crate::device::supervision);
 //! - other writes are carried out when the work is done, in their order: what is computed is the same as if each write had waited for the one before it. Only
-//!   CTRSTA stops the thread that it resets at once, and [`V3d::stop`] everything.
+//!   CTRSTA stops the thread that it resets at once, and [`V3d::stop`] everything. User programs that are requested in succession are handed to the thread
+//!   that executes the first.
 
 use super::{Units, V3d};
 use crate::device::supervision::Supervision;
 use crate::memory::Memory;
+use crate::qpu::qps::Request;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use v3d_hw::registers::cle::Ctncs;
@@ -38,6 +40,8 @@ pub(super) struct Beside {
     values: Vec<u32>,
     /// Writes that wait.
     waiting: VecDeque<(Register, u32)>,
+    /// Requests of user programs need not wait: no other write does but those of their uniforms.
+    takes_requests: bool,
     /// The byte behind a record is shown, and not the record's first.
     behind: bool,
 }
@@ -49,6 +53,13 @@ impl Beside {
 
     /// Lets a write wait, and shows its value.
     fn wait(&mut self, register: Register, value: u32) {
+        if register == Register::SRQPC && self.takes_requests {
+            let [uniforms, length] =
+                [Register::SRQUA, Register::SRQUL].map(|it| self.value_mut(it).map_or(0, |it| *it));
+            self.supervision.add_request(Request::new(BusAddr(value), BusAddr(uniforms), length));
+            return;
+        }
+        self.takes_requests &= matches!(register, Register::SRQUA | Register::SRQUL);
         self.waiting.push_back((register, value));
         let shown = match register {
             Register::CT0CS | Register::CT1CS => {
@@ -128,6 +139,11 @@ impl V3d {
             return None;
         }
         self.store_register(register, value);
+        self.start(memory)
+    }
+
+    /// Starts what can be executed, as work beside software.
+    fn start(&mut self, memory: &Memory<'_>) -> Option<Work> {
         if !self.units.are_runnable() {
             self.run(*memory);
             return None;
@@ -136,9 +152,11 @@ impl V3d {
         for register in (0..0x1000).step_by(4).map(Register::from_offset) {
             values.push(register.map_or(0, |register| self.read_register(register)));
         }
-        let supervision = Arc::new(Supervision::default());
-        let beside = Beside { supervision: Arc::clone(&supervision), values, waiting: VecDeque::new(), behind: false };
-        self.beside = Some(beside);
+        let supervision = Arc::new(Supervision::beside());
+        // What a list does comes before later programs.
+        let takes_requests = !self.units.cle.is_runnable();
+        let (waiting, behind) = (VecDeque::new(), false);
+        self.beside = Some(Beside { supervision: Arc::clone(&supervision), values, waiting, takes_requests, behind });
         let units = std::mem::replace(&mut self.units, Units::new(&self.config));
         Some(Work { units, supervision })
     }
@@ -153,16 +171,23 @@ impl V3d {
         }
         self.latch_events();
         let mut waiting = beside.waiting;
-        while let Some((register, value)) = waiting.pop_front() {
-            let work = self.post_register(memory, register, value);
+        // They came too late to be seen, but before all writes that wait.
+        let requests = beside.supervision.take_requests();
+        let mut work = None;
+        if !requests.is_empty() {
+            self.units.qps.add_requests(requests);
+            work = self.start(memory);
+        }
+        loop {
             if let (Some(work), Some(beside)) = (work, &mut self.beside) {
                 for (register, value) in waiting {
                     beside.wait(register, value);
                 }
                 return Some(work);
             }
+            let (register, value) = waiting.pop_front()?;
+            work = self.post_register(memory, register, value);
         }
-        None
     }
 
     /// Whether work is out.

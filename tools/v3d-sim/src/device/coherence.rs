@@ -217,15 +217,16 @@ impl Coherence {
 }
 
 impl Watcher for Coherence {
-    fn note(&self, memory: &[AtomicU32], bytes: Range<u64>, access: Access, path: Path) {
+    fn note(&self, memory: &[AtomicU32], bytes: Range<u64>, access: Access, path: Path) -> bool {
         self.note_pages(&bytes, access);
         if path == Path::Direct || access == Access::Write || bytes.is_empty() {
-            return;
+            return true;
         }
         let line = |byte: u64| (byte / u64::from(LINE_BYTES)) as u32;
         for number in line(bytes.start)..=line(bytes.end - 1) {
             self.note_line(memory, number, &bytes, path);
         }
+        true
     }
 }
 

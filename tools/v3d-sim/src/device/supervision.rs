@@ -1,6 +1,6 @@
 //! Lists and programs that are being executed, as another thread sees them.
 //!
-//! It sees how far they are, and can request them to stop.
+//! It sees how far they are, can request them to stop, and can add requests of user programs.
 //!
 //! Execution takes the host longer than a chip, so software that looks for progress after some time must be shown what there is. A control list executor
 //! reads a list byte by byte; here the address of the record in progress and the byte behind it alternate for as long as programs end. A program without an
@@ -10,13 +10,22 @@
 
 use crate::memory::Memory;
 use crate::qpu::io::Io;
+use crate::qpu::qps::Request;
 use crate::qpu::{CodeCache, Exit, Qpu};
+use crate::threads::lock;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+#[cfg(feature = "threads")]
+use std::time::{Duration, Instant};
 use v3d_hw::BusAddr;
 use v3d_hw::registers::Thread;
 
 /// Instructions that a program executes between two looks for a stop: some ten milliseconds.
 const SLICE_INSTRUCTIONS: u64 = 1 << 20;
+
+/// Software that makes no request for this long is taken to have made all of them: each takes a guest in QEMU some microseconds.
+#[cfg(feature = "threads")]
+const BETWEEN_REQUESTS: Duration = Duration::from_micros(40);
 
 /// Runs with a slice of the budget.
 #[inline(always)]
@@ -34,9 +43,50 @@ pub struct Supervision {
     stops: [AtomicBool; 2],
     records: [AtomicU32; 2],
     has_moved: AtomicBool,
+    /// Software goes on meanwhile, and may request user programs.
+    is_beside: bool,
+    requests: Mutex<Requests>,
+}
+
+/// Requests of user programs that have come meanwhile.
+#[derive(Debug, Default)]
+struct Requests {
+    waiting: Vec<Request>,
+    /// How many have come so far.
+    count: u64,
 }
 
 impl Supervision {
+    /// The same for what runs beside software.
+    pub(crate) fn beside() -> Self {
+        Self { is_beside: true, ..Self::default() }
+    }
+
+    /// Adds a request of a user program, to be executed after those that are executed now.
+    pub(crate) fn add_request(&self, request: Request) {
+        let mut requests = lock(&self.requests);
+        requests.waiting.push(request);
+        requests.count += 1;
+    }
+
+    /// Takes the requests that have come since the last call.
+    pub(crate) fn take_requests(&self) -> Vec<Request> {
+        std::mem::take(&mut lock(&self.requests).waiting)
+    }
+
+    /// Waits until no more requests come: software makes several in succession, and they can then be executed at once.
+    #[cfg(feature = "threads")]
+    pub(crate) fn await_requests(&self) {
+        let (mut seen, mut since) = (0, Instant::now());
+        while self.is_beside && since.elapsed() < BETWEEN_REQUESTS {
+            std::thread::yield_now();
+            let count = lock(&self.requests).count;
+            if count != seen {
+                (seen, since) = (count, Instant::now());
+            }
+        }
+    }
+
     /// Requests a stop of a control list thread.
     pub fn stop(&self, thread: Thread) {
         self.stops[thread as usize].store(true, Ordering::Relaxed);

@@ -2,7 +2,7 @@
 //!
 //! [`lists`] has the control lists' part.
 
-use super::{Job, JobError, JobFolder};
+use super::{Job, JobError, JobFolder, UserProgram};
 use crate::counters::Counters;
 use crate::device::{Config, V3d};
 use crate::fault::Fault;
@@ -124,10 +124,15 @@ fn run_user_programs(v3d: &mut Registers<'_>, job: &Job) -> Option<End> {
     v3d.write(Register::DBQITC, 0xffff);
     v3d.write(Register::SRQCS, SRQCS_CLEAR);
     let mut interrupts = 0;
-    for program in &job.user_programs {
-        v3d.write(Register::SRQUL, program.uniforms_length);
-        v3d.write(Register::SRQUA, program.uniforms);
-        v3d.write(Register::SRQPC, program.pc);
+    let requests = job.user_programs.iter().map(|program| {
+        let UserProgram { pc, uniforms, uniforms_length } = *program;
+        [(Register::SRQUL, uniforms_length), (Register::SRQUA, uniforms), (Register::SRQPC, pc)]
+    });
+    // Interrupts that are counted are served one by one.
+    let in_succession = if job.host_interrupts.is_some() { 1 } else { job.user_programs.len() };
+    let requests: Vec<_> = requests.flatten().collect();
+    for some in requests.chunks(3 * in_succession) {
+        v3d.device.write_all(&v3d.memory, some);
         // One bit for each QPU, served at once, so that the next program's interrupt is seen, too.
         let latched = v3d.read(Register::DBQITC);
         v3d.write(Register::DBQITC, latched);

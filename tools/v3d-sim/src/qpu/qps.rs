@@ -5,12 +5,15 @@
 //! [asurati] [hello_fft]. The status register counts requests and completed programs.
 //!
 //! # Order
-//! QPUs run in turn, always in the same order, each until it stalls, ends or has executed its share of instructions. This order decides what programs that do
-//! not synchronise observe of each other.
+//! A request comes after what earlier ones have started has ended or stalled. QPUs then run in turn, always in the same order, each until it stalls, ends or has
+//! executed its share of instructions. This order decides what programs that do not synchronise observe of each other. Programs of several requests are run
+//! [`ahead`] where that makes no difference.
 //!
 //! # Sources
 //! [AG p.21-22, p.89-91].
 
+#[cfg(feature = "threads")]
+mod ahead;
 pub mod user_io;
 
 pub use crate::fault::qpu::QpsFault;
@@ -24,6 +27,8 @@ use crate::qpu::isa::instruction::{DecodedInstruction, Kind};
 use crate::qpu::{CodeCache, Exit, Launch, Qpu, Threading};
 use crate::timing::trace::{Invocation, PART_EVENTS};
 use std::collections::VecDeque;
+#[cfg(feature = "threads")]
+use user_io::{SEMAPHORE_LIMIT, SEMAPHORES};
 use user_io::{Setup, Shared, UserIo};
 use v3d_hw::qpu::address_map::ReadSource;
 use v3d_hw::registers::qps::Srqcs;
@@ -33,8 +38,10 @@ use v3d_hw::{BusAddr, Layout};
 const QUEUE_DEPTH: usize = 16;
 /// Longer lengths of uniforms mean that there is no limit [AG p.91].
 const MAX_LIMITED_UNIFORMS: u16 = 1023;
+/// The bits of SRQUL that count.
+const LENGTH_BITS: u32 = 0xfff;
 /// Instructions that a QPU executes before the next QPU's turn.
-const TURN_INSTRUCTIONS: u64 = 1 << 14;
+const TURN_INSTRUCTIONS: u64 = 1 << 16;
 /// Rows of the VPM in a unit of VPMBASE.
 const ROWS_PER_UNIT: u32 = 4;
 /// Reads of the status without any progress that count as a hang.
@@ -42,12 +49,39 @@ const MAX_FRUITLESS_READS: u32 = 1000;
 /// Bit of a reservation that excludes user programs [AG p.89].
 const NO_USER_PROGRAMS: u8 = 1;
 
-/// A queued program.
+/// A requested program.
 #[derive(Clone, Copy, Debug)]
-struct Request {
+pub(crate) struct Request {
     pc: BusAddr,
     uniforms: BusAddr,
     limit: Option<u32>,
+}
+
+impl Request {
+    /// A program, with the uniforms that SRQUA and SRQUL give it.
+    pub(crate) fn new(pc: BusAddr, uniforms: BusAddr, length: u32) -> Self {
+        let length = (length & LENGTH_BITS) as u16;
+        let disabled = uniforms.0 == 0 || length == 0;
+        let limit = match length {
+            _ if disabled => Some(0),
+            words @ ..=MAX_LIMITED_UNIFORMS => Some(u32::from(words)),
+            _ => None,
+        };
+        Self { pc, uniforms, limit }
+    }
+}
+
+/// What user programs are executed with.
+#[derive(Clone, Copy, Debug)]
+pub struct Environment<'a> {
+    /// Memory.
+    pub memory: Memory<'a>,
+    /// Decoded code.
+    pub code: &'a CodeCache,
+    /// No program executes more instructions.
+    pub budget: u64,
+    /// Requests stops, and passes on requests that come meanwhile.
+    pub supervision: &'a Supervision,
 }
 
 /// State of a QPU.
@@ -68,12 +102,33 @@ struct Unit {
     activity: Activity,
 }
 
+impl Unit {
+    /// Notes how a turn has ended; returns whether it has made progress since `before` instructions were executed. A program that ends is counted.
+    fn end_turn(&mut self, exit: Exit, before: u64, completed: &mut u8) -> bool {
+        match exit {
+            Exit::Ended => {
+                self.activity = Activity::Idle;
+                self.setup.end_program();
+                *completed = completed.wrapping_add(1);
+                true
+            }
+            Exit::Stalled => {
+                self.activity = Activity::Stalled;
+                self.qpu.executed() > before
+            }
+            Exit::OutOfBudget => true,
+        }
+    }
+}
+
 /// The scheduler with its QPUs.
 #[derive(Clone, Debug)]
 pub struct Qps {
     units: Vec<Unit>,
     /// State that the QPUs share.
     pub shared: Shared,
+    /// Requests that come when everything before them has ended or stalled.
+    later: VecDeque<Request>,
     queue: VecDeque<Request>,
     reservations: [u8; 16],
     uniforms: BusAddr,
@@ -84,6 +139,10 @@ pub struct Qps {
     fruitless_reads: u32,
     /// Programs leave traces for the timing model.
     pub record: bool,
+    /// Programs may run on several host threads.
+    pub parallel: bool,
+    #[cfg(feature = "threads")]
+    ahead: ahead::Ahead,
 }
 
 impl Qps {
@@ -93,6 +152,7 @@ impl Qps {
         Self {
             units: vec![unit; usize::from(qpus.min(16))],
             shared: Shared::new(vpm_kib),
+            later: VecDeque::new(),
             queue: VecDeque::with_capacity(QUEUE_DEPTH),
             reservations: [0; 16],
             uniforms: BusAddr(0),
@@ -102,6 +162,9 @@ impl Qps {
             error: false,
             fruitless_reads: 0,
             record: false,
+            parallel: false,
+            #[cfg(feature = "threads")]
+            ahead: ahead::Ahead::default(),
         }
     }
 
@@ -130,7 +193,7 @@ impl Qps {
 
     /// SRQUL: how many uniforms the next request may read; the lowest 12 bits count.
     pub fn set_length(&mut self, words: u32) {
-        self.length = (words & 0xfff) as u16;
+        self.length = (words & LENGTH_BITS) as u16;
     }
 
     /// Reads SRQUL.
@@ -143,23 +206,28 @@ impl Qps {
         self.shared.vpm.set_window(u32::from(units & 31) * ROWS_PER_UNIT);
     }
 
-    /// SRQPC: queues a program, unless the queue is full or an earlier error has not been cleared.
+    /// SRQPC: requests a program, which [`Self::run`] then starts.
     pub fn request(&mut self, pc: BusAddr) {
+        self.later.push_back(Request::new(pc, self.uniforms, self.length()));
+    }
+
+    /// Adds requests that have come while programs ran.
+    pub(crate) fn add_requests(&mut self, requests: impl IntoIterator<Item = Request>) {
+        self.later.extend(requests);
+    }
+
+    /// Queues a requested program, unless the queue is full or an earlier error has not been cleared.
+    fn queue(&mut self, request: Request, code: &CodeCache) {
+        if !self.is_running() {
+            // Memory may have changed since programs ran last.
+            code.clear();
+        }
         self.requested = self.requested.wrapping_add(1);
         self.fruitless_reads = 0;
-        if self.queue.len() >= QUEUE_DEPTH {
-            self.error = true;
+        self.error |= self.queue.len() >= QUEUE_DEPTH;
+        if !self.error {
+            self.queue.push_back(request);
         }
-        if self.error {
-            return;
-        }
-        let disabled = self.uniforms.0 == 0 || self.length == 0;
-        let limit = match self.length {
-            _ if disabled => Some(0),
-            words @ ..=MAX_LIMITED_UNIFORMS => Some(u32::from(words)),
-            _ => None,
-        };
-        self.queue.push_back(Request { pc, uniforms: self.uniforms, limit });
     }
 
     /// Reads SRQCS. Repeated reads without any progress are a hang, which is reported once. `memory` is needed to describe what programs wait for.
@@ -199,8 +267,13 @@ impl Qps {
         }
     }
 
-    /// Whether a program is queued or has not ended.
+    /// Whether a program is requested or has not ended.
     pub fn is_waiting(&self) -> bool {
+        !self.later.is_empty() || self.is_running()
+    }
+
+    /// Whether a program is queued or has not ended.
+    fn is_running(&self) -> bool {
         !self.queue.is_empty() || self.units.iter().any(|unit| unit.activity != Activity::Idle)
     }
 
@@ -219,25 +292,119 @@ impl Qps {
         counters
     }
 
-    /// Runs all queued and stalled programs until each has ended or waits for an event that has not been requested yet. No program executes more than `budget`
-    /// instructions. Events are counted in `counters`.
-    pub fn run(
-        &mut self,
-        memory: Memory<'_>,
-        code: &CodeCache,
-        budget: u64,
-        faults: &mut FaultLog,
-        counters: &mut Counters,
-        supervision: &Supervision,
-    ) {
+    /// Runs all requested and stalled programs until each has ended or waits for an event that has not been requested yet. Events are counted in `counters`.
+    pub fn run(&mut self, environment: &Environment<'_>, faults: &mut FaultLog, counters: &mut Counters) {
+        let supervision = environment.supervision;
+        #[cfg(feature = "threads")]
+        if self.may_run_ahead(environment) {
+            supervision.await_requests();
+        }
+        loop {
+            self.later.extend(supervision.take_requests());
+            #[cfg(feature = "threads")]
+            self.run_ahead(environment, counters);
+            if let Some(request) = self.later.pop_front() {
+                self.queue(request, environment.code);
+            }
+            self.run_in_turn(environment, faults, counters);
+            self.later.extend(supervision.take_requests());
+            if self.later.is_empty() || supervision.all_stopped() {
+                break;
+            }
+        }
+        counters.merge(self.take_counters());
+    }
+
+    /// Whether programs may run on several host threads: they must not be watched.
+    #[cfg(feature = "threads")]
+    fn may_be_parallel(&self, environment: &Environment<'_>) -> bool {
+        self.parallel && !self.record && !environment.memory.words().is_empty()
+    }
+
+    /// Whether requested programs may be tried at once: nothing runs, and no error keeps them from being queued.
+    #[cfg(feature = "threads")]
+    fn may_run_ahead(&self, environment: &Environment<'_>) -> bool {
+        self.may_be_parallel(environment) && !self.is_running() && !self.error
+    }
+
+    /// Runs as many of the requested programs as possible [at once](ahead).
+    #[cfg(feature = "threads")]
+    fn run_ahead(&mut self, environment: &Environment<'_>, counters: &mut Counters) {
+        while self.may_run_ahead(environment) && self.later.len() > 1 && self.ahead.programs.is_good() {
+            let Some(number) = self.free_qpu() else { return };
+            let launches: Vec<_> = self.later.iter().map(|&request| self.launch(request, number)).collect();
+            environment.code.clear();
+            let Self { ahead, shared, units, later, .. } = self;
+            let Some(unit) = units.get_mut(number) else { return };
+            let ended = ahead.run_programs(&launches, &mut unit.setup, shared, environment);
+            for copy in &mut *ended {
+                later.pop_front();
+                shared.merge(&copy.shared);
+                counters.merge(copy.unit.qpu.take_counters());
+            }
+            if let Some(last) = ended.last_mut() {
+                // Its state is what the QPU shows.
+                std::mem::swap(&mut unit.qpu, &mut last.unit.qpu);
+                counters.merge(last.unit.qpu.take_counters());
+            }
+            let count = ended.len() as u8;
+            self.requested = self.requested.wrapping_add(count);
+            self.completed = self.completed.wrapping_add(count);
+            self.fruitless_reads = 0;
+            if count == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Has running programs take their turns [at once](ahead). Returns whether one has made progress, and the number of QPUs, from 0 on, that have yet to take
+    /// theirs.
+    #[cfg(feature = "threads")]
+    fn take_turns_at_once(&mut self, environment: &Environment<'_>) -> (bool, usize) {
+        let all = self.units.len();
+        let running = |unit: &Unit| unit.activity == Activity::Running;
+        // To try one alone, or some that are about to stall, is of no use.
+        let ready = self.units.iter().filter(|unit| running(unit) && !self.is_about_to_stall(&unit.qpu, environment));
+        if !self.may_be_parallel(environment) || ready.count() < 2 || !self.ahead.turns.is_good() {
+            return (false, all);
+        }
+        let in_order = self.units.iter().enumerate().rev().filter(|(_, unit)| running(unit));
+        let in_order: Vec<_> = in_order.map(|(number, unit)| (number as u8, unit)).collect();
+        let taken = self.ahead.take_turns(&in_order, &self.shared, environment);
+        let (mut has_moved, mut left) = (false, all);
+        for copy in taken {
+            left = usize::from(copy.number);
+            let Some(unit) = self.units.get_mut(left) else { continue };
+            self.shared.merge(&copy.shared);
+            let before = unit.qpu.executed();
+            std::mem::swap(unit, &mut copy.unit);
+            has_moved |= unit.end_turn(copy.exit, before, &mut self.completed);
+        }
+        (has_moved, left)
+    }
+
+    /// Whether the next instruction accesses a semaphore in vain.
+    #[cfg(feature = "threads")]
+    fn is_about_to_stall(&self, qpu: &Qpu, environment: &Environment<'_>) -> bool {
+        let next = block::fetch(environment.memory, qpu.pc()).map(DecodedInstruction::decode);
+        let Ok(DecodedInstruction { kind: Kind::Semaphore { number, decrement, .. }, .. }) = next else { return false };
+        let count = self.shared.semaphores[usize::from(number) % SEMAPHORES];
+        count == if decrement { 0 } else { SEMAPHORE_LIMIT }
+    }
+
+    /// Runs all queued and stalled programs in turn.
+    fn run_in_turn(&mut self, environment: &Environment<'_>, faults: &mut FaultLog, counters: &mut Counters) {
         for unit in self.units.iter_mut().filter(|unit| unit.activity == Activity::Stalled) {
             unit.activity = Activity::Running;
         }
-        while !supervision.all_stopped() {
+        while !environment.supervision.all_stopped() {
             self.assign(faults);
-            let mut has_moved = false;
-            for number in (0..self.units.len()).rev() {
-                has_moved |= self.take_turn(number, memory, code, budget, faults);
+            #[cfg(feature = "threads")]
+            let (mut has_moved, left) = self.take_turns_at_once(environment);
+            #[cfg(not(feature = "threads"))]
+            let (mut has_moved, left) = (false, self.units.len());
+            for number in (0..left).rev() {
+                has_moved |= self.take_turn(number, environment, faults);
             }
             if !has_moved {
                 break;
@@ -249,7 +416,6 @@ impl Qps {
                 unit.activity = Activity::Running;
             }
         }
-        counters.merge(self.take_counters());
     }
 
     /// Passes the traces of all programs to the timing model, once one of them is long.
@@ -267,44 +433,53 @@ impl Qps {
     /// Assigns queued programs to free QPUs.
     fn assign(&mut self, faults: &mut FaultLog) {
         while let Some(&request) = self.queue.front() {
-            let allowed = |number: usize| self.reservations[number & 15] & NO_USER_PROGRAMS == 0;
-            if !(0..self.units.len()).any(allowed) {
+            if !(0..self.units.len()).any(|number| self.is_allowed(number)) {
                 faults.report(QpsFault::AllReserved);
                 return;
             }
-            let free = |number: &usize| self.units[*number].activity == Activity::Idle && allowed(*number);
-            let Some(number) = (0..self.units.len()).rev().find(free) else { return };
+            let Some(number) = self.free_qpu() else { return };
             self.queue.pop_front();
+            let launch = self.launch(request, number);
             let unit = &mut self.units[number];
-            unit.qpu.start(&Launch {
-                pc: request.pc,
-                uniforms: request.uniforms,
-                uniforms_limit: request.limit,
-                threading: Threading::Single,
-                qpu: number as u8,
-                record: self.record.then_some(Invocation::UserProgram { qpu: number as u8 }),
-                ..Launch::default()
-            });
+            unit.qpu.start(&launch);
             unit.activity = Activity::Running;
         }
     }
 
+    /// Whether user programs may run on a QPU.
+    fn is_allowed(&self, number: usize) -> bool {
+        self.reservations[number & 15] & NO_USER_PROGRAMS == 0
+    }
+
+    /// The QPU that gets the next program.
+    fn free_qpu(&self) -> Option<usize> {
+        let is_free = |number: &usize| self.units[*number].activity == Activity::Idle && self.is_allowed(*number);
+        (0..self.units.len()).rev().find(is_free)
+    }
+
+    /// How a requested program starts on a QPU.
+    fn launch(&self, request: Request, number: usize) -> Launch {
+        Launch {
+            pc: request.pc,
+            uniforms: request.uniforms,
+            uniforms_limit: request.limit,
+            threading: Threading::Single,
+            qpu: number as u8,
+            record: self.record.then_some(Invocation::UserProgram { qpu: number as u8 }),
+            ..Launch::default()
+        }
+    }
+
     /// Runs a QPU for one turn; returns whether it has made progress.
-    fn take_turn(
-        &mut self,
-        number: usize,
-        memory: Memory<'_>,
-        code: &CodeCache,
-        budget: u64,
-        faults: &mut FaultLog,
-    ) -> bool {
+    fn take_turn(&mut self, number: usize, environment: &Environment<'_>, faults: &mut FaultLog) -> bool {
         let Self { units, shared, completed, .. } = self;
-        let Some(Unit { qpu, setup, activity }) = units.get_mut(number) else { return false };
+        let Some(unit) = units.get_mut(number) else { return false };
+        let Unit { qpu, setup, activity } = unit;
         if *activity != Activity::Running {
             return false;
         }
         let before = qpu.executed();
-        let left = budget.saturating_sub(before);
+        let left = environment.budget.saturating_sub(before);
         if left == 0 {
             faults.report(QpsFault::Endless { qpu: number as u8, pc: qpu.pc() });
             *activity = Activity::Hung;
@@ -312,21 +487,9 @@ impl Qps {
         }
         let mut turn = left.min(TURN_INSTRUCTIONS);
         let mut io = UserIo { qpu: number as u8, shared, setup };
-        let exit = qpu.run(&mut io, memory, code, &mut turn);
+        let exit = qpu.run(&mut io, environment.memory, environment.code, &mut turn);
         faults.merge(qpu.take_faults());
-        match exit {
-            Exit::Ended => {
-                *activity = Activity::Idle;
-                setup.end_program();
-                *completed = completed.wrapping_add(1);
-                true
-            }
-            Exit::Stalled => {
-                *activity = Activity::Stalled;
-                qpu.executed() > before
-            }
-            Exit::OutOfBudget => true,
-        }
+        unit.end_turn(exit, before, completed)
     }
 
     /// Describes what makes no progress: each QPU that has not ended, with its address and what it waits for, and the queue.
@@ -410,8 +573,13 @@ mod tests {
 
         fn request(&mut self, program: u32) {
             self.programs.request(BusAddr(0x100 * program));
+            self.run();
+        }
+
+        fn run(&mut self) {
             let Self { owned, programs, faults, counters } = self;
-            programs.run(owned.view(), &CodeCache::new(), 10_000, faults, counters, &Supervision::default());
+            let (code, supervision) = (&CodeCache::new(), &Supervision::default());
+            programs.run(&Environment { memory: owned.view(), code, budget: 10_000, supervision }, faults, counters);
         }
 
         fn status(&mut self) -> Srqcs {
@@ -506,8 +674,7 @@ mod tests {
         let stalls = |bench: &Bench| bench.programs.stalls(bench.owned.view());
         assert_eq!(stalls(&bench), ["QPU 11 at 0x00000108 waits for semaphore 5 to be lowered"]);
         bench.programs.shared.semaphores[5] = 0;
-        let Bench { owned, programs, faults, counters } = &mut bench;
-        programs.run(owned.view(), &CodeCache::new(), 10_000, faults, counters, &Supervision::default());
+        bench.run();
         let ended = "QPU 11 at 0x00000110 waits for the mutex, which QPU 10 holds, although its program has ended";
         assert_eq!(stalls(&bench), [ended]);
         bench.programs.set_reservations(0, 0x1111_1111);

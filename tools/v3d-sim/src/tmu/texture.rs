@@ -7,6 +7,8 @@
 
 use super::TmuFault;
 use super::wrap::Axis;
+use std::ops::Range;
+use v3d_hw::BusAddr;
 use v3d_hw::layout::Layout;
 use v3d_hw::texture::{
     ChildDimensions, ChildOffsets, CubeMapStride, MAX_SIZE, MIN_RASTER_ROW_TEXELS, MIN_YUYV_ROW_TEXELS, MagFilter,
@@ -16,6 +18,8 @@ use v3d_hw::tiling::{self, Tiling};
 
 /// Maximum number of levels, in 4 bits.
 const MAX_LEVELS: usize = 16;
+/// Images of a cube map.
+const CUBE_FACES: u64 = 6;
 
 /// A level of a texture.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,6 +45,8 @@ pub(super) struct Texture {
     pub(super) last_level: u32,
     /// Distance in bytes from face to face; `None`: not a cube map.
     pub(super) cube_stride: Option<u32>,
+    /// Rows of level 0 with its padding, in units of the layout.
+    layout_height: u32,
     /// The bias alone is the level of detail.
     pub(super) bias_only: bool,
     pub(super) etc_flip: bool,
@@ -110,6 +116,7 @@ impl Texture {
             levels: levels(p0, p1, texture_type, child),
             last_level: u32::from(p0.mip_levels_minus_1),
             cube_stride,
+            layout_height: layout_blocks(texture_type, size(p1.height)),
             bias_only: stride.is_some_and(|stride| stride.disable_lod),
             etc_flip: p1.etc_flip,
             mag: p1.mag_filter,
@@ -118,6 +125,19 @@ impl Texture {
             wrap_t: p1.wrap_t,
             misuse,
         })
+    }
+}
+
+impl Texture {
+    /// The bytes of memory that lookups may read; `None` if they are not successive.
+    pub(super) fn extent(&self) -> Option<Range<u64>> {
+        let [largest, smallest] = [0, self.last_level].map(|level| self.levels.get(level as usize));
+        let (largest, smallest) = (largest?, smallest?);
+        let (start, first) = (BusAddr(smallest.base).offset(), BusAddr(largest.base).offset());
+        let bits = layout_bits(self.texture_type);
+        let bytes = tiling::image_bytes(largest.tiling, largest.layout_width, self.layout_height, bits)?;
+        let faces = u64::from(self.cube_stride.unwrap_or(0)) * (CUBE_FACES - 1);
+        (start <= first).then_some(u64::from(start)..u64::from(first) + faces + bytes)
     }
 }
 
@@ -136,7 +156,7 @@ fn levels(
     child: Option<(Window, Window)>,
 ) -> [Level; MAX_LEVELS] {
     let bits = layout_bits(texture_type);
-    let blocks = |texels: u32| if texture_type == TextureType::Etc1 { texels.div_ceil(4) } else { texels };
+    let blocks = |texels| layout_blocks(texture_type, texels);
     let (width, height) = (size(p1.width), size(p1.height));
     let (layout_width, layout_height) = (blocks(width), blocks(height));
     let (container_width, container_height) = (layout_width.next_power_of_two(), layout_height.next_power_of_two());
@@ -173,6 +193,11 @@ fn levels(
             tiling,
         }
     })
+}
+
+/// A number of texels along an axis, in units of a type's layout.
+const fn layout_blocks(texture_type: TextureType, texels: u32) -> u32 {
+    if matches!(texture_type, TextureType::Etc1) { texels.div_ceil(4) } else { texels }
 }
 
 /// Bits of a unit of a type's layout: a texel, or a block of ETC1. 0 for reserved types.

@@ -113,7 +113,7 @@ impl Prepared {
         coordinates: [&Lanes; 4],
         results: [&mut Lanes; 2],
     ) -> Option<u32> {
-        simd.run(Work { lookup: Lookup { texture: self, words: memory.words(), coordinates }, results })
+        simd.run(Work { lookup: Lookup { texture: self, words: memory.words_to_read(), coordinates }, results })
     }
 }
 

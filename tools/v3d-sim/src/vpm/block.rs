@@ -65,7 +65,7 @@ impl Cursor {
     /// Writes the elements of `mask` of the vector.
     pub fn write(&self, vpm: &mut Vpm, vector: &Lanes, mask: Mask) -> Result<(), VpmError> {
         if self.horizontal && self.size == ElementSize::Bits32 {
-            let row = vpm.row_mut(u32::from(self.address & 63))?;
+            let row = vpm.row_of_bytes_mut(u32::from(self.address & 63), bytes_of_words(mask))?;
             *row = row.select(*vector, mask);
             return Ok(());
         }
@@ -101,6 +101,14 @@ impl Cursor {
             VpmAddress { row: row + words, column, byte }
         }
     }
+}
+
+/// The bits of the bytes of the words of `mask`.
+fn bytes_of_words(mask: Mask) -> u64 {
+    if mask == !0 {
+        return u64::MAX;
+    }
+    (0..LANES).filter(|word| mask >> word & 1 == 1).fold(0, |bytes, word| bytes | 0xf << (4 * word))
 }
 
 #[cfg(test)]

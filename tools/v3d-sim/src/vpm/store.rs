@@ -20,6 +20,9 @@ use crate::memory::Memory;
 use v3d_hw::BusAddr;
 use v3d_hw::vpm::{ROW_WORDS, StoreSetup, StoreStrideSetup};
 
+/// Bytes of the longest row: 128 words.
+const MAX_ROW_BYTES: usize = 512;
+
 /// Stores a block to `address`, as far as possible; returns the first error.
 pub fn store(
     vpm: &Vpm,
@@ -42,11 +45,17 @@ pub fn store(
     let mut target = address & !(bytes - 1);
     let lines_of_a_row = lines(setup, part + length * bytes, stride.block_mode);
     for row in 0..rows {
-        for element in 0..length {
-            let offset = part + element * bytes;
-            let place = locate(setup, offset, row * lines_of_a_row, stride.block_mode);
-            let stored = get(vpm, place, bytes).and_then(|value| {
-                let at = BusAddr(target);
+        let line = row * lines_of_a_row;
+        let values = (0..length).map(|element| {
+            let place = locate(setup, part + element * bytes, line, stride.block_mode);
+            get(vpm, place, bytes)
+        });
+        let mut stored = [0; MAX_ROW_BYTES];
+        let whole = stored.get_mut(..(length * bytes) as usize).unwrap_or_default();
+        let at_once = fill(whole, bytes, values.clone()) && memory.write(BusAddr(target), whole).is_ok();
+        for (element, value) in (0..).zip(values).take_while(|_| !at_once) {
+            let at = BusAddr(target.wrapping_add(element * bytes));
+            let stored = value.and_then(|value| {
                 match bytes {
                     1 => memory.set_byte(at, value as u8)?,
                     2 => memory.set_half(at, value as u16)?,
@@ -55,11 +64,20 @@ pub fn store(
                 Ok(())
             });
             result = result.and(stored);
-            target = target.wrapping_add(bytes);
         }
-        target = target.wrapping_add(u32::from(stride.stride));
+        target = target.wrapping_add(length * bytes).wrapping_add(u32::from(stride.stride));
     }
     result
+}
+
+/// Fills a row with elements of 1, 2 or 4 bytes; `false` if one of them is not in the VPM.
+fn fill(row: &mut [u8], bytes: u32, values: impl Iterator<Item = Result<u32, VpmError>>) -> bool {
+    row.chunks_exact_mut(bytes as usize).zip(values).all(|(element, value)| {
+        let value = value.map(|value| {
+            element.iter_mut().zip(value.to_le_bytes()).for_each(|(byte, value)| *byte = value);
+        });
+        value.is_ok()
+    })
 }
 
 /// Start of a row of the block within its line, in words; a line is a row of the VPM or, in vertical mode, 16 words of a column.

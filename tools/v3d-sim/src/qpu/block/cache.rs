@@ -85,6 +85,13 @@ impl CodeCache {
         self.generation.store(next_generation(), Relaxed);
     }
 
+    /// Drops all blocks: some may not be what memory holds.
+    #[cfg(feature = "threads")]
+    pub(crate) fn forget(&self) {
+        *self.decoded.write().unwrap_or_else(PoisonError::into_inner) = Decoded::default();
+        self.generation.store(next_generation(), Relaxed);
+    }
+
     /// A number that no other state of any cache has.
     pub fn generation(&self) -> u64 {
         self.generation.load(Relaxed)

@@ -80,7 +80,7 @@ use super::code::Code;
 use super::constants::VECTORS;
 use super::frame::{CONSTANTS, Frame, MIDDLE, NO_INSTRUCTION, SWITCHED_LAST};
 use super::numbers::NUMBERS;
-use crate::memory::Memory;
+use crate::memory::{Memory, Path};
 use crate::qpu::block::Block;
 use crate::qpu::block::micro_op::MicroOp;
 use crate::qpu::io::{Io, TileAccess, Varying};
@@ -143,7 +143,7 @@ impl Frame {
     }
 
     fn point_at_uniforms(&mut self, qpu: &Qpu, memory: Memory<'_>) {
-        let words = memory.words().get(BusAddr(qpu.uniforms).offset() as usize / 4..).unwrap_or_default();
+        let words = memory.words_to_read().get(BusAddr(qpu.uniforms).offset() as usize / 4..).unwrap_or_default();
         let most = qpu.uniforms_left.map_or(usize::MAX, |left| left as usize);
         let words = words.get(..most).unwrap_or(words).as_ptr_range();
         (self.uniforms, self.uniforms_end) = (words.start, words.end);
@@ -168,9 +168,13 @@ impl Frame {
 
 impl Qpu {
     /// Advances the uniforms' address past those that translated code has read.
-    fn take_uniforms(&mut self, frame: &Frame) {
+    fn take_uniforms(&mut self, frame: &Frame, memory: Memory<'_>) {
         let taken = (frame.uniforms.addr().wrapping_sub(frame.synced.addr()) / size_of::<AtomicU32>()) as u32;
         self.uniforms = frame.synced_address.wrapping_add(taken.wrapping_mul(4));
+        if memory.notes_reads() {
+            let first = u64::from(BusAddr(frame.synced_address).offset());
+            memory.through(Path::Uniforms).note_read(first..first + 4 * u64::from(taken));
+        }
         self.uniforms_left = self.uniforms_left.filter(|_| frame.limited != 0).map(|left| left.saturating_sub(taken));
     }
 
@@ -298,7 +302,7 @@ unsafe fn run_with_unit<I: Io + ?Sized>(
     let (qpu, io) = unsafe { (&mut *qpu, &mut *io) };
     let executed = *budget - frame.budget;
     *budget = frame.budget;
-    qpu.take_uniforms(&frame);
+    qpu.take_uniforms(&frame, memory);
     frame.take_varyings(io);
     frame.give_tile_back(io);
     qpu.take_state(&mut frame);
@@ -341,7 +345,7 @@ impl<'a> CallBack<'a> {
         let context = unsafe { &mut *frame.context.cast::<CallContext<'a>>() };
         // SAFETY: `run` borrows both, and does not use them while the code runs.
         let (qpu, io) = unsafe { (&mut *context.qpu, &mut *context.io) };
-        qpu.take_uniforms(frame);
+        qpu.take_uniforms(frame, context.memory);
         frame.take_varyings(io);
         frame.give_tile_back(io);
         Self { frame, context, qpu, io }
@@ -391,7 +395,7 @@ unsafe fn execute_lookup(frame: *mut Frame, micro_op: u32) {
     if let Some(micro_op) = context.block.micro_op(micro_op as usize) {
         let takes_uniforms = matches!(micro_op, MicroOp::Tmu { .. });
         if takes_uniforms {
-            qpu.take_uniforms(frame);
+            qpu.take_uniforms(frame, context.memory);
         }
         qpu.execute_lookup(micro_op, context.block, context.memory);
         if takes_uniforms {
