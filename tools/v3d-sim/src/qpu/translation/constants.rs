@@ -193,6 +193,8 @@ constants! {
         Sign = words(1 << 31);
         // Added to a magnitude, makes those negative that are the greatest float or beyond.
         BeyondGreatest = words((1 << 31) - CONSTANTS.greatest);
+        // What that makes of infinity.
+        InfinityBeyondGreatest = words(NUMBERS.infinity + (1 << 31) - CONSTANTS.greatest);
         // The same for infinities and NaN, and for floats from 2^127 on.
         BeyondFinite = words((1 << 31) - NUMBERS.infinity);
         BeyondHalfOfRange = words((1 << 31) - (254 << 23));

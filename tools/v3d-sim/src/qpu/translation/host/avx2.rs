@@ -83,6 +83,18 @@ impl Avx2 {
         let constant = |constant: Constant| memory(constant);
         let magnitude = constant(Constant::Magnitude);
         self.emit(|asm| {
+            // Where a result is infinite, an operand is, since overflow would be rounded to the greatest float: then the QPU has the same result, and loops that
+            // diverge get many of these. Others of interest become positive or zero here, infinity and all else negative.
+            let others = asm.create_label();
+            asm.vpand(t, result, constant(Constant::Magnitude))?;
+            asm.vpaddd(t, t, constant(Constant::BeyondGreatest))?;
+            asm.vpxor(t, t, constant(Constant::InfinityBeyondGreatest))?;
+            asm.vpaddd(t, t, constant(Constant::Ones))?;
+            asm.vmovmskps(eax, t)?;
+            asm.cmp(eax, 0xff)?;
+            asm.jne(others)?;
+            asm.ret()?;
+            asm.set_label(others)?;
             asm.sub(rsp, PART_BYTES)?;
             asm.vmovdqu(ymmword_ptr(rsp), s)?;
             asm.vmulps(t, a, constant(Constant::HalfOfFrame))?;

@@ -116,6 +116,16 @@ impl Avx512 {
             asm.vpcmpud(to, t, constant(limit), predicate)
         };
         self.emit(|asm| {
+            // Where a result is infinite, an operand is, since overflow would be rounded to the greatest float: then the QPU has the same result, and loops that
+            // diverge get many of these.
+            let others = asm.create_label();
+            asm.vpandd(t, result, MAGNITUDE)?;
+            asm.vpcmpud(k1, t, GREATEST, EQUAL)?;
+            asm.vpcmpud(k5, t, constant(at::INFINITY), GREATER)?;
+            asm.kortestw(k1, k5)?;
+            asm.jne(others)?;
+            asm.ret()?;
+            asm.set_label(others)?;
             asm.vmulps(t, a, constant(at::HALF))?;
             match special {
                 Special::Product => asm.vmulps(t, t, b)?,
