@@ -1,7 +1,8 @@
 //! The register block as the guest sees it: the model, its faults and its trace.
 //!
 //! What a register write starts is executed by the [worker](crate::worker). The write waits for it, but only for a moment: a job that takes longer goes on
-//! beside the guest, whose loads then show how far it is. So the interrupt line can change at a register access, and when a job has ended.
+//! beside the guest, whose loads then show how far it is. So the interrupt line can change at a register access, and when a job has ended. After the request of
+//! a user program, which others may follow, the next load waits instead.
 //!
 //! If the guest [polls](crate::polling), its loads wait as well, for a shorter time.
 
@@ -94,7 +95,7 @@ impl Device {
             self.polling.job_begins();
         }
         // More requests may follow, and their programs can be executed at once. The guest's next load waits.
-        let requests_program = register == Some(Register::SRQPC);
+        let requests_program = register == Some(Register::SRQPC) && self.pause != Pause::FOREVER;
         self.requests_programs |= starts && requests_program;
         if starts && !requests_program || resets_thread {
             self.wait(memory, self.pause.limit());

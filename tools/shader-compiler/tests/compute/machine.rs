@@ -9,7 +9,7 @@ use v3d_sim::device::supervision::Supervision;
 use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::qpu::CodeCache;
-use v3d_sim::qpu::qps::Qps;
+use v3d_sim::qpu::qps::{Environment, Qps};
 
 const CODE: u32 = 0x1000;
 const UNIFORMS: u32 = 0x4_0000;
@@ -132,7 +132,9 @@ pub(crate) fn run(program: &Compiled, groups: [u32; 3], fields: &[Vec<u32>], buf
         programs.request(BusAddr(CODE));
     }
     let (mut faults, mut counters) = (FaultLog::default(), Counters::default());
-    programs.run(view, &CodeCache::new(), MOST, &mut faults, &mut counters, &Supervision::default());
+    let (code, supervision) = (&CodeCache::new(), &Supervision::default());
+    let environment = Environment { memory: view, code, budget: MOST, supervision };
+    programs.run(&environment, &mut faults, &mut counters);
     let shown = || text(program);
     assert!(!programs.is_waiting(), "{:?}\n{}", programs.stalls(view), shown());
     assert_eq!(faults.faults(), [], "{}", shown());

@@ -44,6 +44,7 @@ pub struct Supervision {
     records: [AtomicU32; 2],
     has_moved: AtomicBool,
     /// Software goes on meanwhile, and may request user programs.
+    #[cfg(feature = "threads")]
     is_beside: bool,
     requests: Mutex<Requests>,
 }
@@ -59,7 +60,11 @@ struct Requests {
 impl Supervision {
     /// The same for what runs beside software.
     pub(crate) fn beside() -> Self {
-        Self { is_beside: true, ..Self::default() }
+        Self {
+            #[cfg(feature = "threads")]
+            is_beside: true,
+            ..Self::default()
+        }
     }
 
     /// Adds a request of a user program, to be executed after those that are executed now.

@@ -83,7 +83,7 @@ impl Avx2 {
         let constant = |constant: Constant| memory(constant);
         let magnitude = constant(Constant::Magnitude);
         self.emit(|asm| {
-            // Where a result is infinite, an operand is, since overflow would be rounded to the greatest float: then the QPU has the same result, and loops that
+            // Where a result is infinite, an operand is, since overflow would be rounded to the greatest float. Then the QPU has the same result. Loops that
             // diverge get many of these. Others of interest become positive or zero here, infinity and all else negative.
             let others = asm.create_label();
             asm.vpand(t, result, constant(Constant::Magnitude))?;

@@ -116,7 +116,7 @@ impl Avx512 {
             asm.vpcmpud(to, t, constant(limit), predicate)
         };
         self.emit(|asm| {
-            // Where a result is infinite, an operand is, since overflow would be rounded to the greatest float: then the QPU has the same result, and loops that
+            // Where a result is infinite, an operand is, since overflow would be rounded to the greatest float. Then the QPU has the same result. Loops that
             // diverge get many of these.
             let others = asm.create_label();
             asm.vpandd(t, result, MAGNITUDE)?;
