@@ -14,7 +14,7 @@ use super::pse::{self, Vertex};
 use super::{Config, Context, RenderError};
 use crate::binning::primitive_list::{Primitive, vertices_of};
 use crate::binning::vcm::reuse::{self, VertexBatch};
-use crate::binning::vcm::{Reports, ShadedBatch, Shading, VertexRun, VertexShader, VertexStage};
+use crate::binning::vcm::{Reports, ShadedBatch, Shading, VertexRun, VertexShader, VertexStage, VertexWorkers};
 use crate::binning::vertex_slots::VertexSlots;
 use crate::memory::Memory;
 use crate::qpu::CodeCache;
@@ -26,7 +26,6 @@ use v3d_hw::control_list::{ClippedPrimitive, PrimitiveListFormat};
 use v3d_hw::primitive_list::{
     CLIPPED_VERTEX_BYTES, ClippedVertex, ClippedVertexCoefficients, ListDataType, ListPrimitive,
 };
-use v3d_hw::qpu::LANES;
 use v3d_hw::shaded_vertex::ScreenXy;
 
 /// Depth of VG primitives.
@@ -115,33 +114,39 @@ impl Set {
         Some(VertexRun { shader, stage: VertexStage::Vertex, indices: &self.indices })
     }
 
-    /// Adds a batch of shaded vertices, the first of which has slot `first`.
-    fn fill(&mut self, first: usize, batch: &ShadedBatch) {
-        let format = batch.format;
-        let each = self.varyings_each;
-        for vertex in 0..LANES.min(self.indices.len() - first) {
-            let word = |word| batch.word(vertex, word);
-            let float = |at| f32::from_bits(word(at));
-            let xy = ScreenXy::from_word(word(format.screen_xy()));
-            let slot = first + vertex;
-            self.positions[slot] = Position {
-                x: xy.x,
-                y: xy.y,
-                z: float(format.screen_z()),
-                reciprocal_w: float(format.reciprocal_w()),
-                point_size: format.point_size().map_or(0.0, float),
-            };
-            for (varying, value) in self.varyings[slot * each..][..each].iter_mut().enumerate() {
-                *value = float(format.varyings() + varying as u32);
-            }
-        }
-    }
-
     fn vertex(&self, slot: u32) -> (Position, &[f32]) {
         let slot = slot as usize;
         let position = self.positions.get(slot).copied().unwrap_or_default();
         let start = slot * self.varyings_each;
         (position, self.varyings.get(start..start + self.varyings_each).unwrap_or(&[]))
+    }
+}
+
+/// Shaded vertices of some batches.
+#[derive(Debug, Default)]
+struct ShadedVertices {
+    positions: Vec<Position>,
+    varyings: Vec<f32>,
+}
+
+impl ShadedVertices {
+    /// Adds those of a batch.
+    fn add(&mut self, batch: &ShadedBatch<'_>, run: &VertexRun<'_>) {
+        let format = batch.format;
+        for vertex in 0..run.indices.len() {
+            let word = |word| batch.word(vertex, word);
+            let float = |at| f32::from_bits(word(at));
+            let xy = ScreenXy::from_word(word(format.screen_xy()));
+            self.positions.push(Position {
+                x: xy.x,
+                y: xy.y,
+                z: float(format.screen_z()),
+                reciprocal_w: float(format.reciprocal_w()),
+                point_size: format.point_size().map_or(0.0, float),
+            });
+            let varyings = 0..u32::from(run.shader.varyings());
+            self.varyings.extend(varyings.map(|varying| float(format.varyings() + varying)));
+        }
     }
 }
 
@@ -158,6 +163,8 @@ fn same_vertices(a: &Shader, b: &Shader) -> bool {
 #[derive(Debug, Default)]
 pub struct Vertices {
     sets: Vec<Set>,
+    /// What runs vertex shaders.
+    workers: VertexWorkers,
 }
 
 impl Vertices {
@@ -212,17 +219,16 @@ impl Vertices {
         let Config { parallel, undefined, .. } = *config;
         let record = context.counters.has_timing();
         let supervision = context.supervision;
-        let shading = Shading { memory: context.memory, code, parallel, undefined, record, supervision };
+        let (memory, workers) = (context.memory, &self.workers);
+        let shading = Shading { memory, code, workers, parallel, undefined, record, supervision };
         let runs: Vec<VertexRun<'_>> = self.sets.iter().filter_map(Set::run).collect();
-        let shaded = shading.shade_runs(&runs, *context.budget);
+        let shaded = shading.shade_runs(&runs, *context.budget, ShadedVertices::add);
         for (set, mut shaded) in self.sets.iter_mut().zip(shaded) {
             set.trace = shaded.counters.take_traces().into_iter().next();
             let (counters, faults) = (&mut *context.counters, &mut *context.faults);
-            let batches = shaded.report(&mut Reports { counters, faults, instructions: context.budget });
-            set.positions.resize(set.indices.len(), Position::default());
-            set.varyings.resize(set.indices.len() * set.varyings_each, 0.0);
-            for (first, batch) in (0..set.indices.len()).step_by(LANES).zip(&batches) {
-                set.fill(first, batch);
+            for part in shaded.report(&mut Reports { counters, faults, instructions: context.budget }) {
+                set.positions.extend_from_slice(&part.positions);
+                set.varyings.extend_from_slice(&part.varyings);
             }
         }
     }
