@@ -637,7 +637,7 @@ impl Cle {
         &mut self,
         at: BusAddr,
         mut assembly: Assembly,
-        state: &PipelineState,
+        state: &Arc<PipelineState>,
         context: &mut Context<'_>,
     ) -> Result<(), CleError> {
         let thread = Thread::Rendering;

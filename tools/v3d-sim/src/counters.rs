@@ -229,6 +229,11 @@ impl Counters {
         }
     }
 
+    /// Takes the work that no timing model has seen yet.
+    pub fn take_work(&mut self) -> Vec<Work> {
+        std::mem::take(&mut self.work)
+    }
+
     /// Advances the timing model as far as the parts of its traces allow.
     pub fn advance_timing(&mut self) {
         if let Some(timing) = &mut self.timing {
@@ -238,7 +243,7 @@ impl Counters {
 
     /// Takes the traces that no timing model has seen yet, and drops other work.
     pub fn take_traces(&mut self) -> Vec<Trace> {
-        let traces = std::mem::take(&mut self.work).into_iter().filter_map(|work| match work {
+        let traces = self.take_work().into_iter().filter_map(|work| match work {
             Work::Program(trace) => Some(trace),
             Work::Binned(_) | Work::Move(_) => None,
         });

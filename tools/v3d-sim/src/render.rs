@@ -62,7 +62,7 @@ use fep::SamplePositions;
 use load::Load;
 use pixel_trace::PixelTrace;
 use std::collections::HashSet;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use store::{Clears, MoveError, SpareBuffers, Store, Stored};
 use surface::Surface;
 use tlb::ClearValues;
@@ -137,6 +137,8 @@ pub struct Renderer {
     /// Boxed, since a worker has the samples of a tile and is taken and returned for each row of tiles.
     workers: Mutex<Vec<Box<Worker>>>,
     spare: SpareBuffers,
+    /// Room for the operations of units.
+    spare_ops: Vec<Vec<(BusAddr, Op)>>,
     frames: u32,
     /// The frame's two-threaded programs.
     thread_use: ThreadUse,
@@ -163,6 +165,7 @@ impl Renderer {
             code: CodeCache::for_engine(config.engine),
             workers: Mutex::default(),
             spare: SpareBuffers::default(),
+            spare_ops: Vec::new(),
             frames: 0,
             thread_use: ThreadUse::default(),
             dithering_reported: false,
@@ -170,10 +173,19 @@ impl Renderer {
         }
     }
 
-    /// Resets everything except decoded programs, which cannot be observed.
+    /// Resets everything except decoded programs and buffers, which cannot be observed.
     pub fn reset(&mut self) {
         self.code.clear();
-        *self = Self { code: std::mem::take(&mut self.code), ..Self::new(self.config) };
+        self.vertices.clear();
+        lock(&self.workers).iter_mut().for_each(|worker| worker.reset());
+        *self = Self {
+            code: std::mem::take(&mut self.code),
+            vertices: std::mem::take(&mut self.vertices),
+            workers: std::mem::take(&mut self.workers),
+            spare: std::mem::take(&mut self.spare),
+            spare_ops: std::mem::take(&mut self.spare_ops),
+            ..Self::new(self.config)
+        };
     }
 
     /// Takes the number of frames completed since the last call.
@@ -222,7 +234,7 @@ impl Renderer {
         at: BusAddr,
         format: PrimitiveListFormat,
         primitives: &[Primitive],
-        state: &PipelineState,
+        state: &Arc<PipelineState>,
         context: &mut Context<'_>,
     ) {
         if primitives.is_empty() {
@@ -237,7 +249,7 @@ impl Renderer {
                 self.check_varyings(at, format, state, context);
                 self.check_early_z(at, state, context);
                 self.collected.primitives += primitives.len();
-                self.push(at, Op::Draw(Box::new(Draw { list, state: state.clone() })));
+                self.push(at, Op::Draw(Draw { list, state: Arc::clone(state) }));
                 self.finish_if_large(context);
             }
             Err(error) => context.faults.report(RenderFault { at, error }),
@@ -374,7 +386,8 @@ impl Renderer {
         if let Half::Cleared(values) = next
             && let Some(other) = if mode.double_buffer { other.values() } else { Some(values) }
         {
-            let next = Unit::new(Start::Cleared { values, other });
+            let room = self.spare_ops.pop().unwrap_or_default();
+            let next = Unit::with_room(Start::Cleared { values, other }, room);
             self.wave.push(std::mem::replace(&mut self.open, next));
         }
         if store.ends_frame() {
@@ -444,9 +457,12 @@ impl Renderer {
             let first = results.len();
             let is_parallel = self.config.parallel && units.len() > 1;
             results.extend(map_all(units, is_parallel, || (), |(), unit| execute(unit)));
-            for result in &mut results[first..] {
-                context.counters.merge(std::mem::take(&mut result.counters));
+            for work in results[first..].iter_mut().flat_map(|result| result.work.drain(..)) {
+                context.counters.add_work(work);
             }
+        }
+        for worker in lock(workers).iter_mut() {
+            context.counters.merge(worker.take_counters());
         }
         // What had been stored when a stop is noticed depends on the host's speed: nothing is.
         let is_stopped = context.supervision.is_stopped(Thread::Rendering);
@@ -466,6 +482,7 @@ impl Renderer {
             // A tile that has used up its share holds a program that does not end.
             let left = context.budget.saturating_sub(result.instructions);
             *context.budget = if result.instructions < limit { left } else { 0 };
+            self.spare_ops.push(result.ops);
             context.faults.merge(result.faults);
             self.thread_use.merge(result.thread_use);
             self.pixel_trace.append(result.pixel_trace);

@@ -128,12 +128,12 @@ impl Machine {
             self.memory().set_word(UNIFORMS + 4 * at, word).unwrap();
         }
         let fragment = Fragment { code: CODE, uniforms: UNIFORMS, varyings, threading: Threading::Single };
-        let state = PipelineState {
+        let state = Arc::new(PipelineState {
             configuration,
             clip_window: ClipWindow { left: 0, bottom: 0, width: SIZE, height: SIZE },
             shader: Some(Shader::Vg(VgShader { address: BusAddr(0), fragment })),
             ..PipelineState::default()
-        };
+        });
         let format = PrimitiveListFormat { data_type: ListDataType::Xy, primitive: ListPrimitive::Triangles };
         self.run(|renderer, at, context| renderer.draw(at, format, list, &state, context));
         // The next draw may replace the program and its uniforms.
@@ -673,13 +673,13 @@ fn draw_point(machine: &mut Machine, size: f32) {
         threading: Threading::Single,
         ..NvShaderRecord::default()
     };
-    let state = PipelineState {
+    let state = Arc::new(PipelineState {
         configuration: configuration(),
         point_size: size,
         clip_window: ClipWindow { left: 0, bottom: 0, width: SIZE, height: SIZE },
         shader: Some(Shader::Nv(Arc::new(NvShader { address: BusAddr(0), record }))),
         ..PipelineState::default()
-    };
+    });
     let format = PrimitiveListFormat { data_type: ListDataType::Index16, primitive: ListPrimitive::Points };
     let list = [Primitive { vertices: [0; 3], clipped: None }];
     machine.run(|renderer, at, context| renderer.draw(at, format, &list, &state, context));

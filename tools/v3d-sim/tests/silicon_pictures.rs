@@ -85,7 +85,7 @@ fn render(vertices: [(i16, i16); 3], multisample: bool, parallel: bool) -> Vec<u
         threading: Threading::Single,
         ..NvShaderRecord::default()
     };
-    let state = PipelineState {
+    let state = Arc::new(PipelineState {
         configuration: ConfigurationBits {
             forward_facing: true,
             reverse_facing: true,
@@ -98,7 +98,7 @@ fn render(vertices: [(i16, i16); 3], multisample: bool, parallel: bool) -> Vec<u
         viewport_offset: ViewportOffset { x: 320 * 16, y: 240 * 16 },
         shader: Some(Shader::Nv(Arc::new(NvShader { address: BusAddr(0), record }))),
         ..PipelineState::default()
-    };
+    });
     let mut renderer = Renderer::new(Config { parallel, ..Config::default() });
     let (mut counters, mut faults, mut budget) = (Counters::default(), FaultLog::default(), u64::MAX);
     let mut context = Context {

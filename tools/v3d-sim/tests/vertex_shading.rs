@@ -14,9 +14,12 @@ use v3d_sim::fault::FaultLog;
 use v3d_sim::memory::OwnedMemory;
 use v3d_sim::primitive_list::{self, Primitive};
 use v3d_sim::qpu::CodeCache;
+use v3d_sim::qpu::lanes::Lanes;
 use v3d_sim::state::{GlShader, PipelineState, ShaderRecords};
 use v3d_sim::timing::{Machine, Stall};
-use v3d_sim::vcm::{Reports, ShadedBatch, ShadedRun, Shading, UndefinedElements, VertexRun, VertexShader, VertexStage};
+use v3d_sim::vcm::{
+    Reports, ShadedBatch, ShadedRun, Shading, UndefinedElements, VertexRun, VertexShader, VertexStage, VertexWorkers,
+};
 use v3d_sim::{Config, Memory, Register, V3d};
 
 const COORDINATE_CODE: u32 = 0x1000;
@@ -126,17 +129,24 @@ fn shader(memory: Memory<'_>) -> GlShader {
     GlShader::read(memory, state).unwrap()
 }
 
-fn shade(owned: &OwnedMemory, stage: VertexStage, indices: &[u32], parallel: bool) -> (Vec<ShadedBatch>, u64) {
+/// The rows of a batch.
+type Rows = Vec<Lanes>;
+
+fn keep_rows(kept: &mut Vec<Rows>, batch: &ShadedBatch<'_>, _: &VertexRun<'_>) {
+    kept.push(batch.rows.to_vec());
+}
+
+fn shade(owned: &OwnedMemory, stage: VertexStage, indices: &[u32], parallel: bool) -> (Vec<Rows>, u64) {
     let memory = owned.view();
     let (shader, code) = (shader(memory), CodeCache::new());
     let (mut counters, mut faults, mut instructions) = (Counters::default(), FaultLog::default(), 1_000_000);
     let mut reports = Reports { counters: &mut counters, faults: &mut faults, instructions: &mut instructions };
     let undefined = UndefinedElements::default();
-    let shading =
-        Shading { memory, code: &code, parallel, undefined, record: false, supervision: &Supervision::default() };
-    let batches = shading.shade_all(VertexShader::Gl(&shader), stage, indices, &mut reports);
+    let (workers, supervision) = (&VertexWorkers::default(), &Supervision::default());
+    let shading = Shading { memory, code: &code, workers, parallel, undefined, record: false, supervision };
+    let batches = shading.shade_all(VertexShader::Gl(&shader), stage, indices, &mut reports, keep_rows);
     assert_eq!(faults.faults(), []);
-    (batches, 1_000_000 - instructions)
+    (batches.concat(), 1_000_000 - instructions)
 }
 
 fn screen_xy(index: u32) -> u32 {
@@ -154,11 +164,11 @@ fn batches_whole_and_partial_give_what_the_programs_compute() {
         let (vertices, _) = shade(&owned, VertexStage::Vertex, &indices, false);
         for (i, &index) in indices.iter().enumerate() {
             let (batch, lane) = (i / 16, i % 16);
-            let words: Vec<u32> = (0..7).map(|n| batches[batch].word(lane, n)).collect();
+            let words: Vec<u32> = (0..7).map(|n| batches[batch][n].0[lane]).collect();
             let [x, y] = position(index).map(|c| (c * 16.0).to_bits());
             let (half, one) = (0.5f32.to_bits(), 1f32.to_bits());
             assert_eq!(words, [x, y, 0, one, screen_xy(index), half, one], "vertex {index}");
-            let words: Vec<u32> = (0..4).map(|n| vertices[batch].word(lane, n)).collect();
+            let words: Vec<u32> = (0..4).map(|n| vertices[batch][n].0[lane]).collect();
             assert_eq!(words, [screen_xy(index), half, one, 0xc000_0000 + index], "vertex {index}");
         }
     }
@@ -192,17 +202,18 @@ fn runs_are_shaded_together_as_each_would_be_alone() {
     ];
     let together = |parallel, instructions| {
         let (memory, code, undefined) = (owned.view(), &code, UndefinedElements::default());
-        let supervision = &Supervision::default();
-        let shading = Shading { memory, code, parallel, undefined, record: false, supervision };
-        shading.shade_runs(&runs, instructions)
+        let (workers, supervision) = (&VertexWorkers::default(), &Supervision::default());
+        let shading = Shading { memory, code, workers, parallel, undefined, record: false, supervision };
+        shading.shade_runs(&runs, instructions, keep_rows)
     };
     let shaded = together(false, 46_000);
     assert_eq!(shaded, together(true, 46_000));
-    let reported = |run: &ShadedRun| (run.batches.len(), run.instructions, run.is_stuck, run.faults.total());
+    let reported =
+        |run: &ShadedRun<Vec<Rows>>| (run.parts.concat().len(), run.instructions, run.is_stuck, run.faults.total());
     // 46 batches have 1,000 instructions each.
     let expected = [(44, 44 * 16, false, 0), (1, 1000, true, 1), (0, 0, false, 0), (1, 16, false, 2)];
     assert_eq!(shaded.iter().map(reported).collect::<Vec<_>>(), expected);
-    assert_eq!(shaded[0].batches, shade(&owned, VertexStage::Vertex, &many, false).0);
+    assert_eq!(shaded[0].parts.concat(), shade(&owned, VertexStage::Vertex, &many, false).0);
     let (mut counters, mut faults, mut instructions) = (Counters::default(), FaultLog::default(), 46_000);
     for (run, left) in shaded.into_iter().zip([46_000 - 44 * 16, 0, 0, 0]) {
         run.report(&mut Reports { counters: &mut counters, faults: &mut faults, instructions: &mut instructions });
@@ -227,13 +238,14 @@ fn cycles_of_vertex_shading_are_counted() {
         let shading = Shading {
             memory: owned.view(),
             code: &code,
+            workers: &VertexWorkers::default(),
             parallel: true,
             undefined,
             record: clock,
             supervision: &Supervision::default(),
         };
         let indices: Vec<u32> = (0..20).collect();
-        shading.shade_all(VertexShader::Gl(&shader), VertexStage::Vertex, &indices, &mut reports);
+        shading.shade_all(VertexShader::Gl(&shader), VertexStage::Vertex, &indices, &mut reports, keep_rows);
         counters.settle();
         let (_, events) = counters.programs().next().unwrap();
         let waiting = events.stalls.total();
@@ -256,12 +268,13 @@ fn a_shader_without_end_is_reported() {
     let shading = Shading {
         memory: owned.view(),
         code: &CodeCache::new(),
+        workers: &VertexWorkers::default(),
         parallel: true,
         undefined,
         record: false,
         supervision: &Supervision::default(),
     };
-    shading.shade_all(VertexShader::Gl(&shader), VertexStage::Coordinate, &[1, 2, 3], &mut reports);
+    shading.shade_all(VertexShader::Gl(&shader), VertexStage::Coordinate, &[1, 2, 3], &mut reports, keep_rows);
     assert_eq!(faults.faults().len(), 1);
     assert_eq!(instructions, 0);
 }
@@ -431,13 +444,15 @@ fn shade_with(
     let shading = Shading {
         memory: owned.view(),
         code: &code,
+        workers: &VertexWorkers::default(),
         parallel: false,
         undefined,
         record: false,
         supervision: &Supervision::default(),
     };
-    let batches = shading.shade_all(VertexShader::Gl(&shader), VertexStage::Vertex, indices, &mut reports);
-    let word = |i: usize| [0, 1, 2, 3].map(|n| batches[i / 16].word(i % 16, n));
+    let batches =
+        shading.shade_all(VertexShader::Gl(&shader), VertexStage::Vertex, indices, &mut reports, keep_rows).concat();
+    let word = |i: usize| [0, 1, 2, 3].map(|n: usize| batches[i / 16][n].0[i % 16]);
     let faults = faults.take().iter().map(ToString::to_string).collect();
     ((0..indices.len()).map(word).collect(), faults)
 }

@@ -31,7 +31,7 @@ pub use crate::fault::binning::{PtbError, PtbFault};
 
 use crate::binning::primitive_assembly::Assembly;
 use crate::binning::primitive_list::vertices_of;
-use crate::binning::vcm::UndefinedElements;
+use crate::binning::vcm::{UndefinedElements, VertexWorkers};
 use crate::counters::Counters;
 use crate::device::supervision::Supervision;
 use crate::fault::FaultLog;
@@ -103,6 +103,8 @@ pub struct Ptb {
     bin: Option<Bin>,
     states: StateCache,
     work: Option<PendingWork>,
+    /// What runs coordinate shaders.
+    workers: VertexWorkers,
 }
 
 /// A frame that is being binned.
@@ -353,7 +355,7 @@ impl Ptb {
             } else if draw.assembly.is_done() || *context.instructions == 0 {
                 return Ok(());
             } else {
-                draw.next_chunk(context);
+                draw.next_chunk(&self.workers, context);
                 self.prepare(draw, context);
             }
         }

@@ -19,17 +19,19 @@ mod vcd;
 
 pub use crate::fault::vertex::VcdFault;
 pub use io::VertexIo;
-pub use vcd::{Batch, UndefinedElements, fetch, fetch_shaded};
+pub use vcd::UndefinedElements;
 
 use crate::counters::Counters;
 use crate::device::supervision::Supervision;
 use crate::fault::FaultLog;
 use crate::memory::Memory;
 use crate::qpu::lanes::{ALL, Lanes, Mask};
-use crate::qpu::{CodeCache, Exit, INSTRUCTION_CYCLES, Launch, Qpu};
+use crate::qpu::repetition::Relaunch;
+use crate::qpu::{CodeCache, Exit, INSTRUCTION_CYCLES, Launch, Qpu, Threading};
 use crate::state::{GlShader, NvShader, Shader};
-use crate::threads::map_all;
+use crate::threads::{lock, map_all};
 use crate::timing::trace::Invocation;
+use std::sync::Mutex;
 use v3d_hw::qpu::LANES;
 use v3d_hw::registers::Thread;
 use v3d_hw::registers::performance::CounterSource;
@@ -47,18 +49,18 @@ pub enum VertexStage {
     Vertex,
 }
 
-/// Up to 16 shaded vertices.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShadedBatch {
+/// Up to 16 shaded vertices, in the VPM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShadedBatch<'a> {
     /// Format of the rows.
     pub format: Format,
     /// Word n of the vertices, vertex by vertex.
-    pub rows: Vec<Lanes>,
+    pub rows: &'a [Lanes],
     /// The program wrote more rows than the batch has: VPMEWR.
     pub overrun: bool,
 }
 
-impl ShadedBatch {
+impl ShadedBatch<'_> {
     /// A word of a vertex; 0 beyond the last row.
     pub fn word(&self, vertex: usize, word: u32) -> u32 {
         self.rows.get(word as usize).and_then(|row| row.0.get(vertex)).copied().unwrap_or(0)
@@ -116,6 +118,8 @@ pub struct Shading<'a> {
     pub memory: Memory<'a>,
     /// Decoded programs.
     pub code: &'a CodeCache,
+    /// What runs the programs.
+    pub workers: &'a VertexWorkers,
     /// Shade batches on several host threads.
     pub parallel: bool,
     /// What elements without a vertex contain.
@@ -137,11 +141,11 @@ pub struct VertexRun<'a> {
     pub indices: &'a [u32],
 }
 
-/// The shaded vertices of a run, and what shading them reports.
+/// What is kept of a run's shaded vertices, and what shading them reports.
 #[derive(Debug, Default, PartialEq)]
-pub struct ShadedRun {
-    /// The batches, in the order of the indices.
-    pub batches: Vec<ShadedBatch>,
+pub struct ShadedRun<K> {
+    /// What is kept of some batches each, in the order of the indices.
+    pub parts: Vec<K>,
     /// Counts.
     pub counters: Counters,
     /// Faults, in the order of the batches.
@@ -152,19 +156,19 @@ pub struct ShadedRun {
     pub is_stuck: bool,
 }
 
-impl ShadedRun {
+impl<K> ShadedRun<K> {
     /// Passes on what is reported. A program that does not end leaves no instructions to any other.
-    pub fn report(self, reports: &mut Reports<'_>) -> Vec<ShadedBatch> {
+    pub fn report(self, reports: &mut Reports<'_>) -> Vec<K> {
         reports.counters.merge(self.counters);
         reports.faults.merge(self.faults);
         let left = reports.instructions.saturating_sub(self.instructions);
         *reports.instructions = if self.is_stuck { 0 } else { left };
-        self.batches
+        self.parts
     }
 
     /// Adds those of later batches.
     fn append(&mut self, mut later: Self) {
-        self.batches.append(&mut later.batches);
+        self.parts.append(&mut later.parts);
         self.counters.merge(later.counters);
         self.faults.merge(later.faults);
         self.instructions += later.instructions;
@@ -178,40 +182,51 @@ const BATCHES_AT_ONCE: usize = 8;
 const PARALLEL_BATCHES: usize = 32;
 
 impl Shading<'_> {
-    /// Shades vertices in batches of 16. The result and the reports do not depend on the number of host threads.
-    pub fn shade_all(
+    /// Shades vertices in batches of 16. `keep` is called for each batch, with the part of the run that it is, and adds to what is kept of some batches; that
+    /// is returned, in the order of the indices. The result and the reports do not depend on the number of host threads.
+    pub fn shade_all<K: Default + Send>(
         &self,
         shader: VertexShader<'_>,
         stage: VertexStage,
         indices: &[u32],
         reports: &mut Reports<'_>,
-    ) -> Vec<ShadedBatch> {
-        let shaded = self.shade_runs(&[VertexRun { shader, stage, indices }], *reports.instructions);
+        keep: impl Fn(&mut K, &ShadedBatch<'_>, &VertexRun<'_>) + Sync + Send,
+    ) -> Vec<K> {
+        let shaded = self.shade_runs(&[VertexRun { shader, stage, indices }], *reports.instructions, keep);
         shaded.into_iter().flat_map(|run| run.report(reports)).collect()
     }
 
     /// Shades the vertices of several runs, which may execute so many instructions together. The result does not depend on the number of host threads.
-    pub fn shade_runs(&self, runs: &[VertexRun<'_>], instructions: u64) -> Vec<ShadedRun> {
+    pub fn shade_runs<K: Default + Send>(
+        &self,
+        runs: &[VertexRun<'_>],
+        instructions: u64,
+        keep: impl Fn(&mut K, &ShadedBatch<'_>, &VertexRun<'_>) + Sync + Send,
+    ) -> Vec<ShadedRun<K>> {
         let batches: usize = runs.iter().map(|run| run.indices.len().div_ceil(LANES)).sum();
         // Every batch has the same limit, so that their order does not matter.
         let limit = (instructions / batches.max(1) as u64).max(1);
-        let shade = |worker: &mut VertexWorker, (number, vertices): (usize, &[u32])| {
+        let shade = |(number, vertices): (usize, &[u32])| {
             // Large, and passed on several times.
             let mut shaded = Box::new(ShadedRun::default());
-            let Some(VertexRun { shader, stage, .. }) = runs.get(number) else { return (number, shaded) };
-            for batch in vertices.chunks(LANES) {
+            let Some(run) = runs.get(number) else { return (number, shaded) };
+            let mut worker = self.workers.take();
+            let mut kept = K::default();
+            for indices in vertices.chunks(LANES) {
+                let run = VertexRun { indices, ..*run };
                 let ShadedRun { counters, faults, .. } = &mut *shaded;
                 let mut left = limit;
-                let batch = self.shade(
-                    worker,
-                    *shader,
-                    *stage,
-                    batch,
-                    &mut Reports { counters, faults, instructions: &mut left },
-                );
-                shaded.batches.push(batch);
+                let mut reports = Reports { counters, faults, instructions: &mut left };
+                let batch = self.shade(&mut worker, &run, &mut reports);
+                keep(&mut kept, &batch, &run);
                 shaded.instructions += limit - left;
                 shaded.is_stuck |= left == 0;
+            }
+            shaded.parts.push(kept);
+            shaded.counters.merge(worker.qpu.take_counters());
+            // The trace of a program that has not ended would go to whatever runs next.
+            if !self.record {
+                self.workers.give_back(worker);
             }
             (number, shaded)
         };
@@ -220,8 +235,8 @@ impl Shading<'_> {
             parts.extend(run.indices.chunks(LANES * BATCHES_AT_ONCE).map(|vertices| (number, vertices)));
         }
         let is_parallel = self.parallel && batches >= PARALLEL_BATCHES;
-        let mut shaded: Vec<ShadedRun> = runs.iter().map(|_| ShadedRun::default()).collect();
-        for (number, part) in map_all(parts, is_parallel, VertexWorker::default, shade) {
+        let mut shaded: Vec<ShadedRun<K>> = runs.iter().map(|_| ShadedRun::default()).collect();
+        for (number, part) in map_all(parts, is_parallel, || (), |(), part| shade(part)) {
             if let Some(run) = shaded.get_mut(number) {
                 run.append(*part);
             }
@@ -229,58 +244,74 @@ impl Shading<'_> {
         shaded
     }
 
-    /// Shades one batch of up to 16 vertices.
-    pub fn shade(
+    /// Shades one batch of up to 16 vertices. The worker keeps the counters of its QPU.
+    fn shade<'w>(
         &self,
-        worker: &mut VertexWorker,
-        shader: VertexShader<'_>,
-        stage: VertexStage,
-        indices: &[u32],
+        worker: &'w mut VertexWorker,
+        batch: &VertexRun<'_>,
         reports: &mut Reports<'_>,
-    ) -> ShadedBatch {
+    ) -> ShadedBatch<'w> {
+        let VertexRun { shader, stage, indices } = *batch;
+        let VertexWorker { qpu, io, fetched } = worker;
         let report = |fault| reports.faults.report(fault);
         let shader = match shader {
-            VertexShader::Nv(shader) => return fetch_shaded(self.memory, shader, stage, indices, report),
+            VertexShader::Nv(shader) => {
+                let (format, words) = vcd::nv_format(shader, stage);
+                fetched.clear();
+                fetched.resize(words as usize, Lanes::default());
+                vcd::fetch_shaded(self.memory, shader, stage, indices, fetched, report);
+                return ShadedBatch { format, rows: fetched, overrun: false };
+            }
             VertexShader::Gl(shader) => shader,
         };
-        let VertexWorker { qpu, io } = worker;
         let program = match stage {
             VertexStage::Coordinate => &shader.coordinate,
             VertexStage::Vertex => &shader.vertex,
         };
         let (format, words) = gl_format(shader, stage);
-        let mut batch = fetch(self.memory, shader, stage, indices, report);
+        let rows = vcd::attribute_rows(shader, stage);
+        fetched.clear();
+        fetched.resize(rows as usize, Lanes::default());
+        vcd::fetch(self.memory, shader, stage, indices, fetched, report);
         let undefined_elements = match self.undefined {
             UndefinedElements::Zero => 0,
             UndefinedElements::Noise => {
-                batch.fill_with_noise(indices);
+                vcd::fill_with_noise(fetched, indices);
                 ALL & !first_elements(indices.len())
             }
         };
-        io.begin(batch.rows.len() as u32, words);
-        for (row, attributes) in (0u32..).zip(&batch.rows) {
+        io.begin(rows, words);
+        for (row, attributes) in (0u32..).zip(fetched.iter()) {
             if let Ok(row) = io.inputs_mut().row_mut(row) {
                 *row = *attributes;
             }
         }
-        let work = || {
-            let lines = indices.iter().map(|&index| reuse::lines(VertexShader::Gl(shader), stage, index)).sum();
-            match stage {
-                VertexStage::Coordinate => Invocation::Coordinates { lines },
-                VertexStage::Vertex => Invocation::Vertices { lines },
-            }
-        };
-        let record = self.record.then(work);
         let (pc, uniforms) = (program.code, program.uniforms);
-        qpu.start(&Launch { pc, uniforms, undefined_elements, record, ..Launch::default() });
         let thread = match stage {
             VertexStage::Coordinate => Thread::Binning,
             VertexStage::Vertex => Thread::Rendering,
         };
-        let exit = self.supervision.run(thread, qpu, io, self.memory, self.code, reports.instructions);
-        reports.counters.merge(qpu.take_counters());
+        let Self { memory, code, supervision, .. } = *self;
+        let (ra15, rb15) = (&Lanes::default(), &Lanes::default());
+        let again = Relaunch { pc, uniforms, ra15, rb15, threading: Threading::Single };
+        let exit = if undefined_elements == 0 && !self.record && qpu.restart(&again, code) {
+            supervision.rerun(thread, qpu, io, memory, code, reports.instructions)
+        } else {
+            let work = || {
+                let lines = indices.iter().map(|&index| reuse::lines(VertexShader::Gl(shader), stage, index)).sum();
+                match stage {
+                    VertexStage::Coordinate => Invocation::Coordinates { lines },
+                    VertexStage::Vertex => Invocation::Vertices { lines },
+                }
+            };
+            let record = self.record.then(work);
+            qpu.start(&Launch { pc, uniforms, undefined_elements, record, ..Launch::default() });
+            supervision.run(thread, qpu, io, memory, code, reports.instructions)
+        };
         reports.counters.add(CounterSource::QpuVertexCycles, qpu.executed() * INSTRUCTION_CYCLES);
-        reports.faults.merge(qpu.take_faults());
+        if qpu.has_faults() {
+            reports.faults.merge(qpu.take_faults());
+        }
         reports.faults.signals.raise(io.signals());
         if exit != Exit::Ended {
             let code = program.code;
@@ -290,15 +321,31 @@ impl Shading<'_> {
                 VcdFault::Endless { code }
             });
         }
-        ShadedBatch { format, rows: io.outputs().rows().to_vec(), overrun: io.signals().vpm_write_range }
+        ShadedBatch { format, rows: io.outputs().rows(), overrun: io.signals().vpm_write_range }
     }
 }
 
 /// A QPU with the VPM of its batch, reused from batch to batch.
 #[derive(Debug, Default)]
-pub struct VertexWorker {
+struct VertexWorker {
     qpu: Qpu,
     io: VertexIo,
+    /// The attributes of a batch, or its vertices if they need no shading.
+    fetched: Vec<Lanes>,
+}
+
+/// QPUs that shade vertices, for as many host threads as have needed one. Their programs all are of one code cache.
+#[derive(Debug, Default)]
+pub struct VertexWorkers(Mutex<Vec<Box<VertexWorker>>>);
+
+impl VertexWorkers {
+    fn take(&self) -> Box<VertexWorker> {
+        lock(&self.0).pop().unwrap_or_default()
+    }
+
+    fn give_back(&self, worker: Box<VertexWorker>) {
+        lock(&self.0).push(worker);
+    }
 }
 
 /// Shaders that have vertices.
@@ -317,6 +364,14 @@ impl<'a> VertexShader<'a> {
             Shader::Gl(shader) => Some(Self::Gl(shader)),
             Shader::Nv(shader) => Some(Self::Nv(shader)),
             Shader::Vg(_) => None,
+        }
+    }
+
+    /// Number of varyings of a vertex.
+    pub fn varyings(self) -> u8 {
+        match self {
+            Self::Gl(shader) => shader.fragment.varyings,
+            Self::Nv(shader) => shader.record.varyings,
         }
     }
 }

@@ -45,7 +45,8 @@ impl Qpu {
         let is_same = self.ended_in_one_call
             && launch.pc.0 & !(INSTRUCTION_BYTES - 1) == self.program
             && launch.threading == self.threading
-            && self.uniforms_left.is_none();
+            && self.uniforms_left.is_none()
+            && self.undefined_elements == 0;
         if !is_same {
             return false;
         }

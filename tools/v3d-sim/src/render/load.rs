@@ -264,7 +264,7 @@ fn restore(
 
 #[cfg(test)]
 mod tests {
-    use super::super::store::{Store, Stored};
+    use super::super::store::{Room, Store, Stored};
     use super::super::tlb::Shape;
     use super::*;
     use crate::memory::OwnedMemory;
@@ -288,7 +288,7 @@ mod tests {
             let mode = TileRenderingMode { multisample, ..TileRenderingMode::from_bits(0) };
             let mut stored = Stored::default();
             let store = StoreFullResolution { address: BusAddr(0x100).into(), ..StoreFullResolution::from_bits(0) };
-            stored.collect(&Store::FullResolution(store), &mode, (0, 0), &tlb).unwrap();
+            stored.collect(&Store::FullResolution(store), &mode, (0, 0), &tlb, &mut Room::default()).unwrap();
             stored.apply(owned.view()).unwrap();
             let mut back = Tlb::new(tlb.shape());
             let load = LoadFullResolution { address: BusAddr(0x100).into(), ..LoadFullResolution::from_bits(0) };
@@ -315,7 +315,7 @@ mod tests {
                     let mut stored = Stored::default();
                     let address = BusAddr(0x100).into();
                     let store = StoreGeneral { address, buffer, format, ..StoreGeneral::from_bits(0) };
-                    stored.collect(&Store::General(store), &mode, (1, 1), &tlb).unwrap();
+                    stored.collect(&Store::General(store), &mode, (1, 1), &tlb, &mut Room::default()).unwrap();
                     stored.apply(owned.view()).unwrap();
                     let mut back = Tlb::new(shape);
                     let load = LoadGeneral { address, buffer, format, ..LoadGeneral::from_bits(0) };

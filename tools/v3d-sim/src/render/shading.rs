@@ -15,6 +15,7 @@ use super::tlb::Tlb;
 use super::unit::UnitResult;
 use super::{RenderError, RenderFault, WaveJob};
 use crate::binning::ptb::watch::covers;
+use crate::counters::Counters;
 use crate::qpu::lanes::{ALL, Lanes, Mask};
 use crate::qpu::repetition::Relaunch;
 use crate::qpu::{self, Exit, Launch, Qpu};
@@ -55,6 +56,7 @@ pub(super) struct Shading<'a, 'j> {
     pub(super) tile: (i32, i32),
     pub(super) job: &'a WaveJob<'j>,
     pub(super) budget: &'a mut u64,
+    pub(super) counters: &'a mut Counters,
     pub(super) result: &'a mut UnitResult,
 }
 
@@ -68,6 +70,11 @@ pub(super) struct FrontCount {
 }
 
 impl FrontCount {
+    /// Nothing, after so many quads.
+    pub(super) fn after(quads: u64) -> Self {
+        Self { quads, ..Self::default() }
+    }
+
     /// Takes the counts; `quads` have been found so far.
     pub(super) fn take(&mut self, quads: u64) -> FrontWork {
         let Self { lines, primitives, quads: before } = std::mem::replace(self, Self { quads, ..Self::default() });
@@ -99,7 +106,7 @@ impl SimdTask for Drawing<'_, '_, '_> {
         let Self { mut rasterising, shading } = self;
         rasterising.run::<V>();
         if rasterising.blocks.is_empty() {
-            shading.result.counters.add(CounterSource::FepPrimitivesWithoutPixels, 1);
+            shading.counters.add(CounterSource::FepPrimitivesWithoutPixels, 1);
         }
         for block in rasterising.blocks.iter() {
             shading.block::<V>(rasterising.primitive, block);
@@ -143,8 +150,8 @@ impl Shading<'_, '_> {
         let is_settled = nobody_asks && !self.batch.has_quad_of(first);
         if is_settled && visible.pixels == 0 {
             let hidden = u64::from(quads.count_ones());
-            self.result.counters.add(CounterSource::FepQuads, hidden);
-            self.result.counters.add(CounterSource::FepQuadsClipped, hidden);
+            self.counters.add(CounterSource::FepQuads, hidden);
+            self.counters.add(CounterSource::FepQuadsClipped, hidden);
             return;
         }
         let w = Lanes::from_f32(primitive.w_over_block(block.distance.0, block.distance.1));
@@ -153,7 +160,7 @@ impl Shading<'_, '_> {
         let of_lane = NewQuad { block, lane: 0, masks: &masks, w: &w, pixel: first, reverse, coefficients };
         if is_settled && self.batch.is_empty() && quads_in(visible.pixels) == quads_in(ALL) {
             // All of a block is a batch.
-            self.result.counters.add(CounterSource::FepQuads, 4);
+            self.counters.add(CounterSource::FepQuads, 4);
             self.result.pixels += u64::from(visible.pixels.count_ones());
             self.batch.fill(&NewQuad { masks: &visible.masks, ..of_lane });
             self.shade();
@@ -161,8 +168,8 @@ impl Shading<'_, '_> {
         }
         if is_settled {
             let seen = quads_in(visible.pixels);
-            self.result.counters.add(CounterSource::FepQuads, u64::from(quads.count_ones()));
-            self.result.counters.add(CounterSource::FepQuadsClipped, u64::from((quads & !seen).count_ones()));
+            self.counters.add(CounterSource::FepQuads, u64::from(quads.count_ones()));
+            self.counters.add(CounterSource::FepQuadsClipped, u64::from((quads & !seen).count_ones()));
             self.result.pixels += u64::from(visible.pixels.count_ones());
             let mut left = seen;
             while left != 0 {
@@ -178,7 +185,7 @@ impl Shading<'_, '_> {
         while quads != 0 {
             let lane = quads.trailing_zeros() as usize;
             quads &= quads - 1;
-            self.result.counters.add(CounterSource::FepQuads, 1);
+            self.counters.add(CounterSource::FepQuads, 1);
             let watched = if self.job.watched.is_some() { self.watched_in(block, lane) } else { None };
             if let Some(watched) = watched {
                 self.record_covered(primitive, block, &masks, watched);
@@ -203,7 +210,7 @@ impl Shading<'_, '_> {
             }
             let pixels = visible.pixels >> lane & 0xf;
             if pixels == 0 {
-                self.result.counters.add(CounterSource::FepQuadsClipped, 1);
+                self.counters.add(CounterSource::FepQuadsClipped, 1);
                 continue;
             }
             self.result.pixels += u64::from(pixels.count_ones());
@@ -272,13 +279,13 @@ impl Shading<'_, '_> {
     pub(super) fn accumulate(&mut self, primitive: &Primitive, block: &CoveredBlock, left: &Lanes, first: usize) {
         let Some(update) = self.coverage else { return };
         for lane in (0..LANES).step_by(4).filter(|lane| block.pixels >> lane & 0xf != 0) {
-            self.result.counters.add(CounterSource::FepQuads, 1);
+            self.counters.add(CounterSource::FepQuads, 1);
             let watched = self.watched_in(block, lane);
             if let Some(watched) = watched {
                 self.record_covered(primitive, block, left, watched);
             }
             if left.0[lane..lane + 4] == [0; 4] {
-                self.result.counters.add(CounterSource::FepQuadsClipped, 1);
+                self.counters.add(CounterSource::FepQuadsClipped, 1);
                 continue;
             }
             for element in (lane..lane + 4).filter(|&element| left.0[element] != 0) {
@@ -320,8 +327,8 @@ impl Shading<'_, '_> {
         if let Some((element, _)) = watched {
             self.record(Event::Program { code: self.fragment.code, element });
         }
-        let UnitResult { counters, pixel_trace, .. } = &mut *self.result;
-        let mut io = FragmentIo::new(self.tlb, self.batch, &self.coefficients, counters, &self.state);
+        let pixel_trace = &mut self.result.pixel_trace;
+        let mut io = FragmentIo::new(self.tlb, self.batch, &self.coefficients, self.counters, &self.state);
         io.fate = watched.map(|(element, _)| Fate::new(element));
         let exit = match watched {
             None => {
@@ -357,8 +364,7 @@ impl Shading<'_, '_> {
         if !self.qpu.restart(&launch, code) {
             return false;
         }
-        let counters = &mut self.result.counters;
-        let mut io = FragmentIo::new(self.tlb, self.batch, &self.coefficients, counters, &self.state);
+        let mut io = FragmentIo::new(self.tlb, self.batch, &self.coefficients, self.counters, &self.state);
         let exit = supervision.rerun(Thread::Rendering, self.qpu, &mut io, memory, code, self.budget);
         self.finish(exit);
         true
@@ -396,7 +402,7 @@ impl Shading<'_, '_> {
     /// The invocation of the batch, for the timing model.
     #[cold]
     pub(super) fn invocation(&mut self) -> Invocation {
-        let front = self.front.take(self.result.counters.get(CounterSource::FepQuads));
+        let front = self.front.take(self.counters.get(CounterSource::FepQuads));
         let (x, y) = self.tile;
         // A tile is at least 32 pixels wide and high, and has at most 1024 quads.
         let tile = (((y as u32 / 32) << 7) | (x as u32 / 32)) * 1024;

@@ -184,12 +184,20 @@ enum ColorCoding {
     Rgba16161616,
 }
 
-/// The averages of the four samples of each pixel, in the order of the pixels.
-fn averages_of_pixels(colors: &[u32; SAMPLES], shape: Shape) -> Vec<u32> {
+/// The averages of the four samples of each pixel, in the order of the pixels, replace `averages`.
+fn averages_of_pixels(colors: &[u32; SAMPLES], shape: Shape, averages: &mut Vec<u32>) {
     let (first, second) = colors.split_at(2 * shape.pixels());
     let ((a, b), (c, d)) = (first.split_at(shape.pixels()), second.split_at(shape.pixels()));
     let samples = a.iter().zip(b).zip(c).zip(d);
-    samples.map(|(((&a, &b), &c), &d)| pixel::average::<2>([a, b, c, d])).collect()
+    averages.clear();
+    averages.extend(samples.map(|(((&a, &b), &c), &d)| pixel::average::<2>([a, b, c, d])));
+}
+
+/// Room for the pixels of a tile that is being stored.
+#[derive(Clone, Debug, Default)]
+pub struct Room {
+    averages: Vec<u32>,
+    rows: Vec<u32>,
 }
 
 /// Collected bytes of stores.
@@ -247,13 +255,14 @@ impl Stored {
         result
     }
 
-    /// Collects the bytes of a store of the tile at column and row; the tile buffer does not change.
+    /// Collects the bytes of a store of the tile at column and row; the tile buffer does not change. What is left in `room` is of no use.
     pub fn collect(
         &mut self,
         store: &Store,
         mode: &TileRenderingMode,
         tile: (u8, u8),
         tlb: &Tlb,
+        room: &mut Room,
     ) -> Result<(), MoveError> {
         match store {
             Store::Resolved { .. } => {
@@ -271,13 +280,13 @@ impl Stored {
                     FrameBufferFormat::Reserved(_) => return Err(MoveError::Reserved("frame buffer colour format")),
                 };
                 let surface = store.surface(mode).ok_or(MoveError::Reserved("memory format"))?;
-                self.color(surface, coding, resolve, tile, tlb)
+                self.color(surface, coding, resolve, tile, tlb, room)
             }
             Store::FullResolution(full) => {
                 self.dump(full.address.0, [!full.disable_color, !full.disable_zs, false], tlb);
                 Ok(())
             }
-            Store::General(general) => self.general(general, mode, tile, tlb),
+            Store::General(general) => self.general(general, mode, tile, tlb, room),
         }
     }
 
@@ -287,6 +296,7 @@ impl Stored {
         mode: &TileRenderingMode,
         tile: (u8, u8),
         tlb: &Tlb,
+        room: &mut Room,
     ) -> Result<(), MoveError> {
         let surface = || Store::General(*store).surface(mode).ok_or(MoveError::Reserved("format"));
         match store.buffer {
@@ -304,7 +314,7 @@ impl Stored {
                     PixelFormat::Bgr565Dithered => ColorCoding::Bgr565(To565::Dithered),
                     PixelFormat::Reserved(_) => return Err(MoveError::Reserved("pixel format")),
                 };
-                self.color(surface()?, coding, resolve, tile, tlb)?;
+                self.color(surface()?, coding, resolve, tile, tlb, room)?;
             }
             TileBufferSelect::ZStencil => self.zs(surface()?, !0, tile, tlb),
             TileBufferSelect::ZOnly => self.zs(surface()?, !0xff, tile, tlb),
@@ -327,6 +337,7 @@ impl Stored {
         resolve: Resolve,
         tile: (u8, u8),
         tlb: &Tlb,
+        room: &mut Room,
     ) -> Result<(), MoveError> {
         let shape = tlb.shape();
         // HDR colour is stored as it is; decimation and format "apply to non-HDR color store only" [AG p.67]
@@ -350,9 +361,9 @@ impl Stored {
             });
             return Ok(());
         }
-        let averages;
+        let Room { averages, rows } = room;
         let (colors, resolve) = if resolve == Resolve::Average4 && shape.multisample {
-            averages = averages_of_pixels(&tlb.color, shape);
+            averages_of_pixels(&tlb.color, shape, averages);
             (&averages[..], Resolve::Sample0)
         } else {
             (&tlb.color[..], resolve)
@@ -363,9 +374,10 @@ impl Stored {
             return Ok(());
         }
         let samples = |pixel: usize| (0..4).map(move |sample| tlb.color[tlb.color_index(pixel, sample, 0)]);
-        let mut rows = vec![0; (width * height) as usize];
+        // All of them are set.
+        rows.resize((width * height) as usize, 0);
         if resolve == Resolve::Sample0 {
-            shape.to_rows(colors, &mut rows);
+            shape.to_rows(colors, rows);
         } else {
             for (row, y) in rows.chunks_exact_mut(width as usize).zip(0..) {
                 for (color, x) in row.iter_mut().zip(0..) {
@@ -386,7 +398,7 @@ impl Stored {
                 }
                 self.pixels(surface, rect, &halves);
             }
-            _ => self.words(surface, rect, &mut rows),
+            _ => self.words(surface, rect, rows),
         }
         Ok(())
     }
@@ -552,7 +564,9 @@ mod tests {
         }
         let tlb = numbered(Shape::new(false, false, false));
         let mut stored = Stored::default();
-        stored.collect(&Store::Resolved { end_of_frame: false }, &mode(70, 67), (1, 1), &tlb).unwrap();
+        stored
+            .collect(&Store::Resolved { end_of_frame: false }, &mode(70, 67), (1, 1), &tlb, &mut Room::default())
+            .unwrap();
         stored.apply(owned.view()).unwrap();
         // Rows of 70 pixels are 18 micro-tiles of 4 pixels; what is left of the last one stays.
         for (x, y) in (0..72).flat_map(|x| (0..67).map(move |y| (x, y))) {
@@ -569,7 +583,7 @@ mod tests {
         let tlb = numbered(Shape::new(true, false, false));
         let mode = TileRenderingMode { multisample: true, decimate: DecimateMode::X4, ..mode(32, 32) };
         let mut stored = Stored::default();
-        stored.collect(&Store::Resolved { end_of_frame: false }, &mode, (0, 0), &tlb).unwrap();
+        stored.collect(&Store::Resolved { end_of_frame: false }, &mode, (0, 0), &tlb, &mut Room::default()).unwrap();
         stored.apply(owned.view()).unwrap();
         // Samples 0, 3, 6, 9: 18 / 4.
         assert_eq!(owned.view().word(BusAddr(0x1000 + (5 * 32 + 7) * 4)), Ok(5 << 16 | 7 << 8 | 4));
@@ -591,7 +605,7 @@ mod tests {
                 let general = StoreGeneral { address, buffer, format, mode: store, ..StoreGeneral::from_bits(0) };
                 let mut stored = Stored::default();
                 for tile in [(0, 0), (1, 0), (0, 1), (1, 1)] {
-                    stored.collect(&Store::General(general), &mode, tile, &tlb).unwrap();
+                    stored.collect(&Store::General(general), &mode, tile, &tlb, &mut Room::default()).unwrap();
                 }
                 stored.apply(owned.view()).unwrap();
                 for (x, y) in (0..45).flat_map(|x| (0..39).map(move |y| (x, y))) {
@@ -620,7 +634,15 @@ mod tests {
             disable_zs: true,
             ..StoreFullResolution::from_bits(0)
         };
-        stored.collect(&Store::FullResolution(dump), &mode, (0, 0), &numbered(Shape::new(true, false, false))).unwrap();
+        stored
+            .collect(
+                &Store::FullResolution(dump),
+                &mode,
+                (0, 0),
+                &numbered(Shape::new(true, false, false)),
+                &mut Room::default(),
+            )
+            .unwrap();
         stored.apply(owned.view()).unwrap();
         for (x, y, sample) in [(0, 0, 0), (1, 0, 0), (0, 1, 0), (3, 0, 1), (2, 5, 3), (31, 31, 3), (14, 30, 2)] {
             let quad = (x & 30) * 32 + (y & 30) * 512;
@@ -639,12 +661,13 @@ mod tests {
         let tlb = numbered(Shape::new(false, false, false));
         let mode = TileRenderingMode { decimate: DecimateMode::X4, ..mode(32, 32) };
         let mut stored = Stored::default();
-        stored.collect(&Store::Resolved { end_of_frame: false }, &mode, (0, 0), &tlb).unwrap();
+        stored.collect(&Store::Resolved { end_of_frame: false }, &mode, (0, 0), &tlb, &mut Room::default()).unwrap();
         stored.apply(owned.view()).unwrap();
         // Rows 10 and 11, columns 14 and 15.
         assert_eq!(owned.view().word(BusAddr(0x1000 + (5 * 32 + 7) * 4)), Ok(10 << 16 | 14 << 8));
         let too_many = TileRenderingMode { decimate: DecimateMode::X16, ..mode };
-        let result = stored.collect(&Store::Resolved { end_of_frame: false }, &too_many, (0, 0), &tlb);
+        let result =
+            stored.collect(&Store::Resolved { end_of_frame: false }, &too_many, (0, 0), &tlb, &mut Room::default());
         assert_eq!(result, Err(MoveError::Decimate16));
     }
 
@@ -654,7 +677,7 @@ mod tests {
         let tlb = numbered(Shape::new(true, false, false));
         let mode = TileRenderingMode { multisample: true, decimate: DecimateMode::X16, ..mode(16, 16) };
         let mut stored = Stored::default();
-        stored.collect(&Store::Resolved { end_of_frame: false }, &mode, (0, 0), &tlb).unwrap();
+        stored.collect(&Store::Resolved { end_of_frame: false }, &mode, (0, 0), &tlb, &mut Room::default()).unwrap();
         stored.apply(owned.view()).unwrap();
         // Rows 10 and 11, columns 14 and 15, each with samples 0, 3, 6, 9.
         assert_eq!(owned.view().word(BusAddr(0x1000 + (5 * 16 + 7) * 4)), Ok(10 << 16 | 14 << 8 | 4));
@@ -665,7 +688,9 @@ mod tests {
         let owned = OwnedMemory::new(0x1000 + 64 * 4 * 2);
         let tlb = numbered(Shape::new(false, false, false));
         let mut stored = Stored::default();
-        stored.collect(&Store::Resolved { end_of_frame: true }, &mode(128, 64), (0, 0), &tlb).unwrap();
+        stored
+            .collect(&Store::Resolved { end_of_frame: true }, &mode(128, 64), (0, 0), &tlb, &mut Room::default())
+            .unwrap();
         assert!(stored.apply(owned.view()).is_err());
         assert_eq!(owned.view().word(BusAddr(0x1000 + 4 * 9)), Ok(9 << 8));
     }

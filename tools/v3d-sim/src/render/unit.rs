@@ -7,9 +7,10 @@ use super::pixel_trace::PixelTrace;
 use super::store::{Store, Stored};
 use super::tlb::{ClearValues, Tlb};
 use super::vertices::DrawList;
-use crate::counters::Counters;
 use crate::fault::FaultLog;
 use crate::state::PipelineState;
+use crate::timing::trace::Work;
+use std::sync::Arc;
 use v3d_hw::BusAddr;
 
 /// The content of the tile buffer when a unit starts.
@@ -48,7 +49,7 @@ pub struct Draw {
     /// The primitives.
     pub list: DrawList,
     /// The state in effect.
-    pub state: PipelineState,
+    pub state: Arc<PipelineState>,
 }
 
 /// One operation of a unit.
@@ -62,7 +63,7 @@ pub enum Op {
     /// A load.
     Load(Load),
     /// A primitive list.
-    Draw(Box<Draw>),
+    Draw(Draw),
     /// A store, and the values with which it clears.
     Store {
         /// The record.
@@ -89,7 +90,12 @@ pub struct Unit {
 impl Unit {
     /// A unit without operations.
     pub const fn new(start: Start) -> Self {
-        Self { start, keep: false, in_tile: false, ops: Vec::new() }
+        Self::with_room(start, Vec::new())
+    }
+
+    /// The same, with room for operations.
+    pub(super) const fn with_room(start: Start, ops: Vec<(BusAddr, Op)>) -> Self {
+        Self { start, keep: false, in_tile: false, ops }
     }
 
     /// Adds an operation, with the address of its record.
@@ -149,10 +155,12 @@ fn lowest(a: Option<BusAddr>, b: Option<BusAddr>) -> Option<BusAddr> {
 /// Results of a unit.
 #[derive(Debug, Default)]
 pub struct UnitResult {
+    /// Room for the operations of another unit.
+    pub ops: Vec<(BusAddr, Op)>,
     /// The bytes of its stores, in order.
     pub stored: Vec<(BusAddr, Stored)>,
-    /// Counts.
-    pub counters: Counters,
+    /// Work for the timing model, if it runs.
+    pub work: Vec<Work>,
     /// Faults.
     pub faults: FaultLog,
     /// Instructions executed.

@@ -14,19 +14,19 @@ use super::pse::{self, Vertex};
 use super::{Config, Context, RenderError};
 use crate::binning::primitive_list::{Primitive, vertices_of};
 use crate::binning::vcm::reuse::{self, VertexBatch};
-use crate::binning::vcm::{Reports, ShadedBatch, Shading, VertexRun, VertexShader, VertexStage};
+use crate::binning::vcm::{Reports, ShadedBatch, Shading, VertexRun, VertexShader, VertexStage, VertexWorkers};
 use crate::binning::vertex_slots::VertexSlots;
 use crate::memory::Memory;
 use crate::qpu::CodeCache;
 use crate::state::{PipelineState, Shader, point_size_px};
 use crate::timing::trace::Trace;
+use std::ops::Range;
 use std::sync::Arc;
 use v3d_hw::Layout;
 use v3d_hw::control_list::{ClippedPrimitive, PrimitiveListFormat};
 use v3d_hw::primitive_list::{
     CLIPPED_VERTEX_BYTES, ClippedVertex, ClippedVertexCoefficients, ListDataType, ListPrimitive,
 };
-use v3d_hw::qpu::LANES;
 use v3d_hw::shaded_vertex::ScreenXy;
 
 /// Depth of VG primitives.
@@ -34,15 +34,14 @@ const VG_Z: f32 = 0.5;
 /// 1/W of VG primitives.
 const VG_RECIPROCAL_W: f32 = 1.0;
 
-/// Primitives of one draw.
+/// Primitives of one draw, in the tables of [`Vertices`].
 #[derive(Debug)]
 pub struct DrawList {
     primitive: ListPrimitive,
     /// The vertices that the corners are slots of; `None`: the corners are coordinates.
     set: Option<usize>,
-    corners: Vec<[u32; 3]>,
-    /// Clipped primitives by their index in the list, ascending.
-    clipped: Vec<(usize, ClippedPrimitive)>,
+    corners: Range<usize>,
+    clipped: Range<usize>,
 }
 
 impl DrawList {
@@ -115,33 +114,39 @@ impl Set {
         Some(VertexRun { shader, stage: VertexStage::Vertex, indices: &self.indices })
     }
 
-    /// Adds a batch of shaded vertices, the first of which has slot `first`.
-    fn fill(&mut self, first: usize, batch: &ShadedBatch) {
-        let format = batch.format;
-        let each = self.varyings_each;
-        for vertex in 0..LANES.min(self.indices.len() - first) {
-            let word = |word| batch.word(vertex, word);
-            let float = |at| f32::from_bits(word(at));
-            let xy = ScreenXy::from_word(word(format.screen_xy()));
-            let slot = first + vertex;
-            self.positions[slot] = Position {
-                x: xy.x,
-                y: xy.y,
-                z: float(format.screen_z()),
-                reciprocal_w: float(format.reciprocal_w()),
-                point_size: format.point_size().map_or(0.0, float),
-            };
-            for (varying, value) in self.varyings[slot * each..][..each].iter_mut().enumerate() {
-                *value = float(format.varyings() + varying as u32);
-            }
-        }
-    }
-
     fn vertex(&self, slot: u32) -> (Position, &[f32]) {
         let slot = slot as usize;
         let position = self.positions.get(slot).copied().unwrap_or_default();
         let start = slot * self.varyings_each;
         (position, self.varyings.get(start..start + self.varyings_each).unwrap_or(&[]))
+    }
+}
+
+/// Shaded vertices of some batches.
+#[derive(Debug, Default)]
+struct ShadedVertices {
+    positions: Vec<Position>,
+    varyings: Vec<f32>,
+}
+
+impl ShadedVertices {
+    /// Adds those of a batch.
+    fn add(&mut self, batch: &ShadedBatch<'_>, run: &VertexRun<'_>) {
+        let format = batch.format;
+        for vertex in 0..run.indices.len() {
+            let word = |word| batch.word(vertex, word);
+            let float = |at| f32::from_bits(word(at));
+            let xy = ScreenXy::from_word(word(format.screen_xy()));
+            self.positions.push(Position {
+                x: xy.x,
+                y: xy.y,
+                z: float(format.screen_z()),
+                reciprocal_w: float(format.reciprocal_w()),
+                point_size: format.point_size().map_or(0.0, float),
+            });
+            let varyings = 0..u32::from(run.shader.varyings());
+            self.varyings.extend(varyings.map(|varying| float(format.varyings() + varying)));
+        }
     }
 }
 
@@ -158,6 +163,12 @@ fn same_vertices(a: &Shader, b: &Shader) -> bool {
 #[derive(Debug, Default)]
 pub struct Vertices {
     sets: Vec<Set>,
+    /// The corners of all primitives, list by list.
+    corners: Vec<[u32; 3]>,
+    /// Clipped primitives, list by list, by their index in the list, ascending.
+    clipped: Vec<(usize, ClippedPrimitive)>,
+    /// What runs vertex shaders.
+    workers: VertexWorkers,
 }
 
 impl Vertices {
@@ -192,18 +203,21 @@ impl Vertices {
             ListPrimitive::Lines | ListPrimitive::Rht => 2,
             _ => 3,
         };
-        let mut corners = Vec::with_capacity(primitives.len());
-        let mut clipped = Vec::new();
-        for (place, primitive) in primitives.iter().enumerate() {
+        let Self { sets, corners, clipped, .. } = self;
+        let (first_corners, first_clipped) = (corners.len(), clipped.len());
+        let mut vertices = set.and_then(|set| sets.get_mut(set));
+        corners.extend(primitives.iter().map(|primitive| {
             let mut slots = primitive.vertices;
-            if let Some(set) = set.and_then(|set| self.sets.get_mut(set)) {
+            if let Some(set) = &mut vertices {
                 for vertex in &mut slots[..count] {
                     *vertex = set.slot(*vertex);
                 }
             }
-            corners.push(slots);
-            clipped.extend(primitive.clipped.map(|data| (place, data)));
-        }
+            slots
+        }));
+        let replaced = primitives.iter().enumerate();
+        clipped.extend(replaced.filter_map(|(place, primitive)| Some((place, primitive.clipped?))));
+        let (corners, clipped) = (first_corners..corners.len(), first_clipped..clipped.len());
         Ok(DrawList { primitive: format.primitive, set, corners, clipped })
     }
 
@@ -212,17 +226,16 @@ impl Vertices {
         let Config { parallel, undefined, .. } = *config;
         let record = context.counters.has_timing();
         let supervision = context.supervision;
-        let shading = Shading { memory: context.memory, code, parallel, undefined, record, supervision };
+        let (memory, workers) = (context.memory, &self.workers);
+        let shading = Shading { memory, code, workers, parallel, undefined, record, supervision };
         let runs: Vec<VertexRun<'_>> = self.sets.iter().filter_map(Set::run).collect();
-        let shaded = shading.shade_runs(&runs, *context.budget);
+        let shaded = shading.shade_runs(&runs, *context.budget, ShadedVertices::add);
         for (set, mut shaded) in self.sets.iter_mut().zip(shaded) {
             set.trace = shaded.counters.take_traces().into_iter().next();
             let (counters, faults) = (&mut *context.counters, &mut *context.faults);
-            let batches = shaded.report(&mut Reports { counters, faults, instructions: context.budget });
-            set.positions.resize(set.indices.len(), Position::default());
-            set.varyings.resize(set.indices.len() * set.varyings_each, 0.0);
-            for (first, batch) in (0..set.indices.len()).step_by(LANES).zip(&batches) {
-                set.fill(first, batch);
+            for part in shaded.report(&mut Reports { counters, faults, instructions: context.budget }) {
+                set.positions.extend_from_slice(&part.positions);
+                set.varyings.extend_from_slice(&part.varyings);
             }
         }
     }
@@ -233,16 +246,22 @@ impl Vertices {
         let Some(shader) = VertexShader::of(Some(&set.shader)) else { return (Vec::new(), None) };
         let count = vertices_of(list.primitive);
         let index = |slot: u32| set.indices.get(slot as usize).copied().unwrap_or(0);
-        let corners: Vec<[u32; 3]> = list.corners.iter().map(|corners| corners.map(index)).collect();
+        let corners: Vec<[u32; 3]> = self.corners_of(list).iter().map(|corners| corners.map(index)).collect();
         (
             reuse::batches(shader, VertexStage::Vertex, corners.iter().map(|corners| &corners[..count])),
             set.trace.as_ref(),
         )
     }
 
-    /// Removes all vertices.
+    /// Removes all vertices and primitives.
     pub fn clear(&mut self) {
         self.sets.clear();
+        self.corners.clear();
+        self.clipped.clear();
+    }
+
+    fn corners_of(&self, list: &DrawList) -> &[[u32; 3]] {
+        self.corners.get(list.corners.clone()).unwrap_or_default()
     }
 
     /// Calls `setup` with the corners of a primitive on the screen and with the size of a point.
@@ -255,7 +274,7 @@ impl Vertices {
         scratch: &mut Vec<f32>,
         setup: impl FnOnce([Vertex<'_>; 3], f32) -> R,
     ) -> Result<R, VertexError> {
-        let corners = list.corners.get(place).copied().unwrap_or_default();
+        let corners = self.corners_of(list).get(place).copied().unwrap_or_default();
         let set = list.set.and_then(|set| self.sets.get(set));
         let mut point_size = state.point_size;
         let centre = (i32::from(state.viewport_offset.x), i32::from(state.viewport_offset.y));
@@ -278,8 +297,9 @@ impl Vertices {
             point_size = set.vertex(corners[0]).0.point_size;
         }
         point_size = point_size_px(point_size);
-        let clipped = match list.clipped.binary_search_by_key(&place, |(place, _)| *place) {
-            Ok(found) => list.clipped.get(found).map(|(_, data)| *data),
+        let clipped = self.clipped.get(list.clipped.clone()).unwrap_or_default();
+        let clipped = match clipped.binary_search_by_key(&place, |(place, _)| *place) {
+            Ok(found) => clipped.get(found).map(|(_, data)| *data),
             Err(_) => None,
         };
         let Some(clipped) = clipped else { return Ok(setup(vertices, point_size)) };

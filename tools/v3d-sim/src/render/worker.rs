@@ -6,12 +6,12 @@ use super::fragment::{Batch, FragmentState};
 use super::pixel_trace::{self, Event, Sample};
 use super::pse::{Coefficients, Discarded, PixelRect, SetupState};
 use super::shading::{Drawing, FrontCount, MAX_COEFFICIENTS, Shading};
-use super::store::{Store, tile_rect};
+use super::store::{Room, Store, tile_rect};
 use super::tlb::{ClearValues, Shape, Tlb, ZTest};
 use super::unit::{Buffers, Draw, Op, Start, Unit, UnitResult};
 use super::{RenderError, RenderFault, WaveJob};
 use crate::binning::vcm::reuse::VertexBatch;
-use crate::counters::TileEvents;
+use crate::counters::{Counters, TileEvents};
 use crate::qpu::{self, Qpu};
 use crate::timing::trace::{TileMove, Work};
 use v3d_hw::BusAddr;
@@ -32,6 +32,9 @@ pub struct Worker {
     clipped: Vec<f32>,
     blocks: Vec<CoveredBlock>,
     front: FrontCount,
+    room: Room,
+    /// Counts of its units, except for those of the QPU.
+    counters: Counters,
 }
 
 impl Worker {
@@ -46,11 +49,25 @@ impl Worker {
             clipped: Vec::new(),
             blocks: Vec::new(),
             front: FrontCount::default(),
+            room: Room::default(),
+            counters: Counters::default(),
         }
     }
 
+    /// Drops what programs have left.
+    pub fn reset(&mut self) {
+        self.qpu = Qpu::new();
+    }
+
+    /// Takes the counts of the units executed since the last call.
+    pub fn take_counters(&mut self) -> Counters {
+        let mut counters = std::mem::take(&mut self.counters);
+        counters.merge(self.qpu.take_counters());
+        counters
+    }
+
     /// Executes a unit.
-    pub fn execute(&mut self, unit: Unit, job: &WaveJob<'_>) -> UnitResult {
+    pub fn execute(&mut self, mut unit: Unit, job: &WaveJob<'_>) -> UnitResult {
         let mut result = UnitResult::default();
         let (mut tile, mut defined, mut other_values) = ((0, 0), true, None);
         match unit.start {
@@ -69,9 +86,9 @@ impl Worker {
             }
         }
         self.tlb.set_shape(shape_of(&job.mode));
-        self.front = FrontCount::default();
+        self.front = FrontCount::after(self.counters.get(CounterSource::FepQuads));
         let mut budget = job.limit;
-        for (at, op) in unit.ops {
+        for (at, op) in unit.ops.drain(..) {
             if job.supervision.is_stopped(Thread::Rendering) {
                 break;
             }
@@ -87,7 +104,7 @@ impl Worker {
                     defined = true;
                     let done = load.execute(&job.mode, tile, &mut self.tlb, job.memory).map_err(RenderError::from);
                     let pieces = if job.record { load.pieces(&job.mode, tile, self.tlb.shape()) } else { 0 };
-                    self.move_tile(load.moves_samples(), pieces, false, job, &result);
+                    self.move_tile(load.moves_samples(), pieces, false, job);
                     self.record(at, tile, job, &mut result, Event::Loaded);
                     done
                 }
@@ -96,17 +113,17 @@ impl Worker {
                         result.faults.report(RenderFault { at, error: RenderError::NeverCleared });
                     }
                     let before = budget;
-                    let quads = result.counters.get(CounterSource::FepQuads);
+                    let quads = self.counters.get(CounterSource::FepQuads);
                     let pixels = result.pixels;
                     let drawn = self.draw(at, &draw, tile, job, &mut budget, &mut result);
                     let events = TileEvents {
                         lists: 1,
                         primitives: draw.list.len() as u64,
-                        quads: result.counters.get(CounterSource::FepQuads) - quads,
+                        quads: self.counters.get(CounterSource::FepQuads) - quads,
                         pixels: result.pixels - pixels,
                         instructions: before - budget,
                     };
-                    result.counters.add_tile(tile, events);
+                    self.counters.add_tile(tile, events);
                     drawn
                 }
                 Op::Store { store, clear, swap } => {
@@ -114,12 +131,12 @@ impl Worker {
                         result.faults.report(RenderFault { at, error: RenderError::NeverCleared });
                     }
                     let mut stored = job.spare.take();
-                    let collected = stored.collect(&store, &job.mode, tile, &self.tlb);
-                    result.counters.add_tile_store(stored.byte_count() as u64);
+                    let collected = stored.collect(&store, &job.mode, tile, &self.tlb, &mut self.room);
+                    self.counters.add_tile_store(stored.byte_count() as u64);
                     result.stored.push((at, stored));
                     if stores_something(&store) {
                         self.record(at, tile, job, &mut result, Event::Stored);
-                        self.move_tile(store.moves_samples(), 0, swap, job, &result);
+                        self.move_tile(store.moves_samples(), 0, swap, job);
                     }
                     self.clear_after(&store, &clear);
                     self.record(at, tile, job, &mut result, Event::Cleared);
@@ -134,8 +151,8 @@ impl Worker {
             }
         }
         result.instructions = job.limit - budget;
-        result.counters.add(CounterSource::QpuFragmentCycles, result.instructions * qpu::INSTRUCTION_CYCLES);
-        result.counters.merge(self.qpu.take_counters());
+        self.counters.add(CounterSource::QpuFragmentCycles, result.instructions * qpu::INSTRUCTION_CYCLES);
+        result.work = self.qpu.counters.take_work();
         if unit.keep {
             if job.mode.double_buffer
                 && let Some(values) = other_values
@@ -148,17 +165,18 @@ impl Worker {
             let current = std::mem::replace(&mut self.tlb, next);
             result.kept = Some((Buffers { current, other: self.other.take() }, tile));
         }
+        result.ops = unit.ops;
         result
     }
 
     /// Passes a load or store on to the timing model: of each sample, or of each pixel. A load reads a number of contiguous pieces of memory.
-    fn move_tile(&mut self, samples: bool, pieces: u32, swap: bool, job: &WaveJob<'_>, result: &UnitResult) {
+    fn move_tile(&mut self, samples: bool, pieces: u32, swap: bool, job: &WaveJob<'_>) {
         if !job.record {
             return;
         }
         let shape = self.tlb.shape();
         let each = if samples && shape.multisample { 4 } else { 1 };
-        let front = self.front.take(result.counters.get(CounterSource::FepQuads));
+        let front = self.front.take(self.counters.get(CounterSource::FepQuads));
         let quads = (shape.pixels() * each / 4) as u32;
         self.qpu.counters.add_work(Work::Move(TileMove { front, quads, pieces, swap }));
     }
@@ -282,7 +300,7 @@ impl Worker {
             simd: job.code.simd(),
         };
         let vertices = job.vertices;
-        let Self { qpu, tlb, batch, coefficients, clipped, blocks, front, .. } = self;
+        let Self { qpu, tlb, batch, coefficients, clipped, blocks, front, counters, .. } = self;
         let z_limits = (f64::from(state.z_clipping.minimum), f64::from(state.z_clipping.maximum));
         coefficients.clear();
         batch.clear();
@@ -306,6 +324,7 @@ impl Worker {
             tile: (whole_tile.x0, whole_tile.y0),
             job,
             budget,
+            counters,
             result,
         };
         std::mem::swap(&mut shading.coefficients, coefficients);
@@ -345,13 +364,13 @@ impl Worker {
             });
             match primitive {
                 Ok(Ok(primitive)) => {
-                    shading.result.counters.add(CounterSource::FepPrimitives, 1);
+                    shading.counters.add(CounterSource::FepPrimitives, 1);
                     blocks.clear();
                     let rasterising = Rasterising { primitive: &primitive, window, sampling, z_limits, blocks };
                     job.code.simd().run(Drawing { rasterising, shading: &mut shading });
                 }
                 Ok(Err(Discarded::Culled)) => {
-                    shading.result.counters.add(CounterSource::PsePrimitivesReversed, 1);
+                    shading.counters.add(CounterSource::PsePrimitivesReversed, 1);
                     if let Some(corners) = corners_of_triangle {
                         shading.record_culled(corners, window, configuration.forward_facing);
                     }

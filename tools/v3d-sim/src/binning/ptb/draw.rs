@@ -1,19 +1,20 @@
 //! A primitive record being binned, and its shaded vertices.
 
-use super::clip::{self, ClipCoordinates};
+use super::clip::{self, ClipCoordinates, Viewport};
 use super::pieces::{Outcome, Part};
 use super::reach::Reach;
 use super::{Context, PtbError, PtbFault};
 use crate::binning::primitive_assembly::Assembly;
 use crate::binning::primitive_list::vertices_of;
-use crate::binning::vcm::{Reports, Shading, VcdFault, VertexShader, VertexStage, reuse};
+use crate::binning::vcm::{
+    Reports, ShadedBatch, Shading, VcdFault, VertexRun, VertexShader, VertexStage, VertexWorkers, reuse,
+};
 use crate::binning::vertex_slots::{NO_SLOT, VertexSlots};
 use crate::counters::Counters;
 use crate::state::PipelineState;
 use crate::timing::trace::{Binned, Trace, Work};
 use std::sync::Arc;
 use v3d_hw::control_list::PrimitiveListFormat;
-use v3d_hw::qpu::LANES;
 use v3d_hw::shaded_vertex::{Format, ScreenXy};
 use v3d_hw::{BusAddr, Layout};
 
@@ -67,9 +68,42 @@ pub(super) struct Coordinates {
 #[derive(Debug, Default)]
 pub(super) struct VertexTable {
     slots: VertexSlots,
+    /// The vertices that the last primitives have added, in order of appearance.
+    new: Vec<u32>,
     /// The coordinates of each slot.
     coordinates: Vec<Coordinates>,
     pub(super) format: Format,
+}
+
+/// Shaded coordinates of some batches of vertices.
+#[derive(Debug, Default)]
+struct ShadedCoordinates {
+    coordinates: Vec<Coordinates>,
+    format: Format,
+    /// A program wrote more rows than its batch has.
+    overrun: bool,
+}
+
+impl ShadedCoordinates {
+    /// Adds the first vertices of a batch.
+    fn add(&mut self, batch: &ShadedBatch<'_>, vertices: usize, viewport: &Viewport) {
+        let ShadedBatch { format, overrun, .. } = *batch;
+        self.format = format;
+        self.overrun |= overrun;
+        self.coordinates.extend((0..vertices).map(|vertex| {
+            let word = |n| batch.word(vertex, n);
+            let float = |n| f32::from_bits(word(n));
+            let clip = if format.clip_header { [0, 1, 2, 3].map(|i| float(Format::CLIP + i)) } else { [0.0; 4] };
+            Coordinates {
+                clip,
+                is_inside: clip::is_inside(&clip, viewport),
+                xy: ScreenXy::from_word(word(format.screen_xy())),
+                z: float(format.screen_z()),
+                reciprocal_w: float(format.reciprocal_w()),
+                point_size: format.point_size().map_or(0.0, float),
+            }
+        }));
+    }
 }
 
 /// Vertices that a draw takes at a time.
@@ -77,7 +111,7 @@ const CHUNK_VERTICES: u64 = 12_288;
 
 impl Draw {
     /// Takes the next vertices and shades those that are new.
-    pub(super) fn next_chunk(&mut self, context: &mut Context<'_>) {
+    pub(super) fn next_chunk(&mut self, workers: &VertexWorkers, context: &mut Context<'_>) {
         self.number += self.primitives.len();
         self.primitives.clear();
         self.slots.clear();
@@ -102,13 +136,17 @@ impl Draw {
             return;
         };
         let corners = vertices_of(self.assembly.primitive());
-        let new = self.vertices.add(&self.primitives, corners, &mut self.slots);
+        self.vertices.add(&self.primitives, corners, &mut self.slots);
         let record = context.counters.has_timing();
         let Context { memory, code, parallel, undefined, supervision, .. } = *context;
-        let shading = Shading { memory, code, parallel, undefined, record, supervision };
+        let shading = Shading { memory, code, workers, parallel, undefined, record, supervision };
         let mut counters = Counters::default();
         let report = &mut Reports { counters: &mut counters, faults, instructions: context.instructions };
-        let batches = shading.shade_all(shader, VertexStage::Coordinate, &new, report);
+        let viewport = self.viewport();
+        let keep = |kept: &mut ShadedCoordinates, batch: &ShadedBatch<'_>, run: &VertexRun<'_>| {
+            kept.add(batch, run.indices.len(), &viewport);
+        };
+        let shaded = shading.shade_all(shader, VertexStage::Coordinate, &self.vertices.new, report, keep);
         let trace = counters.take_traces().into_iter().next();
         context.counters.merge(counters);
         if record {
@@ -121,8 +159,7 @@ impl Draw {
                 });
             }
         }
-        if matches!(shader, VertexShader::Gl(gl) if !gl.fragment.clipping) && batches.iter().any(|batch| batch.overrun)
-        {
+        if matches!(shader, VertexShader::Gl(gl) if !gl.fragment.clipping) && shaded.iter().any(|part| part.overrun) {
             self.lost = true;
             faults.report(PtbFault { at, error: PtbError::ClippingOff });
         }
@@ -134,29 +171,17 @@ impl Draw {
             VertexShader::Nv(nv) if !nv.record.clipping && !self.far_vertex_reported => Reach::of(&self.state),
             _ => None,
         };
-        let viewport = self.viewport();
-        for (batch, indices) in batches.iter().zip(new.chunks(LANES)) {
-            self.vertices.format = batch.format;
-            for (vertex, &index) in indices.iter().enumerate() {
-                let word = |n| batch.word(vertex, n);
-                let float = |n| f32::from_bits(word(n));
-                let xy = ScreenXy::from_word(word(batch.format.screen_xy()));
-                if !self.far_vertex_reported
-                    && let Some(far) = reach.and_then(|reach| reach.check(index, xy))
-                {
-                    self.far_vertex_reported = true;
-                    faults.report(PtbFault { at, error: far.into() });
-                }
-                let clip =
-                    if batch.format.clip_header { [0, 1, 2, 3].map(|i| float(Format::CLIP + i)) } else { [0.0; 4] };
-                self.vertices.coordinates.push(Coordinates {
-                    clip,
-                    is_inside: clip::is_inside(&clip, &viewport),
-                    xy,
-                    z: float(batch.format.screen_z()),
-                    reciprocal_w: float(batch.format.reciprocal_w()),
-                    point_size: batch.format.point_size().map_or(0.0, float),
-                });
+        let first = self.vertices.coordinates.len();
+        for ShadedCoordinates { coordinates, format, .. } in &shaded {
+            self.vertices.format = *format;
+            self.vertices.coordinates.extend_from_slice(coordinates);
+        }
+        if let Some(reach) = reach {
+            let coordinates = self.vertices.coordinates.get(first..).unwrap_or_default();
+            let mut vertices = self.vertices.new.iter().zip(coordinates);
+            if let Some(far) = vertices.find_map(|(&index, vertex)| reach.check(index, vertex.xy)) {
+                self.far_vertex_reported = true;
+                faults.report(PtbFault { at, error: far.into() });
             }
         }
     }
@@ -186,20 +211,19 @@ impl Draw {
 }
 
 impl VertexTable {
-    /// Assigns slots to the vertices of primitives, and appends those of each primitive to `slots`. Returns the new vertices, in order of appearance.
-    fn add(&mut self, primitives: &[[u32; 3]], vertices: usize, slots: &mut Vec<[u32; 3]>) -> Vec<u32> {
-        let mut new = Vec::new();
-        for primitive in primitives {
+    /// Assigns slots to the vertices of primitives, and appends those of each primitive to `slots`.
+    fn add(&mut self, primitives: &[[u32; 3]], vertices: usize, slots: &mut Vec<[u32; 3]>) {
+        self.new.clear();
+        slots.extend(primitives.iter().map(|primitive| {
             let mut places = [NO_SLOT; 3];
             for (place, &index) in places.iter_mut().zip(primitive).take(vertices) {
-                let next = (self.coordinates.len() + new.len()) as u32;
+                let next = (self.coordinates.len() + self.new.len()) as u32;
                 *place = self.slots.slot(index, next);
                 if *place == next {
-                    new.push(index);
+                    self.new.push(index);
                 }
             }
-            slots.push(places);
-        }
-        new
+            places
+        }));
     }
 }

@@ -3,11 +3,12 @@
 //! # Sources
 //! [AG p.60-61], [AG p.79-81]. That attributes of stride 0 are the same for all vertices: [linux vc4_validate.c].
 
-use super::{MAX_ROWS, ShadedBatch, VcdFault, VertexStage};
+use super::{MAX_ROWS, VcdFault, VertexStage};
 use crate::memory::{Memory, OutOfMemory};
 use crate::qpu::lanes::Lanes;
 use crate::random::Random;
 use crate::state::{GlShader, NvShader};
+use std::sync::atomic::Ordering::Relaxed;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::LANES;
 use v3d_hw::shaded_vertex::Format;
@@ -22,22 +23,13 @@ pub enum UndefinedElements {
     Zero,
 }
 
-/// The attributes of a batch: the rows that the VCD has put into the VPM, vertex n in element n.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Batch {
-    /// Rows.
-    pub rows: Vec<Lanes>,
-}
-
-impl Batch {
-    /// Fills the elements behind the last vertex with noise, which depends on the first vertex only.
-    pub fn fill_with_noise(&mut self, indices: &[u32]) {
-        let mut random = Random::new(NOISE, indices.first().copied().unwrap_or(0).into());
-        for row in &mut self.rows {
-            for element in row.0.iter_mut().skip(indices.len()) {
-                // Any bits, or what programs compute with.
-                *element = if random.one_in(2) { random.next_u64() as u32 } else { random.value() };
-            }
+/// Fills the elements of a batch behind its last vertex with noise, which depends on the first vertex only.
+pub(super) fn fill_with_noise(rows: &mut [Lanes], indices: &[u32]) {
+    let mut random = Random::new(NOISE, indices.first().copied().unwrap_or(0).into());
+    for row in rows {
+        for element in row.0.iter_mut().skip(indices.len()) {
+            // Any bits, or what programs compute with.
+            *element = if random.one_in(2) { random.next_u64() as u32 } else { random.value() };
         }
     }
 }
@@ -45,23 +37,31 @@ impl Batch {
 /// The suite of random numbers that noise is taken from.
 const NOISE: u64 = 0x6e6f_6973;
 
-/// Fetches the attributes of up to 16 vertices for one of the vertex programs. Elements without a vertex are 0.
-///
-/// Arrays may be longer than the total size of the attributes leaves room for; the excess is not stored. Drivers rely on that: they count only the
-/// components that a shader reads [mesa vc4_program.c].
-pub fn fetch(
-    memory: Memory<'_>,
-    shader: &GlShader,
-    stage: VertexStage,
-    indices: &[u32],
-    mut report: impl FnMut(VcdFault),
-) -> Batch {
+/// Number of rows of the attributes of a batch.
+pub(super) fn attribute_rows(shader: &GlShader, stage: VertexStage) -> u32 {
     let program = match stage {
         VertexStage::Coordinate => &shader.coordinate,
         VertexStage::Vertex => &shader.vertex,
     };
-    let total = u32::from(program.attributes_bytes);
-    let mut rows = vec![Lanes::default(); total.div_ceil(4).min(MAX_ROWS as u32) as usize];
+    u32::from(program.attributes_bytes).div_ceil(4).min(MAX_ROWS as u32)
+}
+
+/// Fetches the attributes of up to 16 vertices for one of the vertex programs to rows of zeros, vertex n to element n.
+///
+/// Arrays may be longer than the total size of the attributes leaves room for; the excess is not stored. Drivers rely on that: they count only the
+/// components that a shader reads [mesa vc4_program.c].
+pub(super) fn fetch(
+    memory: Memory<'_>,
+    shader: &GlShader,
+    stage: VertexStage,
+    indices: &[u32],
+    rows: &mut [Lanes],
+    mut report: impl FnMut(VcdFault),
+) {
+    let program = match stage {
+        VertexStage::Coordinate => &shader.coordinate,
+        VertexStage::Vertex => &shader.vertex,
+    };
     for (array, attribute) in (0u32..).zip(&shader.attributes) {
         if program.attribute_select >> array & 1 == 0 {
             continue;
@@ -72,12 +72,11 @@ pub fn fetch(
         });
         for (lane, &index) in indices.iter().enumerate().take(LANES) {
             let from = attribute.address + index.wrapping_mul(attribute.stride);
-            if let Err(error) = fetch_column(memory, from, attribute.bytes, offset, lane, &mut rows) {
+            if let Err(error) = fetch_column(memory, from, attribute.bytes, offset, lane, rows) {
                 report(VcdFault::Attribute { array, index, error });
             }
         }
     }
-    Batch { rows }
 }
 
 /// Copies bytes of memory down a column, from byte `offset` on; bytes beyond the last row are dropped.
@@ -89,12 +88,10 @@ fn fetch_column(
     lane: usize,
     rows: &mut [Lanes],
 ) -> Result<(), OutOfMemory> {
-    let whole_words = offset.is_multiple_of(4) && bytes.is_multiple_of(4) && from.is_aligned(4);
-    if whole_words {
-        for (word, row) in rows.iter_mut().skip(offset as usize / 4).take(bytes as usize / 4).enumerate() {
-            row.0[lane] = memory.word(from + 4 * word as u32)?;
-        }
-        return Ok(());
+    if offset.is_multiple_of(4) && bytes.is_multiple_of(4) && from.is_aligned(4) {
+        let rows = rows.get_mut(offset as usize / 4..).unwrap_or_default();
+        let words = rows.len().min(bytes as usize / 4);
+        return fetch_words(memory, from, lane, rows.get_mut(..words).unwrap_or_default());
     }
     for byte in 0..bytes {
         let to = offset + byte;
@@ -105,41 +102,66 @@ fn fetch_column(
     Ok(())
 }
 
-/// Fetches up to 16 shaded vertices of NV mode, in the stage's format: for rendering without the clip header.
-pub fn fetch_shaded(
+/// Copies words of memory, which are aligned, down a column, as far as they exist.
+fn fetch_words(memory: Memory<'_>, from: BusAddr, lane: usize, rows: &mut [Lanes]) -> Result<(), OutOfMemory> {
+    let first = from.offset() as usize / 4;
+    if let Some(cells) = memory.words().get(first..).and_then(|cells| cells.get(..rows.len())) {
+        for (row, cell) in rows.iter_mut().zip(cells) {
+            row.0[lane] = cell.load(Relaxed);
+        }
+        return Ok(());
+    }
+    for (row, word) in rows.iter_mut().zip(0u32..) {
+        row.0[lane] = memory.word(from + 4 * word)?;
+    }
+    Ok(())
+}
+
+/// Format of the shaded vertices of NV mode, and their number of words: for rendering without the clip header.
+pub(super) fn nv_format(shader: &NvShader, stage: VertexStage) -> (Format, u32) {
+    let stored = shader.format();
+    match stage {
+        VertexStage::Coordinate => (stored, stored.varyings()),
+        VertexStage::Vertex => {
+            let format = Format { clip_header: false, ..stored };
+            (format, format.varyings() + u32::from(shader.record.varyings))
+        }
+    }
+}
+
+/// Fetches up to 16 shaded vertices of NV mode in the stage's format to rows of zeros.
+pub(super) fn fetch_shaded(
     memory: Memory<'_>,
     shader: &NvShader,
     stage: VertexStage,
     indices: &[u32],
+    rows: &mut [Lanes],
     mut report: impl FnMut(VcdFault),
-) -> ShadedBatch {
+) {
     let record = &shader.record;
     if record.clip_header && !record.vertices.is_aligned(16) {
         report(VcdFault::Unaligned(record.vertices));
     }
-    let stored = shader.format();
-    let (format, first, words) = match stage {
-        VertexStage::Coordinate => (stored, 0, stored.varyings()),
-        VertexStage::Vertex => {
-            let format = Format { clip_header: false, ..stored };
-            (format, stored.screen_xy(), format.varyings() + u32::from(record.varyings))
-        }
+    let first = match stage {
+        VertexStage::Coordinate => 0,
+        VertexStage::Vertex => shader.format().screen_xy(),
     };
-    let mut rows = vec![Lanes::default(); words as usize];
     for (lane, &index) in indices.iter().enumerate().take(LANES) {
         let from = record.vertices + index.wrapping_mul(u32::from(record.stride)) + 4 * first;
-        for (row, word) in rows.iter_mut().zip(0u32..) {
-            let mut bytes = [0; 4];
-            match memory.read(from + 4 * word, &mut bytes) {
-                Ok(()) => row.0[lane] = u32::from_le_bytes(bytes),
-                Err(error) => {
-                    report(VcdFault::Shaded { index, error });
-                    break;
-                }
-            }
+        let fetched = if from.is_aligned(4) {
+            fetch_words(memory, from, lane, rows)
+        } else {
+            rows.iter_mut().zip(0u32..).try_for_each(|(row, word)| {
+                let mut bytes = [0; 4];
+                memory.read(from + 4 * word, &mut bytes)?;
+                row.0[lane] = u32::from_le_bytes(bytes);
+                Ok(())
+            })
+        };
+        if let Err(error) = fetched {
+            report(VcdFault::Shaded { index, error });
         }
     }
-    ShadedBatch { format, rows, overrun: false }
 }
 
 #[cfg(test)]
@@ -179,6 +201,19 @@ mod tests {
         owned
     }
 
+    /// The rows of attributes.
+    fn fetched(
+        owned: &OwnedMemory,
+        shader: &GlShader,
+        stage: VertexStage,
+        indices: &[u32],
+        report: impl FnMut(VcdFault),
+    ) -> Vec<Lanes> {
+        let mut rows = vec![Lanes::default(); attribute_rows(shader, stage) as usize];
+        fetch(owned.view(), shader, stage, indices, &mut rows, report);
+        rows
+    }
+
     /// Every size from 1 to 64 bytes at every alignment, strides 0 and others, compared with a byte-by-byte copy.
     #[test]
     fn columns_hold_the_bytes_of_their_vertex() {
@@ -187,10 +222,10 @@ mod tests {
             for (address, stride, offset) in [(0x100, 0, 0), (0x101, 20, 4), (0x7f, 64, 8), (0x200, 12, 3)] {
                 let shader = shader(100, 1, vec![attribute(address, bytes, stride, offset)]);
                 let indices = [5, 0, 9];
-                let batch = fetch(owned.view(), &shader, VertexStage::Vertex, &indices, |fault| panic!("{fault}"));
-                assert_eq!(batch.rows.len(), 25);
+                let rows = fetched(&owned, &shader, VertexStage::Vertex, &indices, |fault| panic!("{fault}"));
+                assert_eq!(rows.len(), 25);
                 for lane in 0..16 {
-                    let column: Vec<u8> = batch.rows.iter().flat_map(|row| row.0[lane].to_le_bytes()).collect();
+                    let column: Vec<u8> = rows.iter().flat_map(|row| row.0[lane].to_le_bytes()).collect();
                     let mut expected = vec![0u8; 100];
                     if let Some(index) = indices.get(lane) {
                         for byte in 0..bytes {
@@ -210,8 +245,8 @@ mod tests {
         let mut shader = shader(36, 0xff, arrays);
         shader.coordinate.attribute_select = 0b1000_0001;
         let first_column = |stage| -> Vec<u8> {
-            let batch = fetch(owned.view(), &shader, stage, &[2], |fault| panic!("{fault}"));
-            batch.rows.iter().map(|row| row.0[0] as u8).collect()
+            let rows = fetched(&owned, &shader, stage, &[2], |fault| panic!("{fault}"));
+            rows.iter().map(|row| row.0[0] as u8).collect()
         };
         // Byte 8 of each page holds 9.
         assert_eq!(first_column(VertexStage::Vertex), [9, 9, 9, 9, 9, 9, 9, 9, 0]);
@@ -223,9 +258,9 @@ mod tests {
         let owned = counting(0x100);
         let shader = shader(8, 1, vec![attribute(0xf8, 12, 4, 0)]);
         let mut faults = Vec::new();
-        let batch = fetch(owned.view(), &shader, VertexStage::Vertex, &[0, 2], |fault| faults.push(fault));
-        assert_eq!(batch.rows.len(), 2);
-        assert_eq!(batch.rows[1].0[0], 0x00ff_fefd);
+        let rows = fetched(&owned, &shader, VertexStage::Vertex, &[0, 2], |fault| faults.push(fault));
+        assert_eq!(rows.len(), 2);
+        assert_eq!(rows[1].0[0], 0x00ff_fefd);
         assert!(matches!(faults[0], VcdFault::Attribute { array: 0, index: 2, .. }));
         assert_eq!(faults.len(), 1);
     }
@@ -245,15 +280,19 @@ mod tests {
             ..Default::default()
         };
         let shader = NvShader { address: BusAddr(0), record };
-        let view = owned.view();
-        let coordinates = fetch_shaded(view, &shader, VertexStage::Coordinate, &[0, 3], |fault| panic!("{fault}"));
-        assert_eq!(coordinates.rows.len(), 8);
-        assert_eq!([coordinates.word(0, 0), coordinates.word(1, 0), coordinates.word(1, 7)], [16, 46, 53]);
-        let vertices = fetch_shaded(view, &shader, VertexStage::Vertex, &[0, 3], |fault| panic!("{fault}"));
-        assert_eq!(vertices.rows.len(), 6);
-        assert_eq!([vertices.word(0, 0), vertices.word(1, 5), vertices.word(1, 6)], [20, 55, 0]);
+        let fetched = |stage, indices: &[u32], report: &mut dyn FnMut(VcdFault)| {
+            let mut rows = vec![Lanes::default(); nv_format(&shader, stage).1 as usize];
+            fetch_shaded(owned.view(), &shader, stage, indices, &mut rows, report);
+            rows
+        };
+        let coordinates = fetched(VertexStage::Coordinate, &[0, 3], &mut |fault| panic!("{fault}"));
+        assert_eq!(coordinates.len(), 8);
+        assert_eq!([coordinates[0].0[0], coordinates[0].0[1], coordinates[7].0[1]], [16, 46, 53]);
+        let vertices = fetched(VertexStage::Vertex, &[0, 3], &mut |fault| panic!("{fault}"));
+        assert_eq!(vertices.len(), 6);
+        assert_eq!([vertices[0].0[0], vertices[5].0[1]], [20, 55]);
         let mut faults = 0;
-        fetch_shaded(view, &shader, VertexStage::Vertex, &[1000], |_| faults += 1);
+        fetched(VertexStage::Vertex, &[1000], &mut |_| faults += 1);
         assert_eq!(faults, 1);
     }
 }
