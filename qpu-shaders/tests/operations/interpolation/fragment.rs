@@ -85,13 +85,13 @@ pub(super) fn draw(words: &[u64], uniforms: &[u32], vertices: &[Vertex; 3], flat
         oversample: if samples { Oversample::X4 } else { Oversample::default() },
         ..ConfigurationBits::default()
     };
-    let state = PipelineState {
+    let state = Arc::new(PipelineState {
         configuration,
         flat_shade: flat,
         clip_window: ClipWindow { left: 0, bottom: 0, width: SIZE, height: SIZE },
         shader: Some(Shader::Nv(Arc::new(NvShader { address: BusAddr(0), record }))),
         ..PipelineState::default()
-    };
+    });
     let mode = TileRenderingMode {
         address: FRAME,
         width: SIZE,

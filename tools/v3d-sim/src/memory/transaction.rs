@@ -1,9 +1,9 @@
 //! Transactions: the accesses of programs that run at once, and must appear to run one after another.
 //!
-//! Each program accesses memory through a transaction of its own, as a [`Watcher`]. Memory is divided into lines. A transaction marks the lines that it reads, and
-//! owns those that it writes: no other may read or write these until all of them are over. So programs whose transactions have succeeded have not seen each
-//! other, and their order does not matter; and a transaction can be [undone](Transaction::undo) without regard to the others, since it keeps what its writes
-//! have replaced.
+//! Each program accesses memory through a transaction of its own, as a [`Watcher`]. Memory is divided into lines. A transaction marks the lines that it reads,
+//! and owns those that it writes: no other may read or write these until all of them are over. So programs whose transactions have succeeded have not seen
+//! each other, and their order does not matter; and a transaction can be [undone](Transaction::undo) without regard to the others, since it keeps what its
+//! writes have replaced.
 //!
 //! A read may be marked after it has taken place. If the line has had an owner in between, the owner still has it, and the transaction fails then.
 

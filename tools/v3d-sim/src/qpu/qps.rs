@@ -5,9 +5,9 @@
 //! [asurati] [hello_fft]. The status register counts requests and completed programs.
 //!
 //! # Order
-//! A request comes after what earlier ones have started has ended or stalled. QPUs then run in turn, always in the same order, each until it stalls, ends or has
-//! executed its share of instructions. This order decides what programs that do not synchronise observe of each other. Programs of several requests are run
-//! [`ahead`] where that makes no difference.
+//! A request comes after all programs of earlier ones have ended or stalled. QPUs then run in turn, always in the same order, each until it stalls, ends or
+//! has executed its share of instructions. This order decides what programs that do not synchronise observe of each other. Several host threads execute
+//! programs where that makes no difference: see `ahead`.
 //!
 //! # Sources
 //! [AG p.21-22, p.89-91].

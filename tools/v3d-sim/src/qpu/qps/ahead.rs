@@ -1,9 +1,9 @@
 //! User programs on several host threads, with the results of one thread.
 //!
 //! The programs of requests that would follow each other, or QPUs that would take turns, are tried at once: each has a copy of its QPU and of the state that
-//! QPUs share, and accesses memory in a [transaction](crate::memory::transaction). Then they are looked at in their order. Each that has caused no error, has not
-//! met another in memory, and has seen what those before it have left in the VPM and in the semaphores, has done what it would have done after them, and its
-//! copy is taken over. The first that has not is undone, with all that follow, and these run in turn. So what is computed never depends on threads.
+//! QPUs share, and accesses memory in a [transaction](crate::memory::transaction). Then they are looked at in their order. Each that has caused no error, has
+//! not met another in memory, and has seen what those before it have left in the VPM and in the semaphores, has done what it would have done after them, and
+//! its copy is taken over. The first that has not is undone, with all that follow, and these run in turn. So what is computed never depends on threads.
 
 use super::user_io::{SEMAPHORES, Setup, Shared, UserIo};
 use super::{Activity, Environment, TURN_INSTRUCTIONS, Unit};
@@ -144,7 +144,8 @@ impl Ahead {
         self.copies.iter_mut().take(count).for_each(|copy| copy.shared.copy(shared));
     }
 
-    /// Tries the first copies at once. Returns how many have done what they would have done in turn; the others are undone. Returns also the instructions of both.
+    /// Tries the first copies at once. Returns how many have done what they would have done in turn, and the instructions of these and of the others.
+    /// These are undone.
     fn try_all(
         &mut self,
         count: usize,

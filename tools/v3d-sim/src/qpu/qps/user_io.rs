@@ -160,8 +160,8 @@ impl Setup {
         self.is_inherited |= parts & !self.is_set;
     }
 
-    /// Whether a program that has begun with the set-up `before` and left this one has inherited what it would have from another set-up. That one is then as the
-    /// program leaves it.
+    /// Whether a program that has begun with the set-up `before`, and left this one, has inherited what it would have inherited from another. The other is then
+    /// as the program leaves it.
     #[cfg(feature = "threads")]
     pub(super) fn follows(&self, before: &Self, inherited: &mut Self) -> bool {
         let differs = |part: u8, differs: bool| if differs { part } else { 0 };
