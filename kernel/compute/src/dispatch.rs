@@ -1,6 +1,7 @@
 //! Dispatch of compute programs over a grid of workgroups.
 
 use alloc::vec::Vec;
+use core::iter;
 
 use shader_interface::{ComputeProgram, ComputeUniforms, UniformStream, ViewportUniforms};
 use v3d::pool::Buffer;
@@ -64,6 +65,8 @@ impl<P: Platform> Session<'_, '_, '_, P> {
                 uniform_count: NO_LIMIT,
             })
             .collect();
-        Ok(self.driver.run_programs(&programs, self.driver.limits().programs_us)?)
+        let limit_us = self.driver.limits().programs_us;
+        let used = iter::once(&uniforms).chain(&memory).map(Buffer::owner).collect();
+        Ok(self.driver.run_programs_with(&programs, used, limit_us)?)
     }
 }

@@ -149,7 +149,8 @@ impl<P: Platform> Session<'_, '_, '_, P> {
                 uniform_count: NO_LIMIT,
             })
             .collect();
-        Ok(self.driver.run_programs(&programs, self.driver.limits().programs_us)?)
+        let limit_us = self.driver.limits().programs_us;
+        Ok(self.driver.run_programs_with(&programs, alloc::vec![uniforms.owner()], limit_us)?)
     }
 
     /// Adds an operation's lower bound of work. That of [`Session::mandelbrot`] depends on its result, so its caller adds it.

@@ -117,6 +117,8 @@ pub struct Driver<'p, P> {
     jobs: VecDeque<InFlight>,
     last: Fence,
     last_submission: Submission,
+    /// Owners of memory that the programs of the last submission used.
+    program_owners: Vec<Owner>,
     /// The last jobs, the newest first.
     recent_jobs: VecDeque<Job>,
     /// Dropped jobs, kept for later queries.
@@ -145,6 +147,7 @@ impl<'p, P: Platform> Driver<'p, P> {
             jobs: VecDeque::with_capacity(JOBS_EXPECTED),
             last: Fence::NONE,
             last_submission: Submission::default(),
+            program_owners: Vec::new(),
             recent_jobs: VecDeque::with_capacity(RECENT_JOBS),
             failed: VecDeque::new(),
             overflow: OverflowMemory::default(),
@@ -231,12 +234,14 @@ impl<'p, P: Platform> Driver<'p, P> {
     }
 
     /// Submits a job, and keeps the owners of the memory that it uses until it is done or dropped.
-    pub fn submit_with(&mut self, job: Job, owners: Vec<Owner>) -> Fence {
+    pub fn submit_with(&mut self, job: Job, mut owners: Vec<Owner>) -> Fence {
         self.last = self.last.next();
         if self.last_submission.job.is_some() {
             self.last_submission.programs.clear();
         }
         self.last_submission.job = Some(job);
+        // A capture has them run before the job, with what this memory holds then.
+        owners.append(&mut self.program_owners);
         self.recent_jobs.truncate(RECENT_JOBS - 1);
         self.recent_jobs.push_front(job);
         self.jobs.push_back(InFlight::new(self.last, job, owners));
@@ -284,11 +289,12 @@ impl<'p, P: Platform> Driver<'p, P> {
         }
     }
 
-    /// Waits until no job is in flight.
+    /// Waits until no job is in flight. Memory of [user programs](Self::run_programs_with) is not kept any longer.
     pub fn wait_until_idle(&mut self) {
         while !self.is_done(self.last) {
             self.sleep();
         }
+        self.program_owners.clear();
     }
 
     /// Sleeps until an interrupt or the next poll.

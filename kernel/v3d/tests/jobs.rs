@@ -325,6 +325,29 @@ fn user_programs_and_frames_are_never_under_way_at_once() {
     assert_eq!(driver.wait(fence), Ok(()));
 }
 
+/// A capture of a job has the programs before it run again, with the uniforms that they had.
+#[test]
+fn memory_of_user_programs_is_kept_until_the_next_job_is_done() {
+    let engine = Engine::new(1 << 20);
+    let mut driver = driver(&engine);
+    let used = driver.pool_use().0;
+    let run = |driver: &mut Driver<'_, Engine>| {
+        let uniforms = driver.allocate(4096, 4096).unwrap();
+        let program = UserProgram { code: BusAddr(0xc100_8000), uniforms: uniforms.address(), uniform_count: 4 };
+        driver.run_programs_with(&[program], vec![uniforms.owner()], 100_000).unwrap();
+        driver.pool_use().0 - used
+    };
+    // Those of earlier programs are not.
+    assert_eq!((run(&mut driver), run(&mut driver)), (4096, 4096));
+    let fence = driver.submit(job(0));
+    assert_eq!(driver.pool_use().0, used + 4096);
+    driver.wait(fence).unwrap();
+    assert_eq!(driver.pool_use().0, used);
+    assert_eq!(run(&mut driver), 4096);
+    driver.wait_until_idle();
+    assert_eq!(driver.pool_use().0, used);
+}
+
 #[test]
 fn the_last_16_jobs_are_known() {
     let engine = Engine::new(1 << 20);

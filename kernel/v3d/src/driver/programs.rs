@@ -5,8 +5,10 @@ use crate::diagnosis::report::Report;
 use crate::error::{Error, Failure};
 use crate::jobs::user_program::{QUEUE_DEPTH, UserProgram};
 use crate::memory::caches;
+use crate::memory::pool::Owner;
 use crate::platform::Platform;
 use crate::platform::register_access::flags;
+use alloc::vec::Vec;
 use v3d_hw::Layout;
 use v3d_hw::registers::Register;
 use v3d_hw::registers::qps::{Srqcs, Srqul};
@@ -19,6 +21,17 @@ impl<P: Platform> Driver<'_, P> {
     ///
     /// Programs that do not end within `limit_us` microseconds are reported, and the V3D is reset.
     pub fn run_programs(&mut self, programs: &[UserProgram], limit_us: u64) -> Result<(), Error> {
+        self.run_programs_with(programs, Vec::new(), limit_us)
+    }
+
+    /// The same with owners of memory that the programs use. They are kept until the next job is done, the V3D is waited for, or other programs run, so that a
+    /// capture of that job has this memory as it was.
+    pub fn run_programs_with(
+        &mut self,
+        programs: &[UserProgram],
+        owners: Vec<Owner>,
+        limit_us: u64,
+    ) -> Result<(), Error> {
         if programs.len() > QUEUE_DEPTH {
             return Err(Error::TooManyPrograms(programs.len()));
         }
@@ -26,6 +39,7 @@ impl<P: Platform> Driver<'_, P> {
         self.last_submission.job = None;
         self.last_submission.programs.clear();
         self.last_submission.programs.extend_from_slice(programs);
+        self.program_owners = owners;
         let registers = self.platform;
         caches::clear(registers);
         // Writing 1 clears the completed count, the request count and the error.
