@@ -2,7 +2,7 @@
 //!
 //! It can be drawn to any `DrawTarget`: to the kernel's draw list, and to framebuffers.
 
-use alloc::{format, vec::Vec};
+use alloc::{collections::BTreeMap, format, vec::Vec};
 use core::f32::consts::TAU;
 
 use embedded_graphics::{
@@ -43,22 +43,80 @@ pub fn glowing(tick: u64) -> usize {
     usize::try_from(3600 + 40 * tick).map_or(MAX_CELLS, |count| count.min(MAX_CELLS))
 }
 
-/// Column and row of each cell, ordered by distance from the field's centre.
-#[must_use]
-pub fn cells() -> Vec<[i32; 2]> {
-    let mut cells: Vec<_> = (0..ROWS).flat_map(|row| (0..COLUMNS).map(move |column| [column, row])).collect();
-    // Twice the distance: the centre is between four cells, or on one.
-    cells.sort_by_key(|[column, row]| (2 * column - COLUMNS + 1).pow(2) + (2 * row - ROWS + 1).pow(2));
-    cells
+/// A cell of the field.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    column: i32,
+    row: i32,
+    /// Index of its distance from the centre of the waves.
+    distance: usize,
 }
 
-/// Height of the waves at a cell, from -3 to 3.
-fn wave(column: i32, row: i32, tick: u64) -> f32 {
-    let sine = |angle: f32| Vec2::from_angle(angle).y;
-    let time = (tick % 3600) as f32 * TAU / 180.0;
-    let (x, y) = (column as f32, row as f32);
-    let from_center = Vec2::new(x - COLUMNS as f32 / 2.0, y - ROWS as f32 / 2.0).length();
-    sine(0.09 * x + time) + sine(0.11 * y - time) + sine(0.17 * from_center - 2.0 * time)
+/// The field's cells, ordered by distance from its centre.
+#[derive(Debug)]
+pub struct Field {
+    cells: Vec<Cell>,
+    /// The cells' distances from the centre of the waves, each of them once: four cells or more have the same.
+    distances: Vec<f32>,
+    /// The cells of the middle row, from left to right.
+    middle_row: Vec<Cell>,
+}
+
+impl Default for Field {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Field {
+    /// All cells.
+    #[must_use]
+    pub fn new() -> Self {
+        let (mut known, mut distances) = (BTreeMap::new(), Vec::new());
+        let mut cell = |column: i32, row: i32| {
+            let twice = [2 * column - COLUMNS, 2 * row - ROWS];
+            let distance = *known.entry(twice[0].pow(2) + twice[1].pow(2)).or_insert_with(|| {
+                distances.push(Vec2::from(twice.map(|twice| twice as f32 / 2.0)).length());
+                distances.len() - 1
+            });
+            Cell { column, row, distance }
+        };
+        let places = (0..ROWS).flat_map(|row| (0..COLUMNS).map(move |column| (column, row)));
+        let mut cells: Vec<_> = places.map(|(column, row)| cell(column, row)).collect();
+        let middle_row = cells.iter().filter(|cell| cell.row == ROWS / 2).copied().collect();
+        // Twice the distance: the centre is between four cells, or on one.
+        cells.sort_by_key(|cell| (2 * cell.column - COLUMNS + 1).pow(2) + (2 * cell.row - ROWS + 1).pow(2));
+        Self { cells, distances, middle_row }
+    }
+
+    /// The waves at a time in sixtieths of a second.
+    #[must_use]
+    pub fn waves(&self, tick: u64) -> Waves {
+        let sine = |angle: f32| Vec2::from_angle(angle).y;
+        let time = (tick % 3600) as f32 * TAU / 180.0;
+        Waves {
+            along_columns: core::array::from_fn(|column| sine(0.09 * column as f32 + time)),
+            along_rows: core::array::from_fn(|row| sine(0.11 * row as f32 - time)),
+            outwards: self.distances.iter().map(|distance| sine(0.17 * distance - 2.0 * time)).collect(),
+        }
+    }
+}
+
+/// Three waves over the field: sines are costly for a CPU, so that each is computed once.
+#[derive(Debug)]
+pub struct Waves {
+    along_columns: [f32; COLUMNS as usize],
+    along_rows: [f32; ROWS as usize],
+    /// By the index of the distance from the centre.
+    outwards: Vec<f32>,
+}
+
+impl Waves {
+    /// Their height at a cell, from -3 to 3.
+    fn at(&self, cell: &Cell) -> f32 {
+        let Cell { column, row, distance } = *cell;
+        self.along_columns[column as usize] + self.along_rows[row as usize] + self.outwards[distance]
+    }
 }
 
 /// Interpolates between four colours, by a value from 0 to 1.
@@ -78,20 +136,21 @@ fn glow(value: f32) -> Rgb888 {
 /// The target's.
 pub fn field<D: DrawTarget<Color = Rgb888>>(
     target: &mut D,
-    cells: &[[i32; 2]],
+    field: &Field,
+    waves: &Waves,
     tick: u64,
     frame: u64,
 ) -> Result<(), D::Error> {
     let style = MonoTextStyle::new(&FONT_7X13, MUTED);
     Text::with_alignment(&format!("frame {frame}"), Point::new(818, 144), style, Alignment::Right).draw(target)?;
     let count = glowing(tick);
-    for (index, &[column, row]) in cells.iter().take(count).enumerate() {
-        let at = Point::new(FIELD[0] + CELL * column, FIELD[1] + CELL * row);
+    for (index, cell) in field.cells.iter().take(count).enumerate() {
+        let at = Point::new(FIELD[0] + CELL * cell.column, FIELD[1] + CELL * cell.row);
         // The outermost cells are small and dark.
         let edge = if count == MAX_CELLS { 1.0 } else { ((count - index) as f32 / 900.0).min(1.0) };
         let size = (1.0 + 4.0 * edge) as u32;
         let inset = Point::new_equal((5 - size as i32) / 2);
-        let color = glow((0.5 + wave(column, row, tick) / 5.2) * edge);
+        let color = glow((0.5 + waves.at(cell) / 5.2) * edge);
         target.fill_solid(&Rectangle::new(at + inset, Size::new_equal(size)), color)?;
     }
     Ok(())
@@ -182,18 +241,17 @@ pub fn health<D: DrawTarget<Color = Rgb888>>(target: &mut D, counted: &Statistic
 ///
 /// # Errors
 /// The target's.
-pub fn profile<D: DrawTarget<Color = Rgb888>>(target: &mut D, tick: u64) -> Result<(), D::Error> {
+pub fn profile<D: DrawTarget<Color = Rgb888>>(target: &mut D, field: &Field, waves: &Waves) -> Result<(), D::Error> {
     let (left, middle, step) = (881, 622, 2.8);
-    let place = |column: i32| {
-        let up = wave(column, ROWS / 2, tick) * 13.0;
-        Point::new(left + (column as f32 * step) as i32, middle - up as i32)
+    let place = |cell: &Cell| {
+        let up = waves.at(cell) * 13.0;
+        Point::new(left + (cell.column as f32 * step) as i32, middle - up as i32)
     };
-    for column in 0..COLUMNS {
-        let top = place(column);
+    let points: Vec<Point> = field.middle_row.iter().map(place).collect();
+    for &top in &points {
         let bar = Rectangle::new(top, Size::new(2, (middle + 40 - top.y) as u32));
         target.fill_solid(&bar, BAR)?;
     }
-    let points: Vec<Point> = (0..COLUMNS).map(place).collect();
     Polyline::new(&points).into_styled(PrimitiveStyle::with_stroke(ACCENT, 2)).draw(target)
 }
 
@@ -234,19 +292,38 @@ mod tests {
 
     #[test]
     fn cells_are_the_field_from_its_centre_outwards() {
-        let mut cells = cells();
+        let field = Field::new();
+        let mut cells: Vec<_> = field.cells.iter().map(|cell| [cell.column, cell.row]).collect();
         assert_eq!((cells.len(), cells[0]), (MAX_CELLS, [62, 39]));
         assert_eq!(cells.last().map(|[column, row]| (column % 124, row % 79)), Some((0, 0)), "a corner");
         cells.sort_unstable();
         cells.dedup();
         assert_eq!(cells.len(), MAX_CELLS);
+        assert!(field.distances.len() < MAX_CELLS / 3, "{} sines", field.distances.len());
+    }
+
+    #[test]
+    fn waves_are_sines_of_the_place() {
+        let field = Field::new();
+        let waves = field.waves(77);
+        let time = 77.0 * TAU / 180.0;
+        for cell in field.cells.iter().step_by(97).chain(&field.middle_row) {
+            let (x, y) = (cell.column as f32, cell.row as f32);
+            let from_center = (x - 62.5).hypot(y - 40.0);
+            let expected = (0.09 * x + time).sin() + (0.11 * y - time).sin() + (0.17 * from_center - 2.0 * time).sin();
+            assert!((waves.at(cell) - expected).abs() < 1e-5, "{cell:?}");
+        }
+        assert!(
+            field.middle_row.iter().map(|cell| [cell.column, cell.row]).eq((0..COLUMNS).map(|column| [column, 40]))
+        );
     }
 
     #[test]
     fn at_its_fullest_the_field_has_ten_thousand_fills() {
         let fills = |number| {
             let mut count = Count::default();
-            let Ok(()) = field(&mut count, &cells(), number, number);
+            let all = Field::new();
+            let Ok(()) = field(&mut count, &all, &all.waves(number), number, number);
             (count.fills, count.outside)
         };
         assert_eq!(
@@ -257,10 +334,11 @@ mod tests {
 
     #[test]
     fn nothing_leaves_the_dashboard() {
+        let field = Field::new();
         for number in (0..720).step_by(45) {
             let mut count = Count::default();
             let Ok(()) = gauge(&mut count, number);
-            let Ok(()) = profile(&mut count, number);
+            let Ok(()) = profile(&mut count, &field, &field.waves(number));
             let Ok(()) = health(&mut count, &Statistics::default());
             let Ok(()) = counters(&mut count, [16_000, 20, 32_000, 1_000_000]);
             assert_eq!(count.outside, 0, "frame {number}");

@@ -3,7 +3,7 @@
 //! The panels in the background are a canvas that is built once and drawn in each frame. Everything that changes is drawn by embedded-graphics ([`dashboard`])
 //! into a draw list, which takes the V3D a few draws. The dashboard shows the work of the frame so far and the driver's statistics.
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::boxed::Box;
 
 use embedded_graphics::{draw_target::DrawTargetExt, pixelcolor::Rgb888, prelude::Point};
 use renderer::{
@@ -33,7 +33,7 @@ pub(super) const ENTRY: SceneEntry = SceneEntry {
 struct Ui {
     backdrop: Canvas,
     list: DrawList<Rgb888>,
-    cells: Vec<[i32; 2]>,
+    field: dashboard::Field,
     /// Position of the dashboard, which is centred in the picture.
     corner: Point,
 }
@@ -48,7 +48,7 @@ impl Ui {
         backdrop.set_origin(corner.x as f32, corner.y as f32);
         panels(context.device, &mut backdrop)?;
         let list = DrawList::new(context.device, "dashboard", width, height)?;
-        Ok(Self { backdrop, list, cells: dashboard::cells(), corner })
+        Ok(Self { backdrop, list, field: dashboard::Field::new(), corner })
     }
 }
 
@@ -78,13 +78,14 @@ fn panels(device: &GpuDevice, canvas: &mut Canvas) -> Result<(), Error> {
 impl Scene for Ui {
     fn frame(&mut self, context: &mut SceneContext<'_>, moment: &Moment) -> Result<Fence, SceneError> {
         let health = context.device.driver_ref()?.statistics();
-        let Self { backdrop, list, cells, corner } = self;
+        let Self { backdrop, list, field, corner } = self;
         list.reset();
         let mut dashboard = list.translated(*corner);
-        dashboard::field(&mut dashboard, cells, moment.tick(), moment.number)?;
+        let waves = field.waves(moment.tick());
+        dashboard::field(&mut dashboard, field, &waves, moment.tick(), moment.number)?;
         dashboard::gauge(&mut dashboard, moment.tick())?;
         dashboard::health(&mut dashboard, &health)?;
-        dashboard::profile(&mut dashboard, moment.tick())?;
+        dashboard::profile(&mut dashboard, field, &waves)?;
         let counts = [
             list.rectangles(),
             list.draws() + backdrop.draws(),
