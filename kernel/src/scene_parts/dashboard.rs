@@ -252,7 +252,14 @@ pub fn profile<D: DrawTarget<Color = Rgb888>>(target: &mut D, field: &Field, wav
         let bar = Rectangle::new(top, Size::new(2, (middle + 40 - top.y) as u32));
         target.fill_solid(&bar, BAR)?;
     }
-    Polyline::new(&points).into_styled(PrimitiveStyle::with_stroke(ACCENT, 2)).draw(target)
+    // A wide polyline visits all of its segments in each row of pixels, so it is drawn in short pieces. A piece begins with the last segment of the one before,
+    // whose joint it has then, too.
+    const PIECE: usize = 8;
+    for first in (0..points.len()).step_by(PIECE) {
+        let piece = &points[first..points.len().min(first + PIECE + 2)];
+        Polyline::new(piece).into_styled(PrimitiveStyle::with_stroke(ACCENT, 2)).draw(target)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
