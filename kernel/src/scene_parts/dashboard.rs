@@ -56,7 +56,7 @@ struct Cell {
 #[derive(Debug)]
 pub struct Field {
     cells: Vec<Cell>,
-    /// The cells' distances from the centre of the waves, each of them once: four cells or more have the same.
+    /// The cells' distances from the centre of the waves, each of them once: most are those of several cells.
     distances: Vec<f32>,
     /// The cells of the middle row, from left to right.
     middle_row: Vec<Cell>,

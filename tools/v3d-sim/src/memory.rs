@@ -242,11 +242,7 @@ impl<'a> Memory<'a> {
 
     /// Replaces some bits of a word, atomically with respect to the others.
     fn set_part(self, address: BusAddr, bytes: u32, mask: u32, value: u32) -> Result<(), OutOfMemory> {
-        let cell = self.cell(address, bytes, Access::Write)?;
-        let mut old = cell.load(Relaxed);
-        while let Err(current) = cell.compare_exchange_weak(old, old & !mask | value, Relaxed, Relaxed) {
-            old = current;
-        }
+        replace(self.cell(address, bytes, Access::Write)?, mask, value);
         Ok(())
     }
 
@@ -342,6 +338,14 @@ impl<'a> Memory<'a> {
             return Err(OutOfMemory { address, bytes: u32::try_from(bytes).unwrap_or(u32::MAX) });
         }
         Ok(())
+    }
+}
+
+/// Replaces the bits of a word that `mask` has, atomically with respect to the others.
+fn replace(cell: &AtomicU32, mask: u32, value: u32) {
+    let mut old = cell.load(Relaxed);
+    while let Err(current) = cell.compare_exchange_weak(old, old & !mask | value & mask, Relaxed, Relaxed) {
+        old = current;
     }
 }
 

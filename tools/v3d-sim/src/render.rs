@@ -362,7 +362,7 @@ impl Renderer {
             return;
         }
         let Some(mode) = self.mode else {
-            self.open = Unit::new(self.start_without_mode(&store));
+            self.open = self.new_unit(self.start_without_mode(&store));
             if store.ends_frame() {
                 self.end_frame(at, context.faults);
             }
@@ -386,8 +386,7 @@ impl Renderer {
         if let Half::Cleared(values) = next
             && let Some(other) = if mode.double_buffer { other.values() } else { Some(values) }
         {
-            let room = self.spare_ops.pop().unwrap_or_default();
-            let next = Unit::with_room(Start::Cleared { values, other }, room);
+            let next = self.new_unit(Start::Cleared { values, other });
             self.wave.push(std::mem::replace(&mut self.open, next));
         }
         if store.ends_frame() {
@@ -396,6 +395,11 @@ impl Renderer {
         } else {
             self.finish_if_large(context);
         }
+    }
+
+    /// A unit without operations, with the room of an earlier one.
+    fn new_unit(&mut self, start: Start) -> Unit {
+        Unit::with_room(start, self.spare_ops.pop().unwrap_or_default())
     }
 
     /// The content of the tile buffer after a store of nothing, before it is known how the buffer is divided. Every buffer that there may be must be cleared.
@@ -417,7 +421,7 @@ impl Renderer {
     pub fn finish(&mut self, context: &mut Context<'_>) {
         let Some(mode) = self.mode else { return };
         if !self.open.is_empty() {
-            let mut next = Unit::new(Start::Undefined);
+            let mut next = self.new_unit(Start::Undefined);
             next.in_tile = self.open.in_tile;
             let mut open = std::mem::replace(&mut self.open, next);
             open.keep = true;

@@ -314,8 +314,8 @@ impl Tmu {
     fn gather(&mut self, addresses: &Lanes, memory: Memory<'_>) -> Option<u32> {
         let [result, _] = self.fifos.next_results()?;
         let in_memory = self.simd.run(Gather { addresses, memory, result });
-        if memory.notes_reads() {
-            for address in addresses.0.into_iter().filter(|_| in_memory) {
+        if in_memory && memory.notes_reads() {
+            for address in addresses.0 {
                 let first = u64::from(BusAddr(address).offset() & !3);
                 memory.note_read(first..first + 4);
             }

@@ -45,14 +45,7 @@ const PROGRAMS: [&str; 9] = [
     // Counts, and stores nothing.
     "
     mov r0, unif
-    shl ra0, r0, 12
-    nop
-:again
-    sub.setf ra0, ra0, 1
-    brr.anynz -, :again
-    nop
-    nop
-    nop
+    spin 12
 ",
     "
     srel -, 3
@@ -134,14 +127,8 @@ const PROGRAMS: [&str; 9] = [
     srel -, 8
     mov r0, unif
     sacq -, 9
-    shl ra0, r0, 13
+    spin 13
     mov r0, unif
-:again
-    sub.setf ra0, ra0, 1
-    brr.anynz -, :again
-    nop
-    nop
-    nop
     mov r1, unif
     ldi vw_setup, 0x1a07
     add vpm, elem_num, unif
@@ -156,14 +143,23 @@ const RELEASE: &str = "
     .rep i, 4
     srel -, 9
     .endr
-    shl ra0, r0, 13
+    spin 13
+";
+/// What all of them begin with.
+const MACROS: &str = "
+.include <vc4.qinc>
+
+# Loops 2^bits times as often as r0 says. Clobbers: ra0.
+.macro spin, bits
+    shl ra0, r0, bits
     nop
-:again
+:1
     sub.setf ra0, ra0, 1
-    brr.anynz -, :again
+    brr.anynz -, r:1
     nop
     nop
     nop
+.endm
 ";
 const CODE_BYTES: u32 = 0x400;
 const UNIFORMS: u32 = 0x4000;
@@ -174,7 +170,7 @@ const MEMORY_BYTES: u32 = 0x8000;
 fn machine(parallel: bool) -> (OwnedMemory, V3d) {
     let memory = OwnedMemory::new(MEMORY_BYTES as usize);
     for (number, source) in (0..).zip(PROGRAMS.into_iter().chain([RELEASE])) {
-        let text = format!(".include <vc4.qinc>\n{source}\n    thrend\n    nop\n    nop\n");
+        let text = format!("{MACROS}\n{source}\n    thrend\n    nop\n    nop\n");
         let program = qpu::assemble(&[qpu::Source::new("program", &text)], &qpu::Options::default());
         let program = program.unwrap_or_else(|problems| panic!("program {number}: {:?}", problems.list));
         for (half, n) in program.halves().zip(0..) {

@@ -36,6 +36,7 @@ use v3d_hw::qpu::LANES;
 use v3d_hw::registers::Thread;
 use v3d_hw::registers::performance::CounterSource;
 use v3d_hw::shaded_vertex::Format;
+use v3d_hw::shader_record::GlVertex;
 
 /// Maximum number of rows of the VPM for a batch: the window of a QPU.
 pub const MAX_ROWS: usize = v3d_hw::vpm::WINDOW_ROWS as usize;
@@ -47,6 +48,16 @@ pub enum VertexStage {
     Coordinate,
     /// The vertex shader, for rendering.
     Vertex,
+}
+
+impl VertexStage {
+    /// The program of the stage.
+    const fn program(self, shader: &GlShader) -> &GlVertex {
+        match self {
+            Self::Coordinate => &shader.coordinate,
+            Self::Vertex => &shader.vertex,
+        }
+    }
 }
 
 /// Up to 16 shaded vertices, in the VPM.
@@ -82,11 +93,7 @@ pub fn gl_format(shader: &GlShader, stage: VertexStage) -> (Format, u32) {
 pub fn rows_needed(shader: VertexShader<'_>, stage: VertexStage) -> u32 {
     match shader {
         VertexShader::Gl(shader) => {
-            let program = match stage {
-                VertexStage::Coordinate => &shader.coordinate,
-                VertexStage::Vertex => &shader.vertex,
-            };
-            u32::from(program.attributes_bytes).div_ceil(4) + gl_format(shader, stage).1
+            u32::from(stage.program(shader).attributes_bytes).div_ceil(4) + gl_format(shader, stage).1
         }
         VertexShader::Nv(shader) => match stage {
             VertexStage::Coordinate => shader.format().varyings(),
@@ -256,7 +263,7 @@ impl Shading<'_> {
         let report = |fault| reports.faults.report(fault);
         let shader = match shader {
             VertexShader::Nv(shader) => {
-                let (format, words) = vcd::nv_format(shader, stage);
+                let (format, _, words) = vcd::nv_format(shader, stage);
                 fetched.clear();
                 fetched.resize(words as usize, Lanes::default());
                 vcd::fetch_shaded(self.memory, shader, stage, indices, fetched, report);
@@ -264,10 +271,7 @@ impl Shading<'_> {
             }
             VertexShader::Gl(shader) => shader,
         };
-        let program = match stage {
-            VertexStage::Coordinate => &shader.coordinate,
-            VertexStage::Vertex => &shader.vertex,
-        };
+        let program = stage.program(shader);
         let (format, words) = gl_format(shader, stage);
         let rows = vcd::attribute_rows(shader, stage);
         fetched.clear();

@@ -92,7 +92,7 @@ impl<'l> Transaction<'l> {
         let words = memory.words();
         for Replaced { word, before, bits } in lock(&self.log).replaced.drain(..).rev() {
             if let Some(word) = words.get(word as usize) {
-                replace(word, before, bits);
+                super::replace(word, bits, before);
             }
         }
     }
@@ -183,8 +183,10 @@ impl<'l> Transaction<'l> {
 
 impl Watcher for Transaction<'_> {
     fn note(&self, memory: &[AtomicU32], bytes: Range<u64>, access: Access, path: Path) -> bool {
+        if bytes.is_empty() || self.has_failed() {
+            return !self.has_failed();
+        }
         let admitted = match access {
-            _ if bytes.is_empty() || self.has_failed() => !self.has_failed(),
             // A word, in most cases.
             Access::Read if path != Path::Instructions && self.has_read_word(&bytes) => true,
             Access::Read => self.read(&bytes, path),
@@ -199,15 +201,6 @@ impl Watcher for Transaction<'_> {
 
     fn takes_reads_later(&self) -> bool {
         true
-    }
-}
-
-/// Replaces some bits of a word, atomically with respect to the others.
-fn replace(word: &AtomicU32, value: u32, bits: u32) {
-    let mut old = word.load(Ordering::Relaxed);
-    let merged = |old: u32| old & !bits | value & bits;
-    while let Err(now) = word.compare_exchange_weak(old, merged(old), Ordering::Relaxed, Ordering::Relaxed) {
-        old = now;
     }
 }
 

@@ -23,12 +23,12 @@ use crate::device::supervision::Supervision;
 use crate::fault::FaultLog;
 use crate::memory::Memory;
 use crate::qpu::block;
+#[cfg(feature = "threads")]
+use crate::qpu::io::Wait;
 use crate::qpu::isa::instruction::{DecodedInstruction, Kind};
 use crate::qpu::{CodeCache, Exit, Launch, Qpu, Threading};
 use crate::timing::trace::{Invocation, PART_EVENTS};
 use std::collections::VecDeque;
-#[cfg(feature = "threads")]
-use user_io::{SEMAPHORE_LIMIT, SEMAPHORES};
 use user_io::{Setup, Shared, UserIo};
 use v3d_hw::qpu::address_map::ReadSource;
 use v3d_hw::registers::qps::Srqcs;
@@ -299,8 +299,8 @@ impl Qps {
         if self.may_run_ahead(environment) {
             supervision.await_requests();
         }
+        self.later.extend(supervision.take_requests());
         loop {
-            self.later.extend(supervision.take_requests());
             #[cfg(feature = "threads")]
             self.run_ahead(environment, counters);
             if let Some(request) = self.later.pop_front() {
@@ -332,7 +332,8 @@ impl Qps {
     fn run_ahead(&mut self, environment: &Environment<'_>, counters: &mut Counters) {
         while self.may_run_ahead(environment) && self.later.len() > 1 && self.ahead.programs.is_good() {
             let Some(number) = self.free_qpu() else { return };
-            let launches: Vec<_> = self.later.iter().map(|&request| self.launch(request, number)).collect();
+            let requests = self.later.iter().take(ahead::MOST);
+            let launches: Vec<_> = requests.map(|&request| self.launch(request, number)).collect();
             environment.code.clear();
             let Self { ahead, shared, units, later, .. } = self;
             let Some(unit) = units.get_mut(number) else { return };
@@ -347,11 +348,12 @@ impl Qps {
                 std::mem::swap(&mut unit.qpu, &mut last.unit.qpu);
                 counters.merge(last.unit.qpu.take_counters());
             }
-            let count = ended.len() as u8;
-            self.requested = self.requested.wrapping_add(count);
-            self.completed = self.completed.wrapping_add(count);
+            let count = ended.len();
+            self.requested = self.requested.wrapping_add(count as u8);
+            self.completed = self.completed.wrapping_add(count as u8);
             self.fruitless_reads = 0;
-            if count == 0 {
+            if count < launches.len() {
+                // The next one needs its turn.
                 return;
             }
         }
@@ -388,8 +390,7 @@ impl Qps {
     fn is_about_to_stall(&self, qpu: &Qpu, environment: &Environment<'_>) -> bool {
         let next = block::fetch(environment.memory, qpu.pc()).map(DecodedInstruction::decode);
         let Ok(DecodedInstruction { kind: Kind::Semaphore { number, decrement, .. }, .. }) = next else { return false };
-        let count = self.shared.semaphores[usize::from(number) % SEMAPHORES];
-        count == if decrement { 0 } else { SEMAPHORE_LIMIT }
+        user_io::access(&mut self.shared.semaphores.clone(), number, decrement) == Wait::Stall
     }
 
     /// Runs all queued and stalled programs in turn.

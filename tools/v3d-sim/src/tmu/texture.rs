@@ -126,9 +126,7 @@ impl Texture {
             misuse,
         })
     }
-}
 
-impl Texture {
     /// The bytes of memory that lookups may read; `None` if they are not successive.
     pub(super) fn extent(&self) -> Option<Range<u64>> {
         let [largest, smallest] = [0, self.last_level].map(|level| self.levels.get(level as usize));

@@ -53,7 +53,8 @@ pub fn store(
         let mut stored = [0; MAX_ROW_BYTES];
         let whole = stored.get_mut(..(length * bytes) as usize).unwrap_or_default();
         let at_once = fill(whole, bytes, values.clone()) && memory.write(BusAddr(target), whole).is_ok();
-        for (element, value) in (0..).zip(values).take_while(|_| !at_once) {
+        let one_by_one = if at_once { 0..0 } else { 0..length };
+        for (element, value) in one_by_one.zip(values) {
             let at = BusAddr(target.wrapping_add(element * bytes));
             let stored = value.and_then(|value| {
                 match bytes {

@@ -3,12 +3,12 @@
 //! The VCM collects the vertices of a primitive list into batches of 16. Vertices that it still has are not collected again; that these are the last 16 is a
 //! guess. It begins anew with each list.
 
+use super::vcd::nv_format;
 use super::{VertexShader, VertexStage};
 use crate::state::{GlShader, NvShader};
 use crate::timing::costs::{LINE_BYTES, VCM_VERTICES};
 use std::collections::VecDeque;
 use v3d_hw::qpu::LANES;
-use v3d_hw::shaded_vertex::Format;
 
 /// A batch of vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,14 +65,7 @@ fn span(from: u32, bytes: u32) -> (u32, u32) {
 
 fn shaded_lines(shader: &NvShader, stage: VertexStage, index: u32) -> u32 {
     let record = &shader.record;
-    let stored = shader.format();
-    let (first, words) = match stage {
-        VertexStage::Coordinate => (0, stored.varyings()),
-        VertexStage::Vertex => {
-            let format = Format { clip_header: false, ..stored };
-            (stored.screen_xy(), format.varyings() + u32::from(record.varyings))
-        }
-    };
+    let (_, first, words) = nv_format(shader, stage);
     let from = record.vertices + index.wrapping_mul(u32::from(record.stride)) + 4 * first;
     let (first, last) = span(from.0, 4 * words);
     last.wrapping_sub(first) + 1
@@ -80,10 +73,7 @@ fn shaded_lines(shader: &NvShader, stage: VertexStage, index: u32) -> u32 {
 
 /// Lines that several arrays share, as those of interleaved attributes do, count once.
 fn attribute_lines(shader: &GlShader, stage: VertexStage, index: u32) -> u32 {
-    let program = match stage {
-        VertexStage::Coordinate => &shader.coordinate,
-        VertexStage::Vertex => &shader.vertex,
-    };
+    let program = stage.program(shader);
     let selected = (0..).zip(&shader.attributes).filter(|(array, _)| program.attribute_select >> array & 1 == 1);
     let mut seen: Vec<u32> = Vec::with_capacity(8);
     for (_, attribute) in selected {

@@ -39,11 +39,7 @@ const NOISE: u64 = 0x6e6f_6973;
 
 /// Number of rows of the attributes of a batch.
 pub(super) fn attribute_rows(shader: &GlShader, stage: VertexStage) -> u32 {
-    let program = match stage {
-        VertexStage::Coordinate => &shader.coordinate,
-        VertexStage::Vertex => &shader.vertex,
-    };
-    u32::from(program.attributes_bytes).div_ceil(4).min(MAX_ROWS as u32)
+    u32::from(stage.program(shader).attributes_bytes).div_ceil(4).min(MAX_ROWS as u32)
 }
 
 /// Fetches the attributes of up to 16 vertices for one of the vertex programs to rows of zeros, vertex n to element n.
@@ -58,10 +54,7 @@ pub(super) fn fetch(
     rows: &mut [Lanes],
     mut report: impl FnMut(VcdFault),
 ) {
-    let program = match stage {
-        VertexStage::Coordinate => &shader.coordinate,
-        VertexStage::Vertex => &shader.vertex,
-    };
+    let program = stage.program(shader);
     for (array, attribute) in (0u32..).zip(&shader.attributes) {
         if program.attribute_select >> array & 1 == 0 {
             continue;
@@ -117,14 +110,14 @@ fn fetch_words(memory: Memory<'_>, from: BusAddr, lane: usize, rows: &mut [Lanes
     Ok(())
 }
 
-/// Format of the shaded vertices of NV mode, and their number of words: for rendering without the clip header.
-pub(super) fn nv_format(shader: &NvShader, stage: VertexStage) -> (Format, u32) {
+/// Format of the shaded vertices of NV mode, their first word in memory, and their number of words: for rendering without the clip header.
+pub(super) fn nv_format(shader: &NvShader, stage: VertexStage) -> (Format, u32, u32) {
     let stored = shader.format();
     match stage {
-        VertexStage::Coordinate => (stored, stored.varyings()),
+        VertexStage::Coordinate => (stored, 0, stored.varyings()),
         VertexStage::Vertex => {
             let format = Format { clip_header: false, ..stored };
-            (format, format.varyings() + u32::from(shader.record.varyings))
+            (format, stored.screen_xy(), format.varyings() + u32::from(shader.record.varyings))
         }
     }
 }
@@ -142,10 +135,7 @@ pub(super) fn fetch_shaded(
     if record.clip_header && !record.vertices.is_aligned(16) {
         report(VcdFault::Unaligned(record.vertices));
     }
-    let first = match stage {
-        VertexStage::Coordinate => 0,
-        VertexStage::Vertex => shader.format().screen_xy(),
-    };
+    let (_, first, _) = nv_format(shader, stage);
     for (lane, &index) in indices.iter().enumerate().take(LANES) {
         let from = record.vertices + index.wrapping_mul(u32::from(record.stride)) + 4 * first;
         let fetched = if from.is_aligned(4) {
@@ -281,7 +271,7 @@ mod tests {
         };
         let shader = NvShader { address: BusAddr(0), record };
         let fetched = |stage, indices: &[u32], report: &mut dyn FnMut(VcdFault)| {
-            let mut rows = vec![Lanes::default(); nv_format(&shader, stage).1 as usize];
+            let mut rows = vec![Lanes::default(); nv_format(&shader, stage).2 as usize];
             fetch_shaded(owned.view(), &shader, stage, indices, &mut rows, report);
             rows
         };

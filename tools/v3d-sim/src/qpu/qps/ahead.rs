@@ -7,7 +7,8 @@
 
 use super::user_io::{SEMAPHORES, Setup, Shared, UserIo};
 use super::{Activity, Environment, TURN_INSTRUCTIONS, Unit};
-use crate::memory::transaction::{Lines, Log, MOST, Transaction};
+pub(super) use crate::memory::transaction::MOST;
+use crate::memory::transaction::{Lines, Log, Transaction};
 use crate::memory::{Limits, Memory};
 use crate::qpu::{Exit, Launch, Qpu};
 use crate::threads::map_all;
@@ -78,7 +79,6 @@ impl Ahead {
         shared: &Shared,
         environment: &Environment<'_>,
     ) -> &mut [Apart] {
-        let launches = launches.get(..MOST).unwrap_or(launches);
         self.make_copies(launches.len(), shared);
         for (copy, launch) in self.copies.iter_mut().zip(launches) {
             (copy.number, copy.unit.setup) = (launch.qpu, setup.clone());

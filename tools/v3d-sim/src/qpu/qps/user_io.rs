@@ -99,7 +99,7 @@ impl Shared {
 }
 
 /// Accesses a semaphore, unless that stalls.
-fn access(semaphores: &mut [u8; SEMAPHORES], number: u8, decrement: bool) -> Wait {
+pub(super) fn access(semaphores: &mut [u8; SEMAPHORES], number: u8, decrement: bool) -> Wait {
     let count = &mut semaphores[usize::from(number) % SEMAPHORES];
     match (decrement, *count) {
         (true, 0) | (false, SEMAPHORE_LIMIT) => return Wait::Stall,
@@ -109,41 +109,67 @@ fn access(semaphores: &mut [u8; SEMAPHORES], number: u8, decrement: bool) -> Wai
     Wait::Ready
 }
 
+/// A part of a set-up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part<T> {
+    value: T,
+    /// The program has set it.
+    is_set: bool,
+    /// The program has used it before, as an earlier one had left it.
+    is_inherited: bool,
+}
+
+impl<T: Copy + PartialEq> Part<T> {
+    const fn new(value: T) -> Self {
+        Self { value, is_set: false, is_inherited: false }
+    }
+
+    fn set(&mut self, value: T) {
+        (self.value, self.is_set) = (value, true);
+    }
+
+    /// The part, as the program uses it.
+    const fn in_use(&mut self) -> &mut T {
+        self.is_inherited |= !self.is_set;
+        &mut self.value
+    }
+
+    /// Begins another program.
+    fn pass_on(&mut self) {
+        *self = Self::new(self.value);
+    }
+
+    /// [`Setup::follows`] for one part.
+    #[cfg(feature = "threads")]
+    fn follows(&self, before: &Self, inherited: &mut Self) -> bool {
+        let follows = !self.is_inherited || before.value == inherited.value;
+        if self.is_set || self.is_inherited {
+            inherited.value = self.value;
+        }
+        follows
+    }
+}
+
 /// The VPM and DMA set-up of one QPU.
 #[derive(Clone, Debug)]
 pub struct Setup {
     reads: ReadQueue,
-    write: Option<Cursor>,
-    load: Option<LoadSetup>,
-    load_stride: LoadStrideSetup,
-    store: Option<StoreSetup>,
-    store_stride: StoreStrideSetup,
-    /// Parts that the program has set up.
-    is_set: u8,
-    /// Parts that it has used before, as an earlier program has left them.
-    is_inherited: u8,
-}
-
-/// Bits of the parts of a set-up.
-mod part {
-    pub(super) const WRITE: u8 = 1;
-    pub(super) const LOAD: u8 = 2;
-    pub(super) const LOAD_STRIDE: u8 = 4;
-    pub(super) const STORE: u8 = 8;
-    pub(super) const STORE_STRIDE: u8 = 16;
+    write: Part<Option<Cursor>>,
+    load: Part<Option<LoadSetup>>,
+    load_stride: Part<LoadStrideSetup>,
+    store: Part<Option<StoreSetup>>,
+    store_stride: Part<StoreStrideSetup>,
 }
 
 impl Default for Setup {
     fn default() -> Self {
         Self {
             reads: ReadQueue::default(),
-            write: None,
-            load: None,
-            load_stride: LoadStrideSetup::from_word(0),
-            store: None,
-            store_stride: StoreStrideSetup::from_word(0),
-            is_set: 0,
-            is_inherited: 0,
+            write: Part::default(),
+            load: Part::default(),
+            load_stride: Part::new(LoadStrideSetup::from_word(0)),
+            store: Part::default(),
+            store_stride: Part::new(StoreStrideSetup::from_word(0)),
         }
     }
 }
@@ -152,36 +178,22 @@ impl Setup {
     /// Cancels reads, as the end of a program does.
     pub fn end_program(&mut self) {
         self.reads.clear();
-        (self.is_set, self.is_inherited) = (0, 0);
-    }
-
-    /// Notes that parts are used.
-    const fn use_parts(&mut self, parts: u8) {
-        self.is_inherited |= parts & !self.is_set;
+        self.write.pass_on();
+        self.load.pass_on();
+        self.load_stride.pass_on();
+        self.store.pass_on();
+        self.store_stride.pass_on();
     }
 
     /// Whether a program that has begun with the set-up `before`, and left this one, has inherited what it would have inherited from another. The other is then
     /// as the program leaves it.
     #[cfg(feature = "threads")]
     pub(super) fn follows(&self, before: &Self, inherited: &mut Self) -> bool {
-        let differs = |part: u8, differs: bool| if differs { part } else { 0 };
-        let different = differs(part::WRITE, before.write != inherited.write)
-            | differs(part::LOAD, before.load != inherited.load)
-            | differs(part::LOAD_STRIDE, before.load_stride != inherited.load_stride)
-            | differs(part::STORE, before.store != inherited.store)
-            | differs(part::STORE_STRIDE, before.store_stride != inherited.store_stride);
-        // A write moves its place on.
-        let changed = self.is_set | self.is_inherited & part::WRITE;
-        let new = |part: u8| changed & part != 0;
-        *inherited = Self {
-            write: if new(part::WRITE) { self.write } else { inherited.write },
-            load: if new(part::LOAD) { self.load } else { inherited.load },
-            load_stride: if new(part::LOAD_STRIDE) { self.load_stride } else { inherited.load_stride },
-            store: if new(part::STORE) { self.store } else { inherited.store },
-            store_stride: if new(part::STORE_STRIDE) { self.store_stride } else { inherited.store_stride },
-            ..Self::default()
-        };
-        different & self.is_inherited == 0
+        self.write.follows(&before.write, &mut inherited.write)
+            & self.load.follows(&before.load, &mut inherited.load)
+            & self.load_stride.follows(&before.load_stride, &mut inherited.load_stride)
+            & self.store.follows(&before.store, &mut inherited.store)
+            & self.store_stride.follows(&before.store_stride, &mut inherited.store_stride)
     }
 }
 
@@ -202,8 +214,7 @@ impl Io for UserIo<'_> {
     }
 
     fn vpm_write(&mut self, value: &Lanes, mask: Mask) -> Result<(), IoError> {
-        self.setup.use_parts(part::WRITE);
-        let cursor = self.setup.write.as_mut().ok_or(VpmError::NoSetup("VPM write"))?;
+        let cursor = self.setup.write.in_use().as_mut().ok_or(VpmError::NoSetup("VPM write"))?;
         let written = cursor.write(&mut self.shared.vpm, value, mask);
         cursor.advance();
         written.map_err(|error| self.shared.note(error))
@@ -213,14 +224,8 @@ impl Io for UserIo<'_> {
         match ReadSetupWord::decode(word) {
             ReadSetupWord::Read(setup) => self.setup.reads.push(&setup, word)?,
             ReadSetupWord::Reserved(word) => return Err(VpmError::Setup(word).into()),
-            ReadSetupWord::Load(setup) => {
-                self.setup.load = Some(setup);
-                self.setup.is_set |= part::LOAD;
-            }
-            ReadSetupWord::LoadStride(setup) => {
-                self.setup.load_stride = setup;
-                self.setup.is_set |= part::LOAD_STRIDE;
-            }
+            ReadSetupWord::Load(setup) => self.setup.load.set(Some(setup)),
+            ReadSetupWord::LoadStride(setup) => self.setup.load_stride.set(setup),
         }
         Ok(())
     }
@@ -228,33 +233,24 @@ impl Io for UserIo<'_> {
     fn vpm_write_setup(&mut self, word: u32) -> Result<(), IoError> {
         match WriteSetupWord::decode(word) {
             WriteSetupWord::Write(setup) => {
-                self.setup.write = Some(Cursor::to_write(&setup).ok_or(VpmError::Setup(word))?);
-                self.setup.is_set |= part::WRITE;
+                self.setup.write.set(Some(Cursor::to_write(&setup).ok_or(VpmError::Setup(word))?));
             }
             WriteSetupWord::Reserved(word) => return Err(VpmError::Setup(word).into()),
-            WriteSetupWord::Store(setup) => {
-                self.setup.store = Some(setup);
-                self.setup.is_set |= part::STORE;
-            }
-            WriteSetupWord::StoreStride(setup) => {
-                self.setup.store_stride = setup;
-                self.setup.is_set |= part::STORE_STRIDE;
-            }
+            WriteSetupWord::Store(setup) => self.setup.store.set(Some(setup)),
+            WriteSetupWord::StoreStride(setup) => self.setup.store_stride.set(setup),
         }
         Ok(())
     }
 
     fn dma_load(&mut self, address: u32, memory: Memory<'_>) -> Result<(), IoError> {
-        self.setup.use_parts(part::LOAD | part::LOAD_STRIDE);
-        let setup = self.setup.load.as_ref().ok_or(VpmError::NoSetup("DMA load"))?;
-        load::load(&mut self.shared.vpm, setup, &self.setup.load_stride, address, memory)
+        let setup = self.setup.load.in_use().as_ref().ok_or(VpmError::NoSetup("DMA load"))?;
+        load::load(&mut self.shared.vpm, setup, self.setup.load_stride.in_use(), address, memory)
             .map_err(|error| self.shared.note(error))
     }
 
     fn dma_store(&mut self, address: u32, memory: Memory<'_>) -> Result<(), IoError> {
-        self.setup.use_parts(part::STORE | part::STORE_STRIDE);
-        let setup = self.setup.store.as_ref().ok_or(VpmError::NoSetup("DMA store"))?;
-        store::store(&self.shared.vpm, setup, &self.setup.store_stride, address, memory).map_err(|error| {
+        let setup = self.setup.store.in_use().as_ref().ok_or(VpmError::NoSetup("DMA store"))?;
+        store::store(&self.shared.vpm, setup, self.setup.store_stride.in_use(), address, memory).map_err(|error| {
             self.shared.store_address |= matches!(error, VpmError::ReadOutside { row, .. } if row >= WINDOW_ROWS);
             self.shared.note(error)
         })
