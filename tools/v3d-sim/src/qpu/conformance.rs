@@ -483,14 +483,16 @@ mod tests {
     #[test]
     fn each_engine_does_what_the_reference_engine_does() {
         crate::simd::report_missing_levels();
+        let translating = EngineKind::available().into_iter().filter(|kind| kind.translates()).count() as u64;
         for (suite, name) in Suite::ALL {
             let summary = run(suite, 0..300).unwrap_or_else(|failure| panic!("{failure}"));
             assert_eq!(summary.cases, 300, "{name}");
             // The check that the programs' bodies are executed.
             assert!(summary.instructions > 300 * (PREAMBLE + 10), "{name}: {summary:?}");
             assert_eq!(summary.translated > 300 * PREAMBLE / 2, EngineKind::best().translates(), "{name}: {summary:?}");
-            let repeats = suite == Suite::Repeats && EngineKind::best().translates();
-            assert_eq!(summary.repeated > 200, repeats, "{name}: {summary:?}");
+            // Each engine that translates repeats as many.
+            let repeats = suite == Suite::Repeats && translating > 0;
+            assert_eq!(summary.repeated > 100 * translating, repeats, "{name}: {summary:?}");
         }
     }
 }
