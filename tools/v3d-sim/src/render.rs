@@ -35,6 +35,7 @@ pub mod cap;
 pub mod early_z;
 pub mod fep;
 pub mod fragment;
+mod hidden_surfaces;
 pub mod load;
 pub mod pixel;
 pub mod pixel_trace;
@@ -140,6 +141,8 @@ pub struct Renderer {
     /// Room for the operations of units.
     spare_ops: Vec<Vec<(BusAddr, Op)>>,
     frames: u32,
+    /// Waves executed so far.
+    waves: u64,
     /// The frame's two-threaded programs.
     thread_use: ThreadUse,
     /// The frame's dithering has been reported.
@@ -167,6 +170,7 @@ impl Renderer {
             spare: SpareBuffers::default(),
             spare_ops: Vec::new(),
             frames: 0,
+            waves: 0,
             thread_use: ThreadUse::default(),
             dithering_reported: false,
             pixel_trace: PixelTrace::default(),
@@ -435,7 +439,9 @@ impl Renderer {
         self.collected = Collected::default();
         self.vertices.shade(&self.code, context, &self.config);
         let limit = (*context.budget / wave.len() as u64).max(1);
+        self.waves += 1;
         let job = WaveJob {
+            number: self.waves,
             mode,
             memory: context.memory,
             vertices: &self.vertices,
@@ -545,6 +551,8 @@ struct Collected {
 /// What all units of a wave share.
 #[derive(Debug)]
 pub struct WaveJob<'a> {
+    /// Number of the wave.
+    pub number: u64,
     /// Rendering mode.
     pub mode: TileRenderingMode,
     /// Guest memory.

@@ -50,7 +50,7 @@ const RECEIVE_SLOTS: u32 = 8;
 /// Quads that the performance counter counts for a lookup of 16 words: each word is one [imrc QT12].
 const WORD_QUADS: u64 = 16;
 /// Quads that it counts for a lookup of a texture.
-const TEXTURE_QUADS: u64 = 4;
+pub(crate) const TEXTURE_QUADS: u64 = 4;
 /// Textures that are kept prepared: as many as a program usually looks up.
 const KEPT_TEXTURES: usize = 8;
 /// Results that are kept, in spite of an overflow.
@@ -201,6 +201,18 @@ impl Tmu {
     /// Quads looked up so far, for the performance counter.
     pub fn take_quads(&mut self) -> u64 {
         std::mem::take(&mut self.quads)
+    }
+
+    /// Forgets the textures that have been looked up.
+    pub(crate) fn forget_textures(&mut self) {
+        self.textures.clear();
+    }
+
+    /// Whether no lookup of the known textures can fail, whatever its coordinates are.
+    pub(crate) fn cannot_fail(&self, memory: Memory<'_>) -> bool {
+        let words = memory.words().len() as u64;
+        let cannot = |known: &KnownTexture| known.prepared.is_some() && known.texture.cannot_fail(4 * words);
+        self.textures.len() < KEPT_TEXTURES && self.textures.iter().all(cannot)
     }
 
     /// Drops all lookups: a new program starts.

@@ -10,6 +10,7 @@
 
 pub(in crate::qpu) mod accumulators;
 mod cache;
+pub(crate) mod effects;
 pub(in crate::qpu) mod execution;
 pub mod micro_op;
 
@@ -22,6 +23,7 @@ use crate::qpu::isa::registers::RegisterSet;
 use crate::qpu::isa::touches::Touches;
 use crate::qpu::{CodeSize, EngineKind};
 use accumulators::Uses;
+use effects::Effects;
 use micro_op::MicroOp;
 use std::ops::Range;
 use v3d_hw::BusAddr;
@@ -115,6 +117,8 @@ pub struct Block {
     pub writes: u64,
     /// The run at each index: one more than there are instructions.
     pub runs: Vec<Run>,
+    /// The effects of the program that begins with the block, if they are the same in each run.
+    pub(super) effects: Option<Effects>,
     /// The micro-ops of all instructions, in order.
     micro_ops: Vec<MicroOp>,
     /// The translation to host code.
@@ -196,8 +200,10 @@ impl Block {
         // No other architecture has a translation.
         #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         let _ = (engine, eager);
+        let effects = Effects::of(&instructions);
         Ok(Self {
             start,
+            effects,
             instructions,
             words,
             writes,

@@ -5,12 +5,13 @@
 //! nothing pending: only what its successor can see of it is reset, and the call follows at once. If a repeated run leaves the code before its end, the
 //! sequencer goes on as after any other start.
 
+use super::block::effects::Effects;
 use super::engine::dispatch;
 use super::isa::registers::RegisterSet;
 use super::{CodeCache, Exit, INSTRUCTION_CYCLES, Io, Qpu, Threading};
 use crate::memory::Memory;
 use crate::qpu::lanes::Lanes;
-use crate::tmu::Tmu;
+use crate::tmu::{TEXTURE_QUADS, Tmu};
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::INSTRUCTION_BYTES;
 use v3d_hw::registers::performance::CounterSource;
@@ -70,6 +71,30 @@ impl Qpu {
         self.counters.add(CounterSource::QpuInstructionCycles, self.executed * INSTRUCTION_CYCLES);
         self.counters.add_run(BusAddr(self.program), 1, self.executed, 0);
         self.run(io, memory, code, budget)
+    }
+
+    /// The effects of the program that ended last, if it does the same each time it runs with the same uniforms, and cannot have a fault if it had none. The
+    /// outer `None`: that is not known yet. Textures of earlier programs must have been [forgotten](Self::forget_textures).
+    pub(crate) fn effects(&self, code: &CodeCache, memory: Memory<'_>) -> Option<Option<Effects>> {
+        if !self.ended_in_one_call {
+            return None;
+        }
+        let recent = self.recent_blocks.as_ref().filter(|recent| recent.generation() == code.generation())?;
+        let is_harmless = self.tmu.iter().all(|tmu| tmu.cannot_fail(memory));
+        Some(recent.current()?.effects.filter(|_| is_harmless))
+    }
+
+    /// Forgets the textures that earlier programs have looked up.
+    pub(crate) fn forget_textures(&mut self) {
+        self.tmu.iter_mut().for_each(Tmu::forget_textures);
+    }
+
+    /// Counts runs of a program with these effects that were left out.
+    pub(crate) fn count_left_out(&mut self, code: BusAddr, runs: u64, effects: &Effects) {
+        let (instructions, tmu_quads) = (runs * effects.instructions, runs * effects.lookups * TEXTURE_QUADS);
+        self.counters.add(CounterSource::QpuInstructionCycles, instructions * INSTRUCTION_CYCLES);
+        self.counters.add(CounterSource::TmuQuads, tmu_quads);
+        self.counters.add_run(BusAddr(code.0 & !(INSTRUCTION_BYTES - 1)), runs, instructions, tmu_quads);
     }
 
     /// Adds the runs that have not been counted yet to the counters.

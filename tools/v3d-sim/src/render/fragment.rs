@@ -21,13 +21,17 @@
 mod batch;
 
 pub use crate::fault::rendering::TileBufferError;
+pub(in crate::render) use batch::Samples;
 pub use batch::{Batch, NewQuad};
 
 use super::cap::CoverageReading;
 use super::pixel_trace::Event;
 use super::pse::{Coefficients, STEPS};
-use super::tlb::{Outcome, Passing, Shape, StencilTest, Tlb, ZTest, gather, scatter, test_sample};
+use super::tlb::{
+    Outcome, Passing, SAMPLES, Shape, StencilTest, Tlb, ZTest, block_of, gather, scatter, set_block, test_sample,
+};
 use crate::counters::Counters;
+use crate::qpu::block::effects::Effects;
 use crate::qpu::io::{SMALL_VARYING, TileAccess};
 use crate::qpu::lanes::{ALL, Lanes, Mask};
 use crate::qpu::{Io, IoError, Varying, Wait};
@@ -179,6 +183,21 @@ impl<'a> FragmentIo<'a> {
             Some(flags) if mask >> fate.element & 1 == 1 && flags & 0xf != 0 => fate.written = true,
             _ => fate.left_out = true,
         }
+    }
+
+    /// Does what a program with these effects does: tests and writes the depths with which it starts, and counts its writes of colour. Returns the
+    /// samples that are left.
+    #[inline(always)]
+    pub(super) fn write_in_advance<V: Vectors>(&mut self, effects: Effects) -> Samples {
+        if effects.writes_depths {
+            let value = self.batch.z;
+            DepthTest { io: self, value: &value, mask: ALL }.run::<V>();
+        }
+        let reached = !V::zero(&self.samples_reached::<V>(ALL));
+        if effects.color_words > 0 {
+            self.counters.add(CounterSource::TlbQuadsWritten, count_quads(reached));
+        }
+        self.batch.samples::<V>(self.tlb.shape())
     }
 
     /// Moves quads along x (0) or y (1) to the coordinates in their first elements.
@@ -386,6 +405,37 @@ impl SimdTask for ColorWrite<'_, '_> {
     }
 }
 
+/// Where words of the pixels of a batch are.
+#[derive(Clone, Copy)]
+struct Places {
+    firsts: [usize; BATCH_QUADS],
+    count: usize,
+    /// One behind the other.
+    is_block: bool,
+}
+
+impl Places {
+    /// Those from the place of pixel 0 on.
+    #[inline(always)]
+    fn new(batch: &Batch, plane: usize, is_block: bool) -> Self {
+        Self { firsts: batch.quads.map(|quad| plane + quad.pixel), count: batch.count, is_block }
+    }
+
+    #[inline(always)]
+    fn load(self, words: &[u32; SAMPLES]) -> Lanes {
+        if self.is_block { block_of(words, self.firsts[0]) } else { gather(words, self.firsts) }
+    }
+
+    #[inline(always)]
+    fn store(self, words: &mut [u32; SAMPLES], lanes: &Lanes) {
+        if self.is_block {
+            set_block(words, self.firsts[0], lanes);
+        } else {
+            scatter(words, self.firsts, 0..self.count, lanes);
+        }
+    }
+}
+
 /// The Z test of pixels without a stencil test.
 struct DepthTest<'w, 'a> {
     io: &'w mut FragmentIo<'a>,
@@ -404,10 +454,11 @@ impl SimdTask for DepthTest<'_, '_> {
         let z = value.map(|z| z & 0xff_ffff);
         let reached = io.samples_reached::<V>(mask);
         let mut left = Lanes::default();
+        let is_block = io.batch.is_block();
         for sample in 0..shape.samples() {
             let bits = if shape.multisample { 1 << sample } else { 0xf };
-            let word_indices = io.word_indices(io.tlb.zs_index(0, sample));
-            let mut zs = gather(&io.tlb.zs, word_indices);
+            let places = Places::new(io.batch, io.tlb.zs_index(0, sample), is_block);
+            let mut zs = places.load(&io.tlb.zs);
             let tested = reached.map(|samples| samples & bits);
             let passed = passing.of::<V>(&z, &zs) & !V::zero(&tested);
             let with_sample = left.zip(tested, |left, tested| left | tested);
@@ -415,13 +466,13 @@ impl SimdTask for DepthTest<'_, '_> {
             if z_test.update && passed != 0 {
                 let Tlb { zs: stored, early, .. } = &mut *io.tlb;
                 if let Some(early) = early.written_with(stored, z_test) {
-                    let mut depths = gather(early, word_indices);
+                    let mut depths = places.load(early);
                     V::blend(&mut depths, &z.map(|z| z << 8), passed);
-                    scatter(early, word_indices, 0..io.batch.count, &depths);
+                    places.store(early, &depths);
                 }
                 let new = z.zip(zs, |z, zs| z << 8 | zs & 0xff);
                 V::blend(&mut zs, &new, passed);
-                scatter(stored, word_indices, 0..io.batch.count, &zs);
+                places.store(stored, &zs);
             }
         }
         let tested = !V::zero(&reached);

@@ -8,7 +8,8 @@
 use super::cap::{self};
 use super::early_z;
 use super::fep::{CoveredBlock, Rasterising, Sampling, pixel_in_block};
-use super::fragment::{Batch, Fate, FragmentIo, FragmentState, NewQuad, quads_in};
+use super::fragment::{Batch, Fate, FragmentIo, FragmentState, NewQuad, Samples, quads_in};
+use super::hidden_surfaces::{HiddenSurfaces, Reason, Units};
 use super::pixel_trace::{self, Event};
 use super::pse::{Coefficients, PixelRect, Primitive};
 use super::tlb::Tlb;
@@ -16,6 +17,7 @@ use super::unit::UnitResult;
 use super::{RenderError, RenderFault, WaveJob};
 use crate::binning::ptb::watch::covers;
 use crate::counters::Counters;
+use crate::qpu::block::effects::Effects;
 use crate::qpu::lanes::{ALL, Lanes, Mask};
 use crate::qpu::repetition::Relaunch;
 use crate::qpu::{self, Exit, Launch, Qpu};
@@ -34,7 +36,11 @@ pub(super) struct Shading<'a, 'j> {
     pub(super) at: BusAddr,
     pub(super) qpu: &'a mut Qpu,
     pub(super) tlb: &'a mut Tlb,
-    pub(super) batch: &'a mut Batch,
+    pub(super) batch: &'a mut Box<Batch>,
+    /// Batches whose programs have not run yet.
+    pub(super) hidden: &'a mut HiddenSurfaces,
+    /// Whether the program may be left out.
+    pub(super) leaving_out: LeavingOut,
     pub(super) coefficients: Vec<Coefficients>,
     /// Index of the current primitive's coefficients.
     pub(super) first: usize,
@@ -82,6 +88,27 @@ impl FrontCount {
     }
 }
 
+/// Whether a draw's program may be left out for batches that are hidden.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LeavingOut {
+    /// Not known yet, after a number of batches for which it ran.
+    Unknown(u32),
+    /// It runs for each batch.
+    Never,
+    /// It has these effects, if it runs.
+    Possible(Effects),
+}
+
+impl LeavingOut {
+    /// What follows from a program's effects.
+    pub(super) fn of(effects: Option<Effects>) -> Self {
+        effects.map_or(Self::Never, Self::Possible)
+    }
+}
+
+/// Batches from which on it is not tried again to learn what a program does.
+const MAX_TRIES: u32 = 2;
+
 /// What early Z leaves of a block.
 struct Visible {
     /// The masks without the samples that it rejects.
@@ -111,6 +138,22 @@ impl SimdTask for Drawing<'_, '_, '_> {
         for block in rasterising.blocks.iter() {
             shading.block::<V>(rasterising.primitive, block);
         }
+    }
+}
+
+/// The depth test of a batch whose program runs later, and the counts of its writes; returns the samples that are left.
+struct Deferred<'s, 'a, 'j> {
+    shading: &'s mut Shading<'a, 'j>,
+    effects: Effects,
+}
+
+impl SimdTask for Deferred<'_, '_, '_> {
+    type Output = Samples;
+
+    #[inline(always)]
+    fn run<V: Vectors>(self) -> Samples {
+        let Shading { tlb, batch, counters, state, .. } = self.shading;
+        FragmentIo::new(tlb, batch, &[], counters, state).write_in_advance::<V>(self.effects)
     }
 }
 
@@ -307,6 +350,68 @@ impl Shading<'_, '_> {
         if self.batch.is_empty() {
             return;
         }
+        match self.leaving_out {
+            LeavingOut::Possible(effects) if *self.budget > effects.instructions => self.defer(effects),
+            LeavingOut::Unknown(tries) => {
+                self.shade_waiting(Reason::Learning);
+                self.qpu.forget_textures();
+                let faults = self.result.faults.total();
+                self.run_program();
+                self.leaving_out = match self.result.faults.total() == faults {
+                    true => self.learn(tries),
+                    false => LeavingOut::Never,
+                };
+            }
+            _ => {
+                if !self.hidden.is_empty() {
+                    self.shade_waiting(Reason::Needed);
+                }
+                self.run_program();
+            }
+        }
+    }
+
+    /// Tests the depths of the batch, whose program runs later, if it does.
+    #[inline(never)]
+    fn defer(&mut self, effects: Effects) {
+        if self.hidden.is_full() && !self.hidden.make_room(self.tlb.shape()) {
+            self.shade_waiting(Reason::Needed);
+        }
+        *self.budget -= effects.instructions;
+        let left = self.state.simd.run(Deferred { shading: self, effects });
+        let samples = if effects.color_words > 0 { left } else { Samples::NONE };
+        self.hidden.add(self.at, &self.fragment, &self.state, effects, self.batch, samples);
+        self.batch.clear();
+    }
+
+    /// Runs the programs of batches that are not hidden.
+    #[cold]
+    pub(super) fn shade_waiting(&mut self, reason: Reason) {
+        let units = Units { qpu: self.qpu, tlb: self.tlb, job: self.job, result: self.result };
+        self.hidden.shade(reason, units, &self.coefficients);
+    }
+
+    /// What is known of the program after it has run.
+    #[cold]
+    fn learn(&mut self, tries: u32) -> LeavingOut {
+        let WaveJob { memory, code, .. } = *self.job;
+        // A limited view of memory notes what is read.
+        if memory.words().is_empty() {
+            return LeavingOut::Never;
+        }
+        let Some(effects) = self.qpu.effects(code, memory) else {
+            return if tries < MAX_TRIES { LeavingOut::Unknown(tries + 1) } else { LeavingOut::Never };
+        };
+        let words = self.tlb.shape().color_words() as u32;
+        let effects = effects.filter(|effects| effects.color_words == words || effects.color_words == 0);
+        let program = (self.fragment, self.state.varyings);
+        self.hidden.learn(program, effects);
+        LeavingOut::of(self.hidden.known(&program).flatten())
+    }
+
+    /// Runs the fragment shader for the batch, which is empty afterwards.
+    #[inline(always)]
+    fn run_program(&mut self) {
         if self.job.watched.is_none() && !self.job.record && self.state.simd.run(Again(self)) {
             self.batch.clear();
             return;
@@ -317,7 +422,7 @@ impl Shading<'_, '_> {
             uniforms_limit: None,
             ra15: self.batch.w,
             rb15: self.batch.z,
-            threading: self.threading(),
+            threading: threading(&self.fragment),
             qpu: 0,
             undefined_elements: 0,
             record: self.job.record.then(|| self.invocation()),
@@ -358,7 +463,7 @@ impl Shading<'_, '_> {
             uniforms: self.fragment.uniforms,
             ra15: &self.batch.w,
             rb15: &self.batch.z,
-            threading: self.threading(),
+            threading: threading(&self.fragment),
         };
         let WaveJob { memory, code, supervision, .. } = *self.job;
         if !self.qpu.restart(&launch, code) {
@@ -370,32 +475,11 @@ impl Shading<'_, '_> {
         true
     }
 
-    /// Whether the fragment shader may switch threads.
-    const fn threading(&self) -> qpu::Threading {
-        match self.fragment.threading {
-            Threading::Dual => qpu::Threading::Threaded,
-            Threading::Single => qpu::Threading::Single,
-        }
-    }
-
     /// Reports what became of the fragment shader.
     fn finish(&mut self, exit: Exit) {
-        let UnitResult { faults, thread_use, .. } = &mut *self.result;
-        let error = match exit {
-            // Varyings that it has not read are dropped: programs that leave some draw on boards [bm] [PeterLemon Line].
-            Exit::Ended => None,
-            Exit::Stalled => Some(RenderError::Deadlock),
-            Exit::OutOfBudget if self.job.supervision.is_stopped(Thread::Rendering) => Some(RenderError::Stopped),
-            Exit::OutOfBudget => Some(RenderError::OutOfBudget),
-        };
-        if let Some(error) = error {
-            faults.report(RenderFault { at: self.at, error });
-        }
-        if self.qpu.has_faults() {
-            faults.merge(self.qpu.take_faults());
-        }
+        report_exit(self.qpu, exit, self.at, self.job, self.result);
         if exit == Exit::Ended && self.fragment.threading == Threading::Dual {
-            thread_use.note(self.fragment.code, self.qpu.has_switched_threads());
+            self.result.thread_use.note(self.fragment.code, self.qpu.has_switched_threads());
         }
     }
 
@@ -441,6 +525,32 @@ impl Shading<'_, '_> {
         }
         let pixel = shape.pixel(x, y);
         self.batch.element_of(pixel).map(|element| (element, pixel))
+    }
+}
+
+/// Whether a fragment shader may switch threads.
+pub(super) const fn threading(fragment: &Fragment) -> qpu::Threading {
+    match fragment.threading {
+        Threading::Dual => qpu::Threading::Threaded,
+        Threading::Single => qpu::Threading::Single,
+    }
+}
+
+/// Reports what became of a fragment shader.
+#[inline]
+pub(super) fn report_exit(qpu: &mut Qpu, exit: Exit, at: BusAddr, job: &WaveJob<'_>, result: &mut UnitResult) {
+    let error = match exit {
+        // Varyings that it has not read are dropped: programs that leave some draw on boards [bm] [PeterLemon Line].
+        Exit::Ended => None,
+        Exit::Stalled => Some(RenderError::Deadlock),
+        Exit::OutOfBudget if job.supervision.is_stopped(Thread::Rendering) => Some(RenderError::Stopped),
+        Exit::OutOfBudget => Some(RenderError::OutOfBudget),
+    };
+    if let Some(error) = error {
+        result.faults.report(RenderFault { at, error });
+    }
+    if qpu.has_faults() {
+        result.faults.merge(qpu.take_faults());
     }
 }
 

@@ -3,9 +3,10 @@
 use super::cap::CoverageReading;
 use super::fep::{CoveredBlock, Rasterising, Sampling};
 use super::fragment::{Batch, FragmentState};
+use super::hidden_surfaces::{HiddenSurfaces, Reason, Units};
 use super::pixel_trace::{self, Event, Sample};
 use super::pse::{Coefficients, Discarded, PixelRect, SetupState};
-use super::shading::{Drawing, FrontCount, MAX_COEFFICIENTS, Shading};
+use super::shading::{Drawing, FrontCount, LeavingOut, MAX_COEFFICIENTS, Shading};
 use super::store::{Room, Store, tile_rect};
 use super::tlb::{ClearValues, Shape, Tlb, ZTest};
 use super::unit::{Buffers, Draw, Op, Start, Unit, UnitResult};
@@ -27,7 +28,9 @@ pub struct Worker {
     tlb: Box<Tlb>,
     /// The other half of a double-buffered tile buffer, once a unit has used both.
     other: Option<Box<Tlb>>,
-    batch: Batch,
+    /// Boxed, since it is exchanged for another one.
+    batch: Box<Batch>,
+    pub(super) hidden: HiddenSurfaces,
     coefficients: Vec<Coefficients>,
     clipped: Vec<f32>,
     blocks: Vec<CoveredBlock>,
@@ -44,7 +47,8 @@ impl Worker {
             qpu: Qpu::new(),
             tlb: Box::new(Tlb::new(shape_of(mode))),
             other: None,
-            batch: Batch::default(),
+            batch: Box::default(),
+            hidden: HiddenSurfaces::default(),
             coefficients: Vec::new(),
             clipped: Vec::new(),
             blocks: Vec::new(),
@@ -86,6 +90,7 @@ impl Worker {
             }
         }
         self.tlb.set_shape(shape_of(&job.mode));
+        self.hidden.begin(job.number);
         self.front = FrontCount::after(self.counters.get(CounterSource::FepQuads));
         let mut budget = job.limit;
         for (at, op) in unit.ops.drain(..) {
@@ -93,6 +98,9 @@ impl Worker {
                 break;
             }
             job.supervision.reach(Thread::Rendering, at);
+            if !matches!(op, Op::Draw(_)) {
+                self.shade_waiting(job, &mut result);
+            }
             let done = match op {
                 Op::Begin { tile: begun } => {
                     tile = begun;
@@ -150,6 +158,7 @@ impl Worker {
                 result.faults.report(RenderFault { at, error });
             }
         }
+        self.shade_waiting(job, &mut result);
         result.instructions = job.limit - budget;
         self.counters.add(CounterSource::QpuFragmentCycles, result.instructions * qpu::INSTRUCTION_CYCLES);
         result.work = self.qpu.counters.take_work();
@@ -167,6 +176,12 @@ impl Worker {
         }
         result.ops = unit.ops;
         result
+    }
+
+    /// Runs the programs of batches that are not hidden: the tile buffer is read.
+    fn shade_waiting(&mut self, job: &WaveJob<'_>, result: &mut UnitResult) {
+        let Self { qpu, tlb, hidden, .. } = self;
+        hidden.shade(Reason::Needed, Units { qpu, tlb, job, result }, &[]);
     }
 
     /// Passes a load or store on to the timing model: of each sample, or of each pixel. A load reads a number of contiguous pieces of memory.
@@ -300,15 +315,22 @@ impl Worker {
             simd: job.code.simd(),
         };
         let vertices = job.vertices;
-        let Self { qpu, tlb, batch, coefficients, clipped, blocks, front, counters, .. } = self;
+        let Self { qpu, tlb, batch, hidden, coefficients, clipped, blocks, front, counters, .. } = self;
         let z_limits = (f64::from(state.z_clipping.minimum), f64::from(state.z_clipping.maximum));
         coefficients.clear();
         batch.clear();
+        let leaving_out = match hidden.known(&(fragment, fragment_state.varyings)) {
+            _ if job.watched.is_some() || job.record => LeavingOut::Never,
+            None => LeavingOut::Unknown(0),
+            Some(effects) => LeavingOut::of(effects),
+        };
         let mut shading = Shading {
             at,
             qpu,
             tlb,
             batch,
+            hidden,
+            leaving_out,
             coefficients: Vec::new(),
             first: 0,
             index: 0,
@@ -343,8 +365,9 @@ impl Worker {
             }
             if shading.coefficients.len() > MAX_COEFFICIENTS {
                 shading.shade();
+                shading.shade_waiting(Reason::Needed);
             }
-            if shading.batch.is_empty() {
+            if shading.batch.is_empty() && !shading.hidden.is_drawing() {
                 shading.coefficients.clear();
             }
             shading.first = shading.coefficients.len();
@@ -381,6 +404,7 @@ impl Worker {
             }
         }
         shading.shade();
+        shading.hidden.end_draw(&mut shading.coefficients);
         std::mem::swap(&mut shading.coefficients, coefficients);
         outcome
     }

@@ -127,6 +127,14 @@ impl Texture {
         })
     }
 
+    /// Whether no lookup can fail, whatever its coordinates are, in a memory of `bytes` bytes: all texels are in memory, and none is a float, whose sums may be
+    /// undefined. Directions may miss a cube map.
+    pub(super) fn cannot_fail(&self, bytes: u64) -> bool {
+        let is_float = matches!(self.texture_type, TextureType::S16F | TextureType::Rgba64);
+        let in_memory = self.extent().is_some_and(|extent| extent.end <= bytes);
+        !is_float && in_memory && self.cube_stride.is_none() && self.misuse.is_none()
+    }
+
     /// The bytes of memory that lookups may read; `None` if they are not successive.
     pub(super) fn extent(&self) -> Option<Range<u64>> {
         let [largest, smallest] = [0, self.last_level].map(|level| self.levels.get(level as usize));
@@ -204,5 +212,30 @@ pub(super) const fn layout_bits(texture_type: TextureType) -> u32 {
         (TextureType::Etc1, _) => 64,
         (_, Some(bits)) => bits,
         (_, None) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether lookups of a texture of 64x32 texels at 0x10000 may fail, with further bits of its parameters and in a memory.
+    fn check(p0: u32, p2: u32, bytes: u64, cannot_fail: bool) {
+        let texture = Texture::decode([0x1_0000 | p0, 32 << 20 | 64 << 8, p2, 0]).unwrap();
+        assert_eq!(texture.cannot_fail(bytes), cannot_fail, "{texture:?} in {bytes} bytes");
+    }
+
+    #[test]
+    fn lookups_cannot_fail_in_memory() {
+        let (cube, etc1, s16f, rgba64, levels) = (1 << 9, 8 << 4, 9 << 4, 15 << 4, 5);
+        check(0, 0, 0x1_2000, true);
+        check(0, 0, 0x1_1fff, false);
+        check(etc1, 0, 0x1_0400, true);
+        check(levels, 0, 0x1_2000, true);
+        for float in [s16f, rgba64] {
+            check(float, 0, 0x10_0000, false);
+        }
+        // With a stride of 0x2000 bytes.
+        check(cube, 1 << 30 | 0x2000, 0x10_0000, false);
     }
 }

@@ -2,8 +2,10 @@
 
 use super::super::fep::{CoveredBlock, pixel_in_block};
 use super::super::pse::STEPS;
+use super::super::tlb::Shape;
 use crate::qpu::Varying;
 use crate::qpu::lanes::{ALL, Lanes, Mask};
+use crate::simd::vectors::Vectors;
 use v3d_hw::qpu::LANES;
 
 /// Maximum number of quads in a batch.
@@ -59,6 +61,17 @@ pub struct Batch {
     pub z: Lanes,
     /// W of each pixel: ra15 of the program.
     pub w: Lanes,
+}
+
+/// Samples of 16 pixels: a bit for each pixel, 16 for the first sample, then those for the next one. Without multisampling a pixel has only one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::render) struct Samples(u64);
+
+impl Samples {
+    /// None.
+    pub(in crate::render) const NONE: Self = Self(0);
+    /// Those of the first quad.
+    const QUAD: u64 = 0x000f_000f_000f_000f;
 }
 
 /// A quad to be added to a batch: four pixels of a block.
@@ -160,6 +173,64 @@ impl Batch {
         self.distance[1][number] = block.distance.1 + up;
         self.reverse |= if new.reverse { 0xf << (4 * number) } else { 0 };
         self.count = number + 1;
+    }
+
+    /// Whether its quads are those of a block, in their order.
+    #[inline(always)]
+    pub(super) fn is_block(&self) -> bool {
+        let first = self.quads[0].pixel;
+        let follow = (1..BATCH_QUADS).all(|number| self.quads[number].pixel == first + 4 * number);
+        self.count == BATCH_QUADS && first.is_multiple_of(LANES) && follow
+    }
+
+    /// The samples in its masks.
+    #[inline(always)]
+    pub(super) fn samples<V: Vectors>(&self, shape: Shape) -> Samples {
+        let plane = |bits: u32| u64::from(!V::zero(&self.flags.map(|flags| flags & bits)));
+        let elements = u64::from(self.elements());
+        if shape.multisample {
+            Samples((0..4).fold(0, |samples, sample| samples | (plane(1 << sample) & elements) << (16 * sample)))
+        } else {
+            Samples(plane(0xf) & elements)
+        }
+    }
+
+    /// Takes samples that are covered from a batch's, and covers those that are left; returns them. `covered` has the samples of each block of 16 pixels.
+    #[inline(always)]
+    pub(in crate::render) fn hide(&self, samples: Samples, covered: &mut [Samples]) -> Samples {
+        if self.is_block() {
+            let Some(covered) = covered.get_mut(self.quads[0].pixel / LANES) else { return Samples::NONE };
+            let left = samples.0 & !covered.0;
+            covered.0 |= left;
+            return Samples(left);
+        }
+        let mut left = Samples::NONE;
+        for (number, quad) in self.quads[..self.count].iter().enumerate() {
+            let Some(covered) = covered.get_mut(quad.pixel / LANES) else { continue };
+            let place = (quad.pixel % LANES) & !3;
+            let visible = samples.0 >> (4 * number) & Samples::QUAD & !(covered.0 >> place);
+            covered.0 |= visible << place;
+            left.0 |= visible << (4 * number);
+        }
+        left
+    }
+
+    /// Takes all other samples from its masks.
+    pub(in crate::render) fn keep_samples(&mut self, samples: Samples, shape: Shape) {
+        for (element, flags) in self.flags.0.iter_mut().enumerate() {
+            let of_element = samples.0 >> element;
+            *flags = if shape.multisample {
+                (0..4).fold(0, |flags, sample| flags | (of_element >> (16 * sample) & 1) << sample) as u32
+            } else {
+                *flags * (of_element & 1) as u32
+            };
+        }
+    }
+
+    /// Exchanges the room for varyings.
+    #[inline]
+    pub(in crate::render) const fn exchange_varyings(&mut self, varyings: &mut Vec<Varying>) {
+        std::mem::swap(&mut self.varyings, varyings);
     }
 
     /// The elements with a covered pixel.
