@@ -69,15 +69,22 @@ impl Accesses {
         }
     }
 
-    /// Whether a register is read, by a micro-op from an index on, before it is overwritten.
-    pub(super) fn is_needed(&self, register: RegisterIndex, from: usize) -> bool {
-        let next = self.registers.get(&register).and_then(|accesses| accesses.iter().find(|access| access.at >= from));
+    /// The micro-op, from an index on, that reads a register before it is overwritten.
+    pub(super) fn next_read(&self, register: RegisterIndex, from: usize) -> Option<usize> {
+        let accesses = self.registers.get(&register).map_or(&[][..], Vec::as_slice);
+        let next = accesses.get(accesses.partition_point(|access| access.at < from));
         let of_all = self.of_all.iter().copied().find(|&at| at >= from);
         match (next, of_all) {
-            (Some(next), Some(of_all)) => next.reads || of_all <= next.at,
-            (Some(next), None) => next.reads,
-            (None, of_all) => of_all.is_some(),
+            (Some(next), Some(of_all)) if !next.reads => Some(of_all).filter(|&of_all| of_all <= next.at),
+            (Some(next), Some(of_all)) => Some(next.at.min(of_all)),
+            (Some(next), None) => next.reads.then_some(next.at),
+            (None, of_all) => of_all,
         }
+    }
+
+    /// Whether a register is read, by a micro-op from an index on, before it is overwritten.
+    pub(super) fn is_needed(&self, register: RegisterIndex, from: usize) -> bool {
+        self.next_read(register, from).is_some()
     }
 }
 

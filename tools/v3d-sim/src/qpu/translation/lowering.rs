@@ -46,6 +46,8 @@ enum Test {
 pub(super) struct DeadStores {
     pub(super) result: bool,
     pub(super) flags: bool,
+    /// The same for each flag alone, in the order of [`Flag::ALL`]: nothing reads it, not even a call.
+    pub(super) each_flag: [bool; 3],
 }
 
 /// Lowers micro-ops for one part of a vector after the other.
@@ -137,6 +139,7 @@ impl<H: Host> Lowering<H> {
     /// The micro-op that code is made for from now on.
     pub(super) fn set_micro_op(&mut self, index: usize) {
         (self.micro_op, self.now) = (index, index);
+        self.cache.begin_micro_op();
     }
 
     /// The next uniform is another one now.
@@ -252,7 +255,7 @@ impl<H: Host> Lowering<H> {
 
     /// A register of the host for a new value.
     fn new_value(&mut self) -> Vector {
-        let (number, displaced) = self.cache.take();
+        let (number, displaced) = self.cache.take(|register| self.accesses.next_read(register, self.now));
         let value = Vector(number);
         for register in displaced {
             if self.accesses.is_needed(register, self.now) {
@@ -490,13 +493,13 @@ impl<H: Host> Lowering<H> {
         self.load_constants();
         self.finish_zeros(result);
         if condition == Condition::Always {
-            self.set_flags(operation, (x, y), result, H::FLAGS);
+            self.set_flags(operation, (x, y), result, H::FLAGS, self.dead_stores.each_flag);
             self.store(to, result);
         } else {
             let held = self.hold(condition, true);
             self.store_held(to, result, held);
             let new = [0, 1, 2].map(|number| self.new_mask(number));
-            self.set_flags(operation, (x, y), result, new);
+            self.set_flags(operation, (x, y), result, new, [false; 3]);
             for (flag, new) in Flag::ALL.into_iter().zip(new) {
                 let flag = self.flag(flag);
                 self.host.merge_flag(flag, held, new);
@@ -509,17 +512,25 @@ impl<H: Host> Lowering<H> {
         }
     }
 
-    /// Sets masks to the flags of an operation's results.
+    /// Sets masks to the flags of an operation's results, except for those that nothing reads.
     fn set_flags(
         &mut self,
         operation: Operation,
         operands: (Vector, Vector),
         result: Vector,
-        [zero, negative, carry]: [Mask; 3],
+        masks: [Mask; 3],
+        are_dead: [bool; 3],
     ) {
-        self.carry(operation, operands, result, carry);
-        self.host.zero_flag(zero, result);
-        self.host.sign_flag(negative, result);
+        // The carry first: it is made of operands, and a mask may take the place of one.
+        for flag in [Flag::Carry, Flag::Zero, Flag::Negative] {
+            let mask = masks[flag as usize];
+            match flag {
+                _ if are_dead[flag as usize] => {}
+                Flag::Carry => self.carry(operation, operands, result, mask),
+                Flag::Zero => self.host.zero_flag(mask, result),
+                Flag::Negative => self.host.sign_flag(mask, result),
+            }
+        }
     }
 
     /// Loads the registers that hold constants.

@@ -28,12 +28,14 @@ pub(super) struct RegisterCache {
     /// The time of each host register's last use.
     last_used: [u32; 32],
     now: u32,
+    /// The time at which the current micro-op began: what it has used stays.
+    begun: u32,
 }
 
 impl RegisterCache {
     /// An empty cache in some registers of the host.
     pub(super) fn new(pool: &'static [u8]) -> Self {
-        Self { pool, holders: [None; 256], dirty: Vec::new(), last_used: [0; 32], now: 0 }
+        Self { pool, holders: [None; 256], dirty: Vec::new(), last_used: [0; 32], now: 0, begun: 0 }
     }
 
     /// The host registers that serve as cache from now on; it is empty.
@@ -54,10 +56,29 @@ impl RegisterCache {
         Some(number)
     }
 
-    /// A host register for a new value: the least recently used one. The cache forgets its contents; returns those that are not in memory yet and must be saved
-    /// first.
-    pub(super) fn take(&mut self) -> (u8, Vec<RegisterIndex>) {
-        let number = self.pool.iter().copied().min_by_key(|&number| self.last_used[usize::from(number)]).unwrap_or(0);
+    /// Another micro-op begins.
+    pub(super) fn begin_micro_op(&mut self) {
+        self.begun = self.now;
+    }
+
+    /// A host register for a new value: of those that the micro-op has not used, the one whose QPU registers are read last, if they are read at all, and of
+    /// several the least recently used one. `next_read`: the index of the micro-op that reads a register next. The cache forgets the contents; returns those
+    /// that are not in memory yet and must be saved first.
+    pub(super) fn take(&mut self, next_read: impl Fn(RegisterIndex) -> Option<usize>) -> (u8, Vec<RegisterIndex>) {
+        let mut next_reads = [usize::MAX; 32];
+        for (register, holder) in self.holders.iter().enumerate() {
+            if let Some(number) = *holder
+                && let Some(next) = next_read(register as RegisterIndex)
+            {
+                let known = &mut next_reads[usize::from(number)];
+                *known = (*known).min(next);
+            }
+        }
+        let order = |number: &u8| {
+            let (next, last) = (next_reads[usize::from(*number)], self.last_used[usize::from(*number)]);
+            if last > self.begun { (1, last, 0) } else { (0, u32::MAX - next.min(u32::MAX as usize) as u32, last) }
+        };
+        let number = self.pool.iter().copied().min_by_key(order).unwrap_or(0);
         let is_held = |register: &RegisterIndex| self.holders[usize::from(*register)] == Some(number);
         let (displaced, kept) = self.dirty.iter().copied().partition(is_held);
         self.dirty = kept;
@@ -121,7 +142,7 @@ mod tests {
         let mut cache = RegisterCache::new(POOL);
         let numbers = (0..POOL.len() as RegisterIndex)
             .map(|register| {
-                let (number, displaced) = cache.take();
+                let (number, displaced) = cache.take(|_| None);
                 assert!(displaced.is_empty());
                 cache.insert_clean(register, number);
                 number
@@ -134,11 +155,27 @@ mod tests {
     fn the_least_recently_used_register_is_taken() {
         let (mut cache, numbers) = full();
         assert_eq!(cache.get(0), Some(numbers[0]));
-        assert_eq!(cache.take(), (numbers[1], vec![]));
+        assert_eq!(cache.take(|_| None), (numbers[1], vec![]));
         assert_eq!(cache.get(1), None);
         assert_eq!(cache.get(0), Some(numbers[0]));
         cache.clear();
         assert_eq!(cache.get(0), None);
+    }
+
+    #[test]
+    fn the_register_that_is_read_last_is_taken() {
+        let (mut cache, numbers) = full();
+        cache.begin_micro_op();
+        // Register 3 is read after all others, and what is not read any more is of no use.
+        let next_read = |register: RegisterIndex| Some(if register == 3 { 1000 } else { 50 + usize::from(register) });
+        assert_eq!(cache.take(next_read), (numbers[3], vec![]));
+        assert_eq!(cache.take(|register| next_read(register).filter(|_| register != 7)), (numbers[7], vec![]));
+        // The micro-op uses the register that would be next.
+        assert_eq!(cache.get(24), Some(numbers[24]));
+        assert_eq!(cache.take(next_read), (numbers[23], vec![]));
+        cache.begin_micro_op();
+        assert_eq!(cache.take(|register| next_read(register).filter(|_| register < 24)), (numbers[3], vec![]));
+        assert_eq!(cache.take(next_read), (numbers[7], vec![]));
     }
 
     #[test]
@@ -149,9 +186,9 @@ mod tests {
         cache.insert_dirty(100, numbers[0]);
         cache.insert_dirty(101, numbers[0]);
         cache.insert_dirty(101, numbers[1]);
-        assert_eq!(cache.take(), (numbers[0], vec![0, 100]));
+        assert_eq!(cache.take(|_| None), (numbers[0], vec![0, 100]));
         assert_eq!(cache.take_dirty(), [(101, numbers[1])]);
-        assert_eq!(cache.take(), (numbers[1], vec![]));
+        assert_eq!(cache.take(|_| None), (numbers[1], vec![]));
     }
 
     #[test]

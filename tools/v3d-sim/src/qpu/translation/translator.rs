@@ -61,6 +61,7 @@ pub(super) fn translate<H: Host>(block: &Block, host: H) -> Result<Option<Transl
         exits: BTreeMap::new(),
         last_writes: BTreeMap::new(),
         last_flags: None,
+        dead_flags: BTreeMap::new(),
         leave,
         read: Streams::default(),
         float_uniforms: FloatUniforms::default(),
@@ -242,6 +243,8 @@ struct Translator<'a, H> {
     /// The last micro-ops of the segment that write to each register, and the last that sets flags.
     last_writes: BTreeMap<RegisterIndex, usize>,
     last_flags: Option<usize>,
+    /// The flags that micro-ops of the segment's run set and nothing reads.
+    dead_flags: BTreeMap<usize, [bool; 3]>,
     leave: Label,
     /// The streams' elements read since the host's uniforms and varyings were advanced.
     read: Streams,
@@ -293,6 +296,7 @@ impl<H: Host> Translator<'_, H> {
             self.test_varyings(start, count);
             self.test_uniforms(start, count);
             self.find_last_writes(start, count);
+            self.find_dead_flags(start, count);
             self.micro_ops(start, count);
             self.end_stretch();
             self.move_on();
@@ -329,6 +333,7 @@ impl<H: Host> Translator<'_, H> {
         self.test_varyings(start, all);
         self.test_uniforms(start, all);
         self.find_last_writes(start, all);
+        self.find_dead_flags(start, count);
         self.micro_ops(start, count);
         let always = branch.condition == BranchCondition::Always;
         if !always {
@@ -375,6 +380,7 @@ impl<H: Host> Translator<'_, H> {
         self.lowering.test_varyings(false);
         self.float_uniforms = FloatUniforms::default();
         self.find_last_writes(at, count);
+        self.find_dead_flags(at, count);
         self.micro_ops(at, count);
         self.end_stretch();
         self.move_on();
@@ -555,6 +561,36 @@ impl<H: Host> Translator<'_, H> {
         }
     }
 
+    /// Finds the flags of a run that are set and overwritten before anything reads them.
+    fn find_dead_flags(&mut self, first: usize, count: usize) {
+        self.dead_flags.clear();
+        // From the last micro-op to the first: what comes behind may read all of them.
+        let mut dead = [false; 3];
+        for index in self.block.micro_op_indices(first, count).rev() {
+            let Some(micro_op) = self.block.micro_op(index) else { continue };
+            let condition = match *micro_op {
+                MicroOp::Flags { condition: Condition::Always, .. } => {
+                    self.dead_flags.insert(index, dead);
+                    dead = [true; 3];
+                    continue;
+                }
+                MicroOp::Conditional { condition, .. } => condition,
+                _ if is_call(micro_op) || matches!(micro_op, MicroOp::Flags { .. }) => {
+                    dead = [false; 3];
+                    continue;
+                }
+                _ => continue,
+            };
+            let read = match condition {
+                Condition::ZSet | Condition::ZClear => Flag::Zero,
+                Condition::NSet | Condition::NClear => Flag::Negative,
+                Condition::CSet | Condition::CClear => Flag::Carry,
+                Condition::Never | Condition::Always => continue,
+            };
+            dead[read as usize] = false;
+        }
+    }
+
     /// Adds the micro-ops of some instructions to the stretch, and makes calls.
     fn micro_ops(&mut self, first: usize, count: usize) {
         for at in first..first + count {
@@ -624,6 +660,7 @@ impl<H: Host> Translator<'_, H> {
         lowering.dead_stores = DeadStores {
             result: written(micro_op).is_some_and(|register| self.last_writes.get(&register) != Some(&index)),
             flags: self.last_flags != Some(index),
+            each_flag: self.dead_flags.get(&index).copied().unwrap_or_default(),
         };
         match *micro_op {
             MicroOp::Operate { operation, a, b, to } => lowering.operate(operation, a, b, to),
