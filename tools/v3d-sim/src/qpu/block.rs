@@ -118,7 +118,7 @@ pub struct Block {
     /// The run at each index: one more than there are instructions.
     pub runs: Vec<Run>,
     /// The effects of the program that begins with the block, if they are the same in each run.
-    pub(super) effects: Option<Effects>,
+    pub(crate) effects: Option<Effects>,
     /// The micro-ops of all instructions, in order.
     micro_ops: Vec<MicroOp>,
     /// The translation to host code.

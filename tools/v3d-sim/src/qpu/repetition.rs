@@ -5,10 +5,11 @@
 //! nothing pending: only what its successor can see of it is reset, and the call follows at once. If a repeated run leaves the code before its end, the
 //! sequencer goes on as after any other start.
 
+use super::block::Block;
 use super::block::effects::Effects;
 use super::engine::dispatch;
 use super::isa::registers::RegisterSet;
-use super::{CodeCache, Exit, INSTRUCTION_CYCLES, Io, Qpu, Threading};
+use super::{CodeCache, Exit, INSTRUCTION_CYCLES, Io, Launch, Qpu, Threading};
 use crate::memory::Memory;
 use crate::qpu::lanes::Lanes;
 use crate::tmu::{TEXTURE_QUADS, Tmu};
@@ -16,7 +17,7 @@ use v3d_hw::BusAddr;
 use v3d_hw::qpu::INSTRUCTION_BYTES;
 use v3d_hw::registers::performance::CounterSource;
 
-/// How a program starts again: as with a [`Launch`](super::Launch) on QPU 0 without a limit of uniforms, undefined elements and a record.
+/// How a program starts again: as with a [`Launch`] on QPU 0 without a limit of uniforms, undefined elements and a record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Relaunch<'a> {
     /// Address of the first instruction.
@@ -29,6 +30,24 @@ pub(crate) struct Relaunch<'a> {
     pub(crate) rb15: &'a Lanes,
     /// Whether it may switch threads.
     pub(crate) threading: Threading,
+}
+
+impl Relaunch<'_> {
+    /// The same as a launch.
+    pub(crate) const fn launch(&self) -> Launch {
+        let Self { pc, uniforms, ra15, rb15, threading } = *self;
+        Launch {
+            pc,
+            uniforms,
+            uniforms_limit: None,
+            ra15: *ra15,
+            rb15: *rb15,
+            threading,
+            qpu: 0,
+            undefined_elements: 0,
+            record: None,
+        }
+    }
 }
 
 /// Runs that have not been added to the counters yet, all of the program that ran last.
@@ -51,8 +70,7 @@ impl Qpu {
         if !is_same {
             return false;
         }
-        let recent = self.recent_blocks.as_ref().filter(|recent| recent.generation() == code.generation());
-        let Some(first_reads) = recent.and_then(|recent| recent.current()?.first_reads()) else { return false };
+        let Some(first_reads) = self.last_block(code).and_then(Block::first_reads) else { return false };
         let cleared = RegisterSet { files: first_reads.files & self.written, ..first_reads };
         self.begin(cleared, launch.uniforms, launch.ra15, launch.rb15);
         true
@@ -73,15 +91,20 @@ impl Qpu {
         self.run(io, memory, code, budget)
     }
 
-    /// The effects of the program that ended last, if it does the same each time it runs with the same uniforms, and cannot have a fault if it had none. The
-    /// outer `None`: that is not known yet. Textures of earlier programs must have been [forgotten](Self::forget_textures).
-    pub(crate) fn effects(&self, code: &CodeCache, memory: Memory<'_>) -> Option<Option<Effects>> {
-        if !self.ended_in_one_call {
-            return None;
-        }
-        let recent = self.recent_blocks.as_ref().filter(|recent| recent.generation() == code.generation())?;
-        let is_harmless = self.tmu.iter().all(|tmu| tmu.cannot_fail(memory));
-        Some(recent.current()?.effects.filter(|_| is_harmless))
+    /// The block that the last program ended in, if its code is still the same.
+    #[inline(always)]
+    fn last_block(&self, code: &CodeCache) -> Option<&Block> {
+        self.recent_blocks.as_ref().filter(|recent| recent.generation() == code.generation())?.current()
+    }
+
+    /// The program that ended last, if it ran in one call of translated code.
+    pub(crate) fn repeatable(&self, code: &CodeCache) -> Option<&Block> {
+        self.last_block(code).filter(|_| self.ended_in_one_call)
+    }
+
+    /// Whether no lookup can fail in the textures that have been looked up since they were [forgotten](Self::forget_textures).
+    pub(crate) fn lookups_cannot_fail(&self, memory: Memory<'_>) -> bool {
+        self.tmu.iter().all(|tmu| tmu.cannot_fail(memory))
     }
 
     /// Forgets the textures that earlier programs have looked up.
@@ -91,10 +114,15 @@ impl Qpu {
 
     /// Counts runs of a program with these effects that were left out.
     pub(crate) fn count_left_out(&mut self, code: BusAddr, runs: u64, effects: &Effects) {
-        let (instructions, tmu_quads) = (runs * effects.instructions, runs * effects.lookups * TEXTURE_QUADS);
+        let program = code.0 & !(INSTRUCTION_BYTES - 1);
+        self.count_runs(program, runs, runs * effects.instructions, runs * effects.lookups * TEXTURE_QUADS);
+    }
+
+    /// Counts runs of the program at an address, with all of their instructions and quads of lookups.
+    fn count_runs(&mut self, program: u32, runs: u64, instructions: u64, tmu_quads: u64) {
         self.counters.add(CounterSource::QpuInstructionCycles, instructions * INSTRUCTION_CYCLES);
         self.counters.add(CounterSource::TmuQuads, tmu_quads);
-        self.counters.add_run(BusAddr(code.0 & !(INSTRUCTION_BYTES - 1)), runs, instructions, tmu_quads);
+        self.counters.add_run(BusAddr(program), runs, instructions, tmu_quads);
     }
 
     /// Adds the runs that have not been counted yet to the counters.
@@ -104,8 +132,6 @@ impl Qpu {
             return;
         }
         let tmu_quads = self.tmu.iter_mut().map(Tmu::take_quads).sum();
-        self.counters.add(CounterSource::QpuInstructionCycles, instructions * INSTRUCTION_CYCLES);
-        self.counters.add(CounterSource::TmuQuads, tmu_quads);
-        self.counters.add_run(BusAddr(self.program), runs, instructions, tmu_quads);
+        self.count_runs(self.program, runs, instructions, tmu_quads);
     }
 }

@@ -27,9 +27,7 @@ pub use batch::{Batch, NewQuad};
 use super::cap::CoverageReading;
 use super::pixel_trace::Event;
 use super::pse::{Coefficients, STEPS};
-use super::tlb::{
-    Outcome, Passing, SAMPLES, Shape, StencilTest, Tlb, ZTest, block_of, gather, scatter, set_block, test_sample,
-};
+use super::tlb::{Outcome, Passing, Shape, StencilTest, Tlb, ZTest, gather, scatter, test_sample};
 use crate::counters::Counters;
 use crate::qpu::block::effects::Effects;
 use crate::qpu::io::{SMALL_VARYING, TileAccess};
@@ -405,37 +403,6 @@ impl SimdTask for ColorWrite<'_, '_> {
     }
 }
 
-/// Where words of the pixels of a batch are.
-#[derive(Clone, Copy)]
-struct Places {
-    firsts: [usize; BATCH_QUADS],
-    count: usize,
-    /// One behind the other.
-    is_block: bool,
-}
-
-impl Places {
-    /// Those from the place of pixel 0 on.
-    #[inline(always)]
-    fn new(batch: &Batch, plane: usize, is_block: bool) -> Self {
-        Self { firsts: batch.quads.map(|quad| plane + quad.pixel), count: batch.count, is_block }
-    }
-
-    #[inline(always)]
-    fn load(self, words: &[u32; SAMPLES]) -> Lanes {
-        if self.is_block { block_of(words, self.firsts[0]) } else { gather(words, self.firsts) }
-    }
-
-    #[inline(always)]
-    fn store(self, words: &mut [u32; SAMPLES], lanes: &Lanes) {
-        if self.is_block {
-            set_block(words, self.firsts[0], lanes);
-        } else {
-            scatter(words, self.firsts, 0..self.count, lanes);
-        }
-    }
-}
-
 /// The Z test of pixels without a stencil test.
 struct DepthTest<'w, 'a> {
     io: &'w mut FragmentIo<'a>,
@@ -454,11 +421,10 @@ impl SimdTask for DepthTest<'_, '_> {
         let z = value.map(|z| z & 0xff_ffff);
         let reached = io.samples_reached::<V>(mask);
         let mut left = Lanes::default();
-        let is_block = io.batch.is_block();
         for sample in 0..shape.samples() {
             let bits = if shape.multisample { 1 << sample } else { 0xf };
-            let places = Places::new(io.batch, io.tlb.zs_index(0, sample), is_block);
-            let mut zs = places.load(&io.tlb.zs);
+            let word_indices = io.word_indices(io.tlb.zs_index(0, sample));
+            let mut zs = gather(&io.tlb.zs, word_indices);
             let tested = reached.map(|samples| samples & bits);
             let passed = passing.of::<V>(&z, &zs) & !V::zero(&tested);
             let with_sample = left.zip(tested, |left, tested| left | tested);
@@ -466,13 +432,13 @@ impl SimdTask for DepthTest<'_, '_> {
             if z_test.update && passed != 0 {
                 let Tlb { zs: stored, early, .. } = &mut *io.tlb;
                 if let Some(early) = early.written_with(stored, z_test) {
-                    let mut depths = places.load(early);
+                    let mut depths = gather(early, word_indices);
                     V::blend(&mut depths, &z.map(|z| z << 8), passed);
-                    places.store(early, &depths);
+                    scatter(early, word_indices, 0..io.batch.count, &depths);
                 }
                 let new = z.zip(zs, |z, zs| z << 8 | zs & 0xff);
                 V::blend(&mut zs, &new, passed);
-                places.store(stored, &zs);
+                scatter(stored, word_indices, 0..io.batch.count, &zs);
             }
         }
         let tested = !V::zero(&reached);

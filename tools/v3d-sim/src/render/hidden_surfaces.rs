@@ -1,24 +1,23 @@
 //! Hidden surface removal: fragments that later ones overwrite are not shaded.
 //!
-//! The model knows more than the chip: which pixels of a tile are still overwritten before anything reads them. A batch whose program does nothing but write
-//! its depths and its colours ([`Effects`]) is tested against the Z buffer at its place, but the program runs only when its colours are needed: before a
-//! program that may read them or that may leave some as they are, and before the tile is stored. Then batches are looked at from the last to the first, and
-//! those of which all samples have been overwritten by later ones are left out.
+//! Unlike the chip, the model can wait until it knows which pixels of a tile are overwritten before anything reads them. A batch whose program does nothing but
+//! write its depths and its colours ([`Effects`]) is tested against the Z buffer at its place, but deferred: the program runs only when its colours are needed,
+//! that is before a program that may read them or that may leave some as they are, and before the tile is stored. Then batches are looked at from the last to
+//! the first, and those of which all samples have been overwritten by later ones are left out.
 //!
-//! Nobody can tell: the tile buffer has the same content whenever it is read, and all counters count the programs that were left out. Faults of such a program
+//! The result is the same: what the tile buffer contains whenever it is read, and the counters, which include the programs left out. Faults of such a program
 //! would be lost, so it has to be one that cannot have any: of an earlier batch with the same program and the same uniforms it is known that there was none,
 //! and its textures are all in memory. While a pixel is watched, a timing model runs or reads of memory are noted, every batch is shaded at its place.
 
 use super::WaveJob;
 use super::fragment::{Batch, FragmentIo, FragmentState, Samples};
 use super::pse::Coefficients;
-use super::shading::{report_exit, threading};
+use super::shading::{relaunch, report_exit};
 use super::tlb::{Shape, Tlb, ZTest};
 use super::unit::UnitResult;
 use crate::counters::Counters;
 use crate::qpu::block::effects::Effects;
-use crate::qpu::repetition::Relaunch;
-use crate::qpu::{Launch, Qpu, Varying};
+use crate::qpu::{Qpu, Varying};
 use crate::simd::SimdTask;
 use crate::simd::vectors::Vectors;
 use crate::state::Fragment;
@@ -31,17 +30,37 @@ use v3d_hw::registers::Thread;
 const MAX_BATCHES: usize = 512;
 /// Batches that may be left then; if there are more, all of them are shaded.
 const MAX_VISIBLE: usize = MAX_BATCHES / 2;
-/// What it costs the host to let a batch wait, as a number of instructions of a program.
-const WAITING: u64 = 20;
+/// What it costs the host to defer a batch, as a number of instructions of a program.
+const DEFERRING: u64 = 20;
 /// What it costs to start a program and to interpolate its varyings, in the same unit.
 const STARTING: u64 = 30;
 /// Batches from which on it is known how many of a program's are hidden.
 const MANY: u64 = 512;
 /// Programs that are known at a time.
 const MAX_PROGRAMS: usize = 64;
+/// Batches of a draw after which its program is not tried again to learn what it does.
+const MAX_TRIES: u32 = 3;
 
 /// What makes programs the same: the program itself, and the varyings of its primitives.
 type Program = (Fragment, usize);
+
+/// Whether the batches of a draw are deferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deferral {
+    /// Not known yet, after a number of batches for which the program ran.
+    Unknown(u32),
+    /// The program runs at once for each batch.
+    Never,
+    /// They are. The program has these effects, if it runs.
+    Possible(Effects),
+}
+
+impl Deferral {
+    /// After the program has run so many times without becoming known.
+    pub(super) const fn after(tries: u32) -> Self {
+        if tries < MAX_TRIES { Self::Unknown(tries) } else { Self::Never }
+    }
+}
 
 /// The state of one draw's batches.
 #[derive(Debug)]
@@ -62,7 +81,7 @@ struct Draw {
 
 /// A batch whose program has not run yet.
 #[derive(Debug, Default)]
-struct Pending {
+struct DeferredBatch {
     draw: usize,
     /// Those that have passed the depth test.
     samples: Samples,
@@ -71,7 +90,7 @@ struct Pending {
 
 /// How many of a program's batches are hidden, whatever its uniforms are.
 #[derive(Clone, Copy, Debug)]
-struct Experience {
+struct HiddenShare {
     code: BusAddr,
     batches: u64,
     hidden: u64,
@@ -82,7 +101,7 @@ struct Experience {
 pub(super) struct HiddenSurfaces {
     draws: Vec<Draw>,
     /// The first of them are in use.
-    batches: Vec<Pending>,
+    batches: Vec<DeferredBatch>,
     count: usize,
     /// The last draw may get more batches.
     is_drawing: bool,
@@ -91,7 +110,7 @@ pub(super) struct HiddenSurfaces {
     /// The wave to which they belong.
     wave: u64,
     /// Of this wave and earlier ones, which count less.
-    experiences: Vec<Experience>,
+    shares: Vec<HiddenShare>,
     /// The samples of each block of 16 pixels that later batches write.
     covered: Vec<Samples>,
     /// Room for the varyings of a batch.
@@ -102,7 +121,7 @@ pub(super) struct HiddenSurfaces {
     counted: Counters,
 }
 
-/// Why batches that wait are shaded.
+/// Why deferred batches are shaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
     /// Their colours are needed.
@@ -120,59 +139,66 @@ pub(super) struct Units<'u, 'j> {
 }
 
 impl HiddenSurfaces {
-    /// Begins a unit of a wave: no batch is left from an earlier one, and of another wave's programs nothing is known.
+    /// Begins a unit of a wave: of another wave's programs nothing is known.
     pub(super) fn begin(&mut self, wave: u64) {
-        self.drop_all();
         if self.wave != wave {
             self.wave = wave;
             self.programs.clear();
             // So each wave tries again for some batches.
-            for Experience { batches, hidden, .. } in &mut self.experiences {
+            for HiddenShare { batches, hidden, .. } in &mut self.shares {
                 (*batches, *hidden) = (*batches * 7 / 8, *hidden * 7 / 8);
             }
         }
     }
 
-    /// Whether a draw's program may be left out, as far as that is known. `Some(None)`: it may not, or too few of its batches are hidden.
-    pub(super) fn known(&self, program: &Program) -> Option<Option<Effects>> {
-        let (_, effects) = self.programs.iter().find(|(known, _)| known == program)?;
-        Some(effects.filter(|effects| self.is_worthwhile(program.0.code, effects)))
+    /// Whether the batches of a draw with this program are deferred.
+    pub(super) fn deferral(&self, program: &Program) -> Deferral {
+        match self.programs.iter().find(|(known, _)| known == program) {
+            None => Deferral::Unknown(0),
+            Some((_, effects)) => self.deferral_with(program, *effects),
+        }
     }
 
     /// Notes the effects of a program. `None`: it must run for each batch.
-    pub(super) fn learn(&mut self, program: Program, effects: Option<Effects>) {
+    pub(super) fn learn(&mut self, program: Program, effects: Option<Effects>) -> Deferral {
         if self.programs.len() < MAX_PROGRAMS {
             self.programs.push((program, effects));
         }
+        self.deferral_with(&program, effects)
     }
 
-    /// Whether so many batches of a program are hidden that the others may wait for it.
+    fn deferral_with(&self, (fragment, _): &Program, effects: Option<Effects>) -> Deferral {
+        let worthwhile = effects.filter(|effects| self.is_worthwhile(fragment.code, effects));
+        worthwhile.map_or(Deferral::Never, Deferral::Possible)
+    }
+
+    /// Whether so many batches of a program are hidden that it pays to defer all of them.
     fn is_worthwhile(&self, code: BusAddr, effects: &Effects) -> bool {
-        let mut experiences = self.experiences.iter();
-        experiences.find(|experience| experience.code == code).is_none_or(|Experience { batches, hidden, .. }| {
-            *batches < MANY || hidden * (STARTING + effects.instructions) >= batches * WAITING
+        let mut shares = self.shares.iter();
+        shares.find(|share| share.code == code).is_none_or(|HiddenShare { batches, hidden, .. }| {
+            *batches < MANY || hidden * (STARTING + effects.instructions) >= batches * DEFERRING
         })
     }
 
-    /// Counts batches of a program that have waited, and those of them that were hidden.
-    fn experience(&mut self, code: BusAddr, batches: u64, hidden: u64) {
-        if let Some(known) = self.experiences.iter_mut().find(|experience| experience.code == code) {
+    /// Counts batches of a program that were deferred, and those of them that were hidden.
+    fn count_hidden(&mut self, code: BusAddr, batches: u64, hidden: u64) {
+        if let Some(known) = self.shares.iter_mut().find(|share| share.code == code) {
             (known.batches, known.hidden) = (known.batches + batches, known.hidden + hidden);
         } else {
-            if self.experiences.len() >= MAX_PROGRAMS {
-                self.experiences.clear();
+            if self.shares.len() >= MAX_PROGRAMS {
+                self.shares.clear();
             }
-            self.experiences.push(Experience { code, batches, hidden });
+            self.shares.push(HiddenShare { code, batches, hidden });
         }
     }
 
-    /// Whether no batches are waiting.
+    /// Whether no batches are deferred.
     #[inline(always)]
     pub(super) const fn is_empty(&self) -> bool {
         self.draws.is_empty()
     }
 
-    /// Whether batches of the current draw are waiting.
+    /// Whether batches of the current draw are deferred.
     pub(super) const fn is_drawing(&self) -> bool {
         self.is_drawing
     }
@@ -202,11 +228,11 @@ impl HiddenSurfaces {
             return;
         }
         if self.count == self.batches.len() {
-            self.batches.push(Pending::default());
+            self.batches.push(DeferredBatch::default());
         }
-        let pending = &mut self.batches[self.count];
-        (pending.draw, pending.samples) = (draw, samples);
-        std::mem::swap(&mut pending.batch, batch);
+        let deferred = &mut self.batches[self.count];
+        (deferred.draw, deferred.samples) = (draw, samples);
+        std::mem::swap(&mut deferred.batch, batch);
         self.count += 1;
     }
 
@@ -218,8 +244,15 @@ impl HiddenSurfaces {
 
     /// Drops the hidden batches; whether that makes room.
     pub(super) fn make_room(&mut self, shape: Shape) -> bool {
-        self.uncover(shape);
-        for Pending { draw, samples, batch } in self.batches[..self.count].iter_mut().rev() {
+        self.drop_hidden(shape);
+        self.count <= MAX_VISIBLE
+    }
+
+    /// Drops the hidden batches. Of those that are left no two have a sample in common.
+    fn drop_hidden(&mut self, shape: Shape) {
+        self.covered.clear();
+        self.covered.resize(shape.pixels() / LANES, Samples::NONE);
+        for DeferredBatch { draw, samples, batch } in self.batches[..self.count].iter_mut().rev() {
             let left = batch.hide(*samples, &mut self.covered);
             if left == Samples::NONE {
                 self.draws[*draw].hidden += 1;
@@ -236,7 +269,6 @@ impl HiddenSurfaces {
             }
         }
         self.count = kept;
-        kept <= MAX_VISIBLE
     }
 
     /// Ends the current draw, whose coefficients are kept if they are needed: then they are exchanged for room.
@@ -248,20 +280,13 @@ impl HiddenSurfaces {
         }
     }
 
-    /// Shades all batches that are not hidden, in the order from the last to the first: no two have a sample in common. `current`: the coefficients of the
-    /// current draw.
+    /// Shades all batches that are not hidden. `current`: the coefficients of the current draw.
     #[inline]
     pub(super) fn shade(&mut self, reason: Reason, units: Units<'_, '_>, current: &[Coefficients]) {
         if self.draws.is_empty() {
             return;
         }
         units.job.code.simd().run(ShadeAll { surfaces: self, reason, units, current });
-    }
-
-    /// No later batch writes anything.
-    fn uncover(&mut self, shape: Shape) {
-        self.covered.clear();
-        self.covered.resize(shape.pixels() / LANES, Samples::NONE);
     }
 
     /// Drops all batches.
@@ -289,32 +314,22 @@ impl SimdTask for ShadeAll<'_, '_, '_> {
     #[inline(always)]
     fn run<V: Vectors>(self) {
         let Self { surfaces, reason, units: Units { qpu, tlb, job, result }, current } = self;
-        surfaces.uncover(tlb.shape());
+        surfaces.drop_hidden(tlb.shape());
         let current_draw = if surfaces.is_drawing { surfaces.draws.len().checked_sub(1) } else { None };
-        let HiddenSurfaces { draws, batches, count, covered, varyings, counted, .. } = &mut *surfaces;
-        for Pending { draw: number, samples, batch } in batches[..*count].iter_mut().rev() {
-            let draw = &mut draws[*number];
-            let left = batch.hide(*samples, covered);
-            if left == Samples::NONE {
-                draw.hidden += 1;
-                continue;
-            }
-            if left != *samples {
-                batch.keep_samples(left, tlb.shape());
-            }
+        let HiddenSurfaces { draws, batches, count, varyings, counted, .. } = &mut *surfaces;
+        for DeferredBatch { draw: number, batch, .. } in &mut batches[..*count] {
+            let draw = &draws[*number];
             let coefficients = if current_draw == Some(*number) { current } else { &draw.coefficients };
             batch.exchange_varyings(varyings);
-            let Fragment { code: pc, uniforms, .. } = draw.fragment;
-            let threading = threading(&draw.fragment);
             let WaveJob { memory, code, supervision, .. } = *job;
-            let again = Relaunch { pc, uniforms, ra15: &batch.w, rb15: &batch.z, threading };
             // Its instructions have been taken from the budget already.
             let mut budget = 2 * draw.effects.instructions;
-            let exit = if qpu.restart(&again, code) {
+            let launch = relaunch(&draw.fragment, batch);
+            let exit = if qpu.restart(&launch, code) {
                 let mut io = FragmentIo::new(tlb, batch, coefficients, counted, &draw.state);
                 supervision.rerun(Thread::Rendering, qpu, &mut io, memory, code, &mut budget)
             } else {
-                qpu.start(&Launch { pc, uniforms, ra15: batch.w, rb15: batch.z, threading, ..Launch::default() });
+                qpu.start(&launch.launch());
                 let mut io = FragmentIo::new(tlb, batch, coefficients, counted, &draw.state);
                 supervision.run(Thread::Rendering, qpu, &mut io, memory, code, &mut budget)
             };
@@ -324,7 +339,7 @@ impl SimdTask for ShadeAll<'_, '_, '_> {
         for number in 0..surfaces.draws.len() {
             let Draw { fragment: Fragment { code, .. }, effects, added, hidden, .. } = surfaces.draws[number];
             if reason == Reason::Needed {
-                surfaces.experience(code, added, hidden);
+                surfaces.count_hidden(code, added, hidden);
             }
             if hidden > 0 {
                 qpu.count_left_out(code, hidden, &effects);
@@ -534,7 +549,7 @@ mod tests {
         }
         let hidden = lock(&renderer.workers)
             .iter()
-            .flat_map(|worker| worker.hidden.experiences.iter().map(|known| known.hidden))
+            .flat_map(|worker| worker.hidden.shares.iter().map(|known| known.hidden))
             .sum();
         let words = memory.view().words().iter().map(|word| word.load(std::sync::atomic::Ordering::Relaxed)).collect();
         (words, counters, format!("{} faults: {:?}", faults.total(), faults.faults()), hidden)

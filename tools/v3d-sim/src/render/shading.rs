@@ -9,7 +9,7 @@ use super::cap::{self};
 use super::early_z;
 use super::fep::{CoveredBlock, Rasterising, Sampling, pixel_in_block};
 use super::fragment::{Batch, Fate, FragmentIo, FragmentState, NewQuad, Samples, quads_in};
-use super::hidden_surfaces::{HiddenSurfaces, Reason, Units};
+use super::hidden_surfaces::{Deferral, HiddenSurfaces, Reason, Units};
 use super::pixel_trace::{self, Event};
 use super::pse::{Coefficients, PixelRect, Primitive};
 use super::tlb::Tlb;
@@ -39,8 +39,8 @@ pub(super) struct Shading<'a, 'j> {
     pub(super) batch: &'a mut Box<Batch>,
     /// Batches whose programs have not run yet.
     pub(super) hidden: &'a mut HiddenSurfaces,
-    /// Whether the program may be left out.
-    pub(super) leaving_out: LeavingOut,
+    /// Whether batches wait before the program runs for them.
+    pub(super) deferral: Deferral,
     pub(super) coefficients: Vec<Coefficients>,
     /// Index of the current primitive's coefficients.
     pub(super) first: usize,
@@ -88,27 +88,6 @@ impl FrontCount {
     }
 }
 
-/// Whether a draw's program may be left out for batches that are hidden.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LeavingOut {
-    /// Not known yet, after a number of batches for which it ran.
-    Unknown(u32),
-    /// It runs for each batch.
-    Never,
-    /// It has these effects, if it runs.
-    Possible(Effects),
-}
-
-impl LeavingOut {
-    /// What follows from a program's effects.
-    pub(super) fn of(effects: Option<Effects>) -> Self {
-        effects.map_or(Self::Never, Self::Possible)
-    }
-}
-
-/// Batches from which on it is not tried again to learn what a program does.
-const MAX_TRIES: u32 = 2;
-
 /// What early Z leaves of a block.
 struct Visible {
     /// The masks without the samples that it rejects.
@@ -142,12 +121,12 @@ impl SimdTask for Drawing<'_, '_, '_> {
 }
 
 /// The depth test of a batch whose program runs later, and the counts of its writes; returns the samples that are left.
-struct Deferred<'s, 'a, 'j> {
+struct TestInAdvance<'s, 'a, 'j> {
     shading: &'s mut Shading<'a, 'j>,
     effects: Effects,
 }
 
-impl SimdTask for Deferred<'_, '_, '_> {
+impl SimdTask for TestInAdvance<'_, '_, '_> {
     type Output = Samples;
 
     #[inline(always)]
@@ -350,21 +329,21 @@ impl Shading<'_, '_> {
         if self.batch.is_empty() {
             return;
         }
-        match self.leaving_out {
-            LeavingOut::Possible(effects) if *self.budget > effects.instructions => self.defer(effects),
-            LeavingOut::Unknown(tries) => {
-                self.shade_waiting(Reason::Learning);
+        match self.deferral {
+            Deferral::Possible(effects) if *self.budget > effects.instructions => self.defer(effects),
+            Deferral::Unknown(tries) => {
+                self.shade_deferred(Reason::Learning);
                 self.qpu.forget_textures();
                 let faults = self.result.faults.total();
                 self.run_program();
-                self.leaving_out = match self.result.faults.total() == faults {
+                self.deferral = match self.result.faults.total() == faults {
                     true => self.learn(tries),
-                    false => LeavingOut::Never,
+                    false => Deferral::Never,
                 };
             }
             _ => {
                 if !self.hidden.is_empty() {
-                    self.shade_waiting(Reason::Needed);
+                    self.shade_deferred(Reason::Needed);
                 }
                 self.run_program();
             }
@@ -375,10 +354,10 @@ impl Shading<'_, '_> {
     #[inline(never)]
     fn defer(&mut self, effects: Effects) {
         if self.hidden.is_full() && !self.hidden.make_room(self.tlb.shape()) {
-            self.shade_waiting(Reason::Needed);
+            self.shade_deferred(Reason::Needed);
         }
         *self.budget -= effects.instructions;
-        let left = self.state.simd.run(Deferred { shading: self, effects });
+        let left = self.state.simd.run(TestInAdvance { shading: self, effects });
         let samples = if effects.color_words > 0 { left } else { Samples::NONE };
         self.hidden.add(self.at, &self.fragment, &self.state, effects, self.batch, samples);
         self.batch.clear();
@@ -386,27 +365,24 @@ impl Shading<'_, '_> {
 
     /// Runs the programs of batches that are not hidden.
     #[cold]
-    pub(super) fn shade_waiting(&mut self, reason: Reason) {
+    pub(super) fn shade_deferred(&mut self, reason: Reason) {
         let units = Units { qpu: self.qpu, tlb: self.tlb, job: self.job, result: self.result };
         self.hidden.shade(reason, units, &self.coefficients);
     }
 
     /// What is known of the program after it has run.
     #[cold]
-    fn learn(&mut self, tries: u32) -> LeavingOut {
+    fn learn(&mut self, tries: u32) -> Deferral {
         let WaveJob { memory, code, .. } = *self.job;
         // A limited view of memory notes what is read.
         if memory.words().is_empty() {
-            return LeavingOut::Never;
+            return Deferral::Never;
         }
-        let Some(effects) = self.qpu.effects(code, memory) else {
-            return if tries < MAX_TRIES { LeavingOut::Unknown(tries + 1) } else { LeavingOut::Never };
-        };
+        let Some(program) = self.qpu.repeatable(code) else { return Deferral::after(tries + 1) };
         let words = self.tlb.shape().color_words() as u32;
-        let effects = effects.filter(|effects| effects.color_words == words || effects.color_words == 0);
-        let program = (self.fragment, self.state.varyings);
-        self.hidden.learn(program, effects);
-        LeavingOut::of(self.hidden.known(&program).flatten())
+        let is_whole = |effects: &Effects| effects.color_words == words || effects.color_words == 0;
+        let effects = program.effects.filter(|effects| is_whole(effects) && self.qpu.lookups_cannot_fail(memory));
+        self.hidden.learn((self.fragment, self.state.varyings), effects)
     }
 
     /// Runs the fragment shader for the batch, which is empty afterwards.
@@ -416,17 +392,8 @@ impl Shading<'_, '_> {
             self.batch.clear();
             return;
         }
-        let launch = Launch {
-            pc: self.fragment.code,
-            uniforms: self.fragment.uniforms,
-            uniforms_limit: None,
-            ra15: self.batch.w,
-            rb15: self.batch.z,
-            threading: threading(&self.fragment),
-            qpu: 0,
-            undefined_elements: 0,
-            record: self.job.record.then(|| self.invocation()),
-        };
+        let record = self.job.record.then(|| self.invocation());
+        let launch = Launch { record, ..relaunch(&self.fragment, self.batch).launch() };
         self.qpu.start(&launch);
         let watched = self.watched_in_batch();
         if let Some((element, _)) = watched {
@@ -458,15 +425,8 @@ impl Shading<'_, '_> {
     /// Runs the fragment shader for the batch if it is the program that ran last; whether it is.
     #[inline(always)]
     fn shade_again(&mut self) -> bool {
-        let launch = Relaunch {
-            pc: self.fragment.code,
-            uniforms: self.fragment.uniforms,
-            ra15: &self.batch.w,
-            rb15: &self.batch.z,
-            threading: threading(&self.fragment),
-        };
         let WaveJob { memory, code, supervision, .. } = *self.job;
-        if !self.qpu.restart(&launch, code) {
+        if !self.qpu.restart(&relaunch(&self.fragment, self.batch), code) {
             return false;
         }
         let mut io = FragmentIo::new(self.tlb, self.batch, &self.coefficients, self.counters, &self.state);
@@ -528,12 +488,14 @@ impl Shading<'_, '_> {
     }
 }
 
-/// Whether a fragment shader may switch threads.
-pub(super) const fn threading(fragment: &Fragment) -> qpu::Threading {
-    match fragment.threading {
+/// How a fragment shader starts for a batch.
+#[inline(always)]
+pub(super) const fn relaunch<'b>(fragment: &Fragment, batch: &'b Batch) -> Relaunch<'b> {
+    let threading = match fragment.threading {
         Threading::Dual => qpu::Threading::Threaded,
         Threading::Single => qpu::Threading::Single,
-    }
+    };
+    Relaunch { pc: fragment.code, uniforms: fragment.uniforms, ra15: &batch.w, rb15: &batch.z, threading }
 }
 
 /// Reports what became of a fragment shader.

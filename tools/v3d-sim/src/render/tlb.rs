@@ -237,13 +237,6 @@ pub fn block_of(words: &[u32; SAMPLES], first: usize) -> Lanes {
     lanes
 }
 
-/// Replaces the words of a block; `first` is a multiple of 16.
-#[inline(always)]
-pub fn set_block(words: &mut [u32; SAMPLES], first: usize, lanes: &Lanes) {
-    let first = (first % SAMPLES) & !15;
-    words[first..first + 16].copy_from_slice(&lanes.0);
-}
-
 /// The words of four quads; the firsts are multiples of four.
 #[inline(always)]
 pub fn gather(words: &[u32; SAMPLES], firsts: [usize; 4]) -> Lanes {

@@ -3,10 +3,10 @@
 use super::cap::CoverageReading;
 use super::fep::{CoveredBlock, Rasterising, Sampling};
 use super::fragment::{Batch, FragmentState};
-use super::hidden_surfaces::{HiddenSurfaces, Reason, Units};
+use super::hidden_surfaces::{Deferral, HiddenSurfaces, Reason, Units};
 use super::pixel_trace::{self, Event, Sample};
 use super::pse::{Coefficients, Discarded, PixelRect, SetupState};
-use super::shading::{Drawing, FrontCount, LeavingOut, MAX_COEFFICIENTS, Shading};
+use super::shading::{Drawing, FrontCount, MAX_COEFFICIENTS, Shading};
 use super::store::{Room, Store, tile_rect};
 use super::tlb::{ClearValues, Shape, Tlb, ZTest};
 use super::unit::{Buffers, Draw, Op, Start, Unit, UnitResult};
@@ -30,6 +30,7 @@ pub struct Worker {
     other: Option<Box<Tlb>>,
     /// Boxed, since it is exchanged for another one.
     batch: Box<Batch>,
+    /// Batches whose programs have not run yet.
     pub(super) hidden: HiddenSurfaces,
     coefficients: Vec<Coefficients>,
     clipped: Vec<f32>,
@@ -99,7 +100,7 @@ impl Worker {
             }
             job.supervision.reach(Thread::Rendering, at);
             if !matches!(op, Op::Draw(_)) {
-                self.shade_waiting(job, &mut result);
+                self.shade_deferred(job, &mut result);
             }
             let done = match op {
                 Op::Begin { tile: begun } => {
@@ -158,7 +159,7 @@ impl Worker {
                 result.faults.report(RenderFault { at, error });
             }
         }
-        self.shade_waiting(job, &mut result);
+        self.shade_deferred(job, &mut result);
         result.instructions = job.limit - budget;
         self.counters.add(CounterSource::QpuFragmentCycles, result.instructions * qpu::INSTRUCTION_CYCLES);
         result.work = self.qpu.counters.take_work();
@@ -179,7 +180,7 @@ impl Worker {
     }
 
     /// Runs the programs of batches that are not hidden: the tile buffer is read.
-    fn shade_waiting(&mut self, job: &WaveJob<'_>, result: &mut UnitResult) {
+    fn shade_deferred(&mut self, job: &WaveJob<'_>, result: &mut UnitResult) {
         let Self { qpu, tlb, hidden, .. } = self;
         hidden.shade(Reason::Needed, Units { qpu, tlb, job, result }, &[]);
     }
@@ -319,10 +320,9 @@ impl Worker {
         let z_limits = (f64::from(state.z_clipping.minimum), f64::from(state.z_clipping.maximum));
         coefficients.clear();
         batch.clear();
-        let leaving_out = match hidden.known(&(fragment, fragment_state.varyings)) {
-            _ if job.watched.is_some() || job.record => LeavingOut::Never,
-            None => LeavingOut::Unknown(0),
-            Some(effects) => LeavingOut::of(effects),
+        let deferral = match job.watched.is_some() || job.record {
+            true => Deferral::Never,
+            false => hidden.deferral(&(fragment, fragment_state.varyings)),
         };
         let mut shading = Shading {
             at,
@@ -330,7 +330,7 @@ impl Worker {
             tlb,
             batch,
             hidden,
-            leaving_out,
+            deferral,
             coefficients: Vec::new(),
             first: 0,
             index: 0,
@@ -365,7 +365,7 @@ impl Worker {
             }
             if shading.coefficients.len() > MAX_COEFFICIENTS {
                 shading.shade();
-                shading.shade_waiting(Reason::Needed);
+                shading.shade_deferred(Reason::Needed);
             }
             if shading.batch.is_empty() && !shading.hidden.is_drawing() {
                 shading.coefficients.clear();

@@ -38,7 +38,9 @@ impl Effects {
             if !is_local(instruction) {
                 return None;
             }
-            let [add, mul] = [Writing::of_add(instruction), Writing::of_mul(instruction)];
+            let DecodedInstruction { add, mul, rotation, .. } = *instruction;
+            let copies = mul.op == MulOp::V8min && rotation == Rotation::None;
+            let [add, mul] = [Writing::of(add, add.op == AddOp::Or), Writing::of(mul, copies)];
             if add.to == mul.to && matches!(add.to, Destination::Peripheral(_) | Destination::Tmu(..)) {
                 return None;
             }
@@ -85,16 +87,10 @@ struct Writing {
 }
 
 impl Writing {
-    fn of_add(instruction: &DecodedInstruction) -> Self {
-        let AluOperation { op, a, b, condition, pack, to } = instruction.add;
-        let copies = op == AddOp::Or && pack == Pack::None;
-        Self { to, condition, moves_depths: copies && (a, b) == (DEPTHS, DEPTHS) }
-    }
-
-    fn of_mul(instruction: &DecodedInstruction) -> Self {
-        let AluOperation { op, a, b, condition, pack, to } = instruction.mul;
-        let copies = op == MulOp::V8min && pack == Pack::None && instruction.rotation == Rotation::None;
-        Self { to, condition, moves_depths: copies && (a, b) == (DEPTHS, DEPTHS) }
+    /// Of an ALU, whose operation copies an operand that it has twice, or does not.
+    fn of<Op>(alu: AluOperation<Op>, copies: bool) -> Self {
+        let AluOperation { a, b, condition, pack, to, .. } = alu;
+        Self { to, condition, moves_depths: copies && pack == Pack::None && (a, b) == (DEPTHS, DEPTHS) }
     }
 }
 

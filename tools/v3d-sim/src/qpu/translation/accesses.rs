@@ -74,11 +74,9 @@ impl Accesses {
         let accesses = self.registers.get(&register).map_or(&[][..], Vec::as_slice);
         let next = accesses.get(accesses.partition_point(|access| access.at < from));
         let of_all = self.of_all.iter().copied().find(|&at| at >= from);
-        match (next, of_all) {
-            (Some(next), Some(of_all)) if !next.reads => Some(of_all).filter(|&of_all| of_all <= next.at),
-            (Some(next), Some(of_all)) => Some(next.at.min(of_all)),
-            (Some(next), None) => next.reads.then_some(next.at),
-            (None, of_all) => of_all,
+        match next {
+            Some(next) if of_all.is_none_or(|of_all| next.at < of_all) => next.reads.then_some(next.at),
+            _ => of_all,
         }
     }
 

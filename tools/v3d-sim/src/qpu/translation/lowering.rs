@@ -518,18 +518,17 @@ impl<H: Host> Lowering<H> {
         operation: Operation,
         operands: (Vector, Vector),
         result: Vector,
-        masks: [Mask; 3],
-        are_dead: [bool; 3],
+        [zero, negative, carry]: [Mask; 3],
+        [zero_is_dead, negative_is_dead, carry_is_dead]: [bool; 3],
     ) {
-        // The carry first: it is made of operands, and a mask may take the place of one.
-        for flag in [Flag::Carry, Flag::Zero, Flag::Negative] {
-            let mask = masks[flag as usize];
-            match flag {
-                _ if are_dead[flag as usize] => {}
-                Flag::Carry => self.carry(operation, operands, result, mask),
-                Flag::Zero => self.host.zero_flag(mask, result),
-                Flag::Negative => self.host.sign_flag(mask, result),
-            }
+        if !carry_is_dead {
+            self.carry(operation, operands, result, carry);
+        }
+        if !zero_is_dead {
+            self.host.zero_flag(zero, result);
+        }
+        if !negative_is_dead {
+            self.host.sign_flag(negative, result);
         }
     }
 

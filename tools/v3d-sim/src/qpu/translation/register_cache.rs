@@ -5,6 +5,7 @@
 //! after it.
 
 use crate::qpu::isa::registers::{self, RegisterIndex};
+use std::cmp::Reverse;
 
 /// Registers whose values are used within one instruction only.
 const INSTRUCTION_LOCAL: [RegisterIndex; 7] = [
@@ -76,7 +77,8 @@ impl RegisterCache {
         }
         let order = |number: &u8| {
             let (next, last) = (next_reads[usize::from(*number)], self.last_used[usize::from(*number)]);
-            if last > self.begun { (1, last, 0) } else { (0, u32::MAX - next.min(u32::MAX as usize) as u32, last) }
+            let is_in_use = last > self.begun;
+            (is_in_use, Reverse(if is_in_use { 0 } else { next }), last)
         };
         let number = self.pool.iter().copied().min_by_key(order).unwrap_or(0);
         let is_held = |register: &RegisterIndex| self.holders[usize::from(*register)] == Some(number);
