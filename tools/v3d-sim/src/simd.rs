@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
 pub(crate) mod logarithm;
@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 use vectors::{Portable, Vectors};
 
 /// Work of a unit that is worth compiling for several SIMD levels. Everything that `run` calls has to be inlined into it.
-pub(crate) trait SimdTask {
+pub trait SimdTask {
     /// Its result.
     type Output;
 

@@ -121,29 +121,37 @@ impl KnownTexture {
     /// a load of several would have to wait for the stores.
     #[inline]
     fn is_of(&self, fifos: &Fifos) -> bool {
-        let given = fifos.parameters.iter().zip(&self.parameters).take(fifos.writes as usize);
-        self.writes == fifos.writes && given.fold(0, |different, (one, other)| different | one ^ other) == 0
+        let mut given = fifos.parameters.iter().zip(&self.parameters).take(self.writes as usize);
+        self.writes == fifos.writes + 1 && given.all(|(one, other)| one == other)
     }
 }
 
-/// Loads the words at each element's address, whose two lowest bits are ignored; `false` if one is not in memory.
-struct Gather<'a> {
-    addresses: &'a Lanes,
-    memory: Memory<'a>,
-    result: &'a mut Lanes,
+/// A write of `s`, as [`Tmu::write`] does it in vectors. `None`: it is left to that.
+pub(crate) struct VectorLookup<'a> {
+    pub(crate) tmu: &'a mut Tmu,
+    pub(crate) s: &'a Lanes,
+    /// The next uniform; ignored if the write takes none.
+    pub(crate) uniform: u32,
+    pub(crate) memory: Memory<'a>,
 }
 
-impl SimdTask for Gather<'_> {
-    type Output = bool;
+impl SimdTask for VectorLookup<'_> {
+    /// Whether it takes a uniform.
+    type Output = Option<bool>;
 
     #[inline(always)]
-    fn run<V: Vectors>(self) -> bool {
-        let numbers = self.addresses.map(|address| BusAddr(address).offset() / 4);
-        let gathered = V::Words::gather(self.memory.words_to_read(), [V::Words::load(&numbers)]);
-        if let Some([words]) = gathered {
-            *self.result = V::Words::store(words);
-        }
-        gathered.is_some()
+    fn run<V: Vectors>(self) -> Option<bool> {
+        let Self { tmu, s, uniform, memory } = self;
+        tmu.look_up::<V>(s, uniform, memory)
+    }
+}
+
+/// Notes that the words at addresses have been read.
+#[cold]
+fn note_words(addresses: &Lanes, memory: Memory<'_>) {
+    for address in addresses.0 {
+        let first = u64::from(BusAddr(address).offset() & !3);
+        memory.note_read(first..first + 4);
     }
 }
 
@@ -233,9 +241,12 @@ impl Tmu {
         memory: Memory<'_>,
     ) -> Result<(), TmuFault> {
         let direct = !self.needs_uniform(coordinate);
+        let starts = coordinate == TmuCoordinate::S;
+        if starts && self.simd.run(VectorLookup { tmu: self, s: value, uniform, memory }).is_some() {
+            return Ok(());
+        }
         let fifos = &mut self.fifos;
         let place = place(coordinate);
-        let starts = coordinate == TmuCoordinate::S;
         if !starts {
             fifos.coordinates[place] = *value;
         }
@@ -252,16 +263,6 @@ impl Tmu {
         fifos.writes = slots;
         if !starts {
             return Ok(());
-        }
-        let in_vectors = match direct {
-            // There is no place for two results.
-            _ if self.fifos.count + 2 > KEPT_RESULTS as u32 => None,
-            true => self.gather(value, memory),
-            false => self.sample_in_vectors(value, memory),
-        };
-        if let Some(entries) = in_vectors {
-            self.fifos.clear_request();
-            return self.fifos.receive(slots, entries);
         }
         let LookedUp { result, second, fault } =
             if direct { self.read_words(value, memory) } else { self.sample(value, memory) };
@@ -322,24 +323,49 @@ impl Tmu {
         looked_up
     }
 
-    /// The same if all of the words are in memory. Like the next one, it stores the results and returns their number.
-    fn gather(&mut self, addresses: &Lanes, memory: Memory<'_>) -> Option<u32> {
-        let [result, _] = self.fifos.next_results()?;
-        let in_memory = self.simd.run(Gather { addresses, memory, result });
-        if in_memory && memory.notes_reads() {
-            for address in addresses.0 {
-                let first = u64::from(BusAddr(address).offset() & !3);
-                memory.note_read(first..first + 4);
-            }
-        }
-        self.quads += if in_memory { WORD_QUADS } else { 0 };
-        in_memory.then_some(1)
-    }
-
-    /// Looks up a texture in vectors, if possible.
+    /// Does what a write of `s` does in vectors, if that is possible and breaks no rule; returns whether it takes a uniform. Otherwise nothing that anyone can
+    /// see has changed.
     ///
     /// Coordinates and results are not copied: copies in parts of a vector would delay its loads.
-    fn sample_in_vectors(&mut self, s: &Lanes, memory: Memory<'_>) -> Option<u32> {
+    #[inline(always)]
+    fn look_up<V: Vectors>(&mut self, s: &Lanes, uniform: u32, memory: Memory<'_>) -> Option<bool> {
+        let Fifos { written, writes, count, request_slots, .. } = self.fifos;
+        let slots = writes + 1;
+        if written & 1 != 0 || request_slots + slots > REQUEST_SLOTS || count >= RECEIVE_SLOTS {
+            return None;
+        }
+        let (entries, quads) = if writes == 0 {
+            self.gather::<V>(s, memory)?;
+            (1, WORD_QUADS)
+        } else {
+            *self.fifos.parameters.get_mut(writes as usize)? = uniform;
+            (self.sample_in_vectors::<V>(s, memory)?, TEXTURE_QUADS)
+        };
+        if count + entries > RECEIVE_SLOTS {
+            return None;
+        }
+        self.quads += quads;
+        self.fifos.clear_request();
+        self.fifos.put(slots, entries);
+        Some(writes != 0)
+    }
+
+    /// Loads words, if all of them are in memory, to the place of the next result.
+    #[inline(always)]
+    fn gather<V: Vectors>(&mut self, addresses: &Lanes, memory: Memory<'_>) -> Option<()> {
+        let [result, _] = self.fifos.next_results()?;
+        let bytes = V::Words::and(V::Words::load(addresses), V::Words::splat(BusAddr(u32::MAX).offset()));
+        let [words] = V::Words::gather(memory.words_to_read(), [V::Words::shift_right(bytes, 2)])?;
+        *result = V::Words::store(words);
+        if memory.notes_reads() {
+            note_words(addresses, memory);
+        }
+        Some(())
+    }
+
+    /// Looks up a texture, to the places of the next results; returns their number.
+    #[inline(always)]
+    fn sample_in_vectors<V: Vectors>(&mut self, s: &Lanes, memory: Memory<'_>) -> Option<u32> {
         if self.textures.get(self.latest).is_none_or(|texture| !texture.is_of(&self.fifos)) {
             self.find_texture()?;
         }
@@ -347,18 +373,16 @@ impl Tmu {
         if memory.notes_reads() {
             memory.note_read(texture.extent()?);
         }
-        let texture = prepared.as_ref()?;
         let [_, t, r, b] = &self.fifos.coordinates;
         let results = two_results(&mut self.fifos.received, self.fifos.first + self.fifos.count)?;
-        let entries = texture.sample(self.simd, memory, [s, t, r, b], results)?;
-        self.quads += TEXTURE_QUADS;
-        Some(entries)
+        prepared.as_ref()?.sample::<V>(memory, [s, t, r, b], results)
     }
 
     /// Makes the texture of some parameters the latest one.
     #[cold]
     fn find_texture(&mut self) -> Option<()> {
         let Fifos { parameters, writes, .. } = self.fifos;
+        let writes = writes + 1;
         if let Some(known) = self.textures.iter().position(|texture| texture.is_of(&self.fifos)) {
             self.latest = known;
             return Some(());
@@ -421,16 +445,22 @@ impl Fifos {
         if self.count + entries > KEPT_RESULTS as u32 {
             return Err(TmuFault::FifoOverflow { used: in_use, slots: REQUEST_SLOTS });
         }
+        self.put(slots, entries);
+        if in_use > REQUEST_SLOTS || self.count > RECEIVE_SLOTS {
+            return Err(TmuFault::FifoOverflow { used: in_use.max(self.count), slots: REQUEST_SLOTS });
+        }
+        Ok(())
+    }
+
+    /// Adds results that are in place, and for which there are places.
+    #[inline(always)]
+    fn put(&mut self, slots: u32, entries: u32) {
         for entry in 1..=entries {
             let place = (self.first + self.count) as usize % KEPT_RESULTS;
             self.received[place].request_slots = if entry == entries { slots } else { 0 };
             self.count += 1;
         }
-        self.request_slots = in_use;
-        if in_use > REQUEST_SLOTS || self.count > RECEIVE_SLOTS {
-            return Err(TmuFault::FifoOverflow { used: in_use.max(self.count), slots: REQUEST_SLOTS });
-        }
-        Ok(())
+        self.request_slots += slots;
     }
 
     /// A new lookup begins.

@@ -12,11 +12,18 @@ use std::sync::atomic::AtomicU32;
 use v3d_hw::qpu::LANES;
 
 #[target_feature(enable = "avx2,fma,bmi1,popcnt,f16c")]
-pub(super) fn work<W: SimdTask>(work: W) -> W::Output {
+pub(crate) fn work<W: SimdTask>(work: W) -> W::Output {
     work.run::<Avx2>()
 }
 
-/// What [`SimdLevel::Avx2`](super::SimdLevel::Avx2) lists. Nothing but [`work`] can name it.
+/// The same, never inlined.
+#[target_feature(enable = "avx2,fma,bmi1,popcnt,f16c")]
+#[inline(never)]
+fn work_apart<W: SimdTask>(work: W) -> W::Output {
+    work.run::<Avx2>()
+}
+
+/// What [`SimdLevel::Avx2`](super::SimdLevel::Avx2) lists. Nothing but [`work`] and [`work_apart`] can name it.
 struct Avx2;
 
 /// Elements 0 to 7, and 8 to 15.
@@ -464,6 +471,12 @@ macro_rules! instructions {
 
 impl Vectors for Avx2 {
     type Words = Avx2Words;
+
+    #[inline(always)]
+    fn apart<W: SimdTask>(task: W) -> W::Output {
+        // SAFETY: nothing but functions with these features can name the type.
+        unsafe { work_apart(task) }
+    }
 
     instructions! {
         fn zero(a: &Lanes) -> Mask;

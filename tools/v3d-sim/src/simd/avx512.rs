@@ -14,11 +14,18 @@ use std::sync::atomic::AtomicU32;
 use v3d_hw::qpu::LANES;
 
 #[target_feature(enable = "avx2,fma,bmi1,popcnt,f16c,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
-pub(super) fn work<W: SimdTask>(work: W) -> W::Output {
+pub(crate) fn work<W: SimdTask>(work: W) -> W::Output {
     work.run::<Avx512>()
 }
 
-/// AVX-512. Nothing but [`work`] can name it.
+/// The same, never inlined.
+#[target_feature(enable = "avx2,fma,bmi1,popcnt,f16c,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+#[inline(never)]
+fn work_apart<W: SimdTask>(work: W) -> W::Output {
+    work.run::<Avx512>()
+}
+
+/// AVX-512. Nothing but [`work`] and [`work_apart`] can name it.
 struct Avx512;
 
 const TOWARD_ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
@@ -455,6 +462,12 @@ macro_rules! instructions {
 
 impl Vectors for Avx512 {
     type Words = Avx512Words;
+
+    #[inline(always)]
+    fn apart<W: SimdTask>(task: W) -> W::Output {
+        // SAFETY: nothing but functions with these features can name the type.
+        unsafe { work_apart(task) }
+    }
 
     instructions! {
         fn fadd(a: &Lanes, b: &Lanes) -> Lanes = sum(a, b, 0);

@@ -8,6 +8,7 @@
 //! was rounded away from zero; if so, the result is one step too large. A product of two floats is exact in double precision, where the surplus bits
 //! are cut off; a host with a fused multiply-add computes a product's error with that.
 
+use super::SimdTask;
 use super::words::{PortableWords, Words};
 use crate::qpu::float;
 use crate::qpu::lanes::{Lanes, Mask};
@@ -24,6 +25,8 @@ pub trait Vectors {
     /// Vectors in registers of the host.
     type Words: Words;
 
+    /// Runs a task in these vectors, in a function of its own: what is large and rare takes no registers of the host from what is small and frequent.
+    fn apart<W: SimdTask>(work: W) -> W::Output;
     /// Floating point sum.
     fn fadd(a: &Lanes, b: &Lanes) -> Lanes;
     /// Floating point difference.
@@ -60,6 +63,11 @@ pub(crate) struct Portable<const FMA: bool>;
 
 impl<const FMA: bool> Vectors for Portable<FMA> {
     type Words = PortableWords;
+
+    #[inline(never)]
+    fn apart<W: SimdTask>(work: W) -> W::Output {
+        work.run::<Self>()
+    }
 
     #[inline(always)]
     fn fadd(a: &Lanes, b: &Lanes) -> Lanes {

@@ -5,13 +5,13 @@
 //! the reference are counted, as are those with the same value everywhere, which prove little.
 
 use super::texture::Texture;
-use super::vectorized::Prepared;
-use super::{filter, format};
+use super::{Tmu, VectorLookup, filter, format};
 use crate::memory::{Memory, OwnedMemory};
 use crate::qpu::lanes::Lanes;
 use crate::random::{Failure, Random};
 use crate::simd::{SimdDispatch, SimdLevel};
 use std::ops::Range;
+use v3d_hw::qpu::address_map::TmuCoordinate;
 use v3d_hw::texture::{
     ChildDimensions, ChildOffsets, CubeMapStride, MagFilter, MinFilter, Parameter0, Parameter1, ParameterType,
     TextureType, Wrap,
@@ -102,28 +102,34 @@ fn run_case(suite: Suite, case: u64, memory: Memory<'_>, summary: &mut Summary) 
     let parameters = parameters(suite, &mut random);
     // Parameters that are no texture are not looked up at all.
     let Ok(texture) = Texture::decode(parameters) else { return Ok(()) };
-    let prepared = Prepared::new(&texture);
+    let levels = [SimdLevel::Baseline, SimdLevel::Avx2, SimdLevel::Avx512];
+    let mut tmus = levels.map(|level| (level, Tmu::new()));
     for _ in 0..LOOKUPS {
         let coordinates = coordinates(suite, &texture, &mut random);
         let coordinates = coordinates.each_ref();
         let reference = filter::sample(&texture, memory, coordinates);
         summary.lookups += 1;
         summary.with_faults += u64::from(reference.fault.is_some());
-        for level in [SimdLevel::Baseline, SimdLevel::Avx2, SimdLevel::Avx512] {
-            let mut results = [Lanes::default(); 2];
-            let Some(entries) = prepared.as_ref().and_then(|texture| {
-                texture.sample(SimdDispatch::limited_to(level), memory, coordinates, results.each_mut())
-            }) else {
+        for (level, tmu) in &mut tmus {
+            tmu.reset();
+            let [s, t, r, b] = coordinates;
+            let [of_t, of_r, of_b, of_s] = parameters;
+            let before = [(TmuCoordinate::T, t, of_t), (TmuCoordinate::R, r, of_r), (TmuCoordinate::B, b, of_b)];
+            for (coordinate, value, parameter) in before {
+                tmu.write(coordinate, value, parameter, memory).map_err(|fault| fault.to_string())?;
+            }
+            let lookup = VectorLookup { tmu, s, uniform: of_s, memory };
+            if SimdDispatch::limited_to(*level).run(lookup).is_none() {
                 continue;
-            };
-            let [result, second] = results;
-            let second = (entries > 1).then_some(second);
+            }
+            let mut results = tmu.results();
+            let (result, second) = (results.next().unwrap_or_default(), results.next());
             if reference.fault.is_some() || (reference.result, reference.second) != (result, second) {
                 return Err(format!(
                     "{level:?}: {result:x?} and {second:x?} instead of {reference:x?} with parameters {parameters:x?} at {coordinates:x?}"
                 ));
             }
-            if level == SimdLevel::Avx512 {
+            if *level == SimdLevel::Avx512 {
                 summary.in_vectors += 1;
                 summary.varied += u64::from(result != Lanes::splat(result.0[0]));
                 let blends = texture.mag == MagFilter::Linear;

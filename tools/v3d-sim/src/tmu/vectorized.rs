@@ -23,9 +23,9 @@ use super::format;
 use super::texture::{Texture, layout_bits};
 use crate::memory::Memory;
 use crate::qpu::lanes::{ALL, Lanes, Mask};
+use crate::simd::SimdTask;
 use crate::simd::vectors::{SIGN, Vectors};
 use crate::simd::words::Words;
-use crate::simd::{SimdDispatch, SimdTask};
 use address::{Layout, Rows};
 use axis::{Axis, Texels};
 use compact::{Around, Compact};
@@ -46,6 +46,8 @@ pub(super) struct Prepared {
     cube_stride: Option<u32>,
     /// Some texels have the border colour.
     border: bool,
+    /// An image whose texels are words, and all of whose levels [`compact`] has.
+    plain: bool,
     etc_flip: bool,
 }
 
@@ -93,9 +95,12 @@ impl Prepared {
             layout: Layout::new(level.tiling, level.layout_width, bits),
             compact: Compact::new(texture, level),
         });
+        let levels: Box<[Level]> = levels.collect();
+        let is_compact = levels.iter().all(|level| level.compact.is_some());
         Some(Self {
             texture_type,
-            levels: levels.collect(),
+            plain: is_compact && texel::are_words(texture_type) && !border && texture.cube_stride.is_none(),
+            levels,
             filters: level::Filters::new(texture),
             cube_stride: texture.cube_stride,
             border,
@@ -105,15 +110,25 @@ impl Prepared {
 
     /// Looks up a vector of coordinates s, t, r and b; returns the number of results, two for RGBA64. `None` if that is left to the reference: then the results
     /// are undefined.
-    #[inline]
-    pub(super) fn sample(
+    #[inline(always)]
+    pub(super) fn sample<V: Vectors>(
         &self,
-        simd: SimdDispatch,
         memory: Memory<'_>,
         coordinates: [&Lanes; 4],
         results: [&mut Lanes; 2],
     ) -> Option<u32> {
-        simd.run(Work { lookup: Lookup { texture: self, words: memory.words_to_read(), coordinates }, results })
+        let lookup = Lookup { texture: self, words: memory.words_to_read(), coordinates };
+        if self.plain
+            && let Some(texels) = lookup.plain::<V::Words>()
+        {
+            let [result, _] = results;
+            *result = V::Words::store(texels);
+            return Some(1);
+        }
+        if format::has_halves(self.texture_type) {
+            return V::apart(HalvesLookup { lookup, results });
+        }
+        V::apart(AnyLookup { lookup, results })
     }
 }
 
@@ -124,18 +139,37 @@ struct Lookup<'a> {
     coordinates: [&'a Lanes; 4],
 }
 
-/// A lookup, and where its results go.
-struct Work<'a> {
+/// A lookup of any texture without 16-bit floats, and where its result goes.
+struct AnyLookup<'a> {
     lookup: Lookup<'a>,
     results: [&'a mut Lanes; 2],
 }
 
-impl SimdTask for Work<'_> {
+impl SimdTask for AnyLookup<'_> {
+    /// The number of results.
     type Output = Option<u32>;
 
     #[inline(always)]
     fn run<V: Vectors>(self) -> Option<u32> {
-        self.lookup.sample::<V::Words>(self.results)
+        let Self { lookup, results: [result, _] } = self;
+        *result = V::Words::store(lookup.any::<V::Words>()?);
+        Some(1)
+    }
+}
+
+/// A lookup of 16-bit floats, and where its results go.
+struct HalvesLookup<'a> {
+    lookup: Lookup<'a>,
+    results: [&'a mut Lanes; 2],
+}
+
+impl SimdTask for HalvesLookup<'_> {
+    /// The number of results.
+    type Output = Option<u32>;
+
+    #[inline(always)]
+    fn run<V: Vectors>(self) -> Option<u32> {
+        self.lookup.halves::<V::Words>(self.results)
     }
 }
 
@@ -213,13 +247,41 @@ fn row<W: Words>(level: &Level, position: W, face: W, block_log2: u32) -> Row<W>
 
 /// What works on vectors of the host is in functions that are inlined: a closure would be compiled without them.
 impl Lookup<'_> {
+    /// Samples the texels of a [plain](Prepared::plain) texture, all elements from the same levels; `None` if that is not possible.
     #[inline(always)]
-    fn sample<W: Words>(&self, results: [&mut Lanes; 2]) -> Option<u32> {
+    fn plain<W: Words>(&self) -> Option<W> {
+        let (points, choice) = self.points_and_choice::<W>()?;
+        let (level, linear) = choice.uniform?;
+        let mut result = W::splat(0);
+        for next in 0..2 {
+            let sampled = self.compact_words(self.texture.levels.get(level as usize + next)?, linear, &points)?;
+            if next == 1 {
+                return Some(blend::two(result, sampled, choice.next_share));
+            }
+            if choice.shared == 0 {
+                return Some(sampled);
+            }
+            result = sampled;
+        }
+        None
+    }
+
+    /// Samples any texture without 16-bit floats.
+    #[inline(always)]
+    fn any<W: Words>(&self) -> Option<W> {
+        let texture = self.texture;
+        let [_, _, r, _] = self.coordinates;
+        let border = if texture.border { border::color(texture.texture_type, r.0[0]).ok()? } else { 0 };
+        let (points, choice) = self.points_and_choice::<W>()?;
+        self.blend_levels(&points, &choice, border)
+    }
+
+    /// The elements' positions, levels and filters.
+    #[inline(always)]
+    fn points_and_choice<W: Words>(&self) -> Option<(Points<W>, Choice<W>)> {
         let texture = self.texture;
         let [s, t, r, b] = self.coordinates;
         let (s, t, r, b) = (W::load(s), W::load(t), W::load(r), W::load(b));
-        let border =
-            if texture.border { border::color(texture.texture_type, self.coordinates[2].0[0]).ok()? } else { 0 };
         let choice = if texture.filters.always_magnified {
             Choice::magnified(texture.filters.mag)
         } else {
@@ -229,25 +291,18 @@ impl Lookup<'_> {
             None => Points { s, t, face: W::splat(0) },
             Some(stride) => face_points(s, t, r, stride)?,
         };
-        if format::has_halves(texture.texture_type) {
-            return self.halves(&points, &choice, results);
-        }
-        let [result, _] = results;
-        *result = W::store(self.blend_levels(&points, &choice, border)?);
-        Some(1)
+        Some((points, choice))
     }
 
-    /// Samples 16-bit floats, all elements from one level.
+    /// Samples 16-bit floats, all elements from one level; returns the number of results.
     #[inline(always)]
-    fn halves<W: Words>(&self, points: &Points<W>, choice: &Choice<W>, results: [&mut Lanes; 2]) -> Option<u32> {
-        if !choice.uniform || choice.shared != 0 {
-            return None;
-        }
-        let (level, linear) = (W::store(choice.level).0[0], W::store(choice.linear).0[0] != 0);
+    fn halves<W: Words>(&self, results: [&mut Lanes; 2]) -> Option<u32> {
+        let (points, choice) = self.points_and_choice::<W>()?;
+        let (level, linear) = choice.uniform.filter(|_| choice.shared == 0)?;
         let level = self.texture.levels.get(level as usize)?;
-        let halves = match self.compact_halves(level, linear, points) {
+        let halves = match self.compact_halves(level, linear, &points) {
             Some(halves) => halves,
-            None => self.any_halves(level, linear, points)?,
+            None => self.any_halves(level, linear, &points)?,
         };
         let entries = if self.texture.texture_type == TextureType::Rgba64 { 2 } else { 1 };
         for (result, halves) in results.into_iter().zip(halves).take(entries) {
@@ -309,7 +364,6 @@ impl Lookup<'_> {
     /// Samples each element from its level, and blends it with the next one if that has a share.
     #[inline(always)]
     fn blend_levels<W: Words>(&self, points: &Points<W>, choice: &Choice<W>, border: u32) -> Option<W> {
-        let (levels, linear) = (W::store(choice.level), W::store(choice.linear));
         let mut result = W::splat(0);
         for next in 0..2 {
             let mut left = if next == 0 { ALL } else { choice.shared };
@@ -317,10 +371,10 @@ impl Lookup<'_> {
             let mut sampled = W::splat(0);
             while left != 0 {
                 let first = left.trailing_zeros() as usize % LANES;
-                let (level, linear) = (levels.0[first], linear.0[first]);
-                let group = if choice.uniform { ALL } else { choice.like(level, linear) } & left;
+                let (level, linear) = choice.of(first);
+                let group = if choice.uniform.is_some() { left } else { choice.like(level, linear) & left };
                 let place = self.texture.levels.get(level as usize + next)?;
-                let texels = self.level(place, linear != 0, points, border, group)?;
+                let texels = self.level(place, linear, points, border, group)?;
                 sampled = if group == ALL {
                     texels
                 } else {
@@ -368,6 +422,19 @@ impl Lookup<'_> {
         }
         let Around { texels, shares: [x, y] } = compact.around(points);
         Some(blend::four(texel::read_compact(texture_type, words, texels)?, x, y))
+    }
+
+    /// The same for texels that are words.
+    #[inline(always)]
+    fn compact_words<W: Words>(&self, level: &Level, linear: bool, points: &Points<W>) -> Option<W> {
+        let (texture_type, words) = (self.texture.texture_type, self.words);
+        let compact = level.compact.as_ref()?;
+        if !linear {
+            let [texels] = texel::read_words(texture_type, words, [compact.nearest(points)])?;
+            return Some(texels);
+        }
+        let Around { texels, shares: [x, y] } = compact.around(points);
+        Some(blend::four(texel::read_words(texture_type, words, texels)?, x, y))
     }
 
     /// The texels at positions.

@@ -115,7 +115,7 @@ impl Qpu {
     }
 
     /// QPUs 2 and 3 of a slice use the other TMU, unless the program forbids it [AG p.40].
-    const fn texture_path(&self, unit: usize) -> Path {
+    pub(in crate::qpu) const fn texture_path(&self, unit: usize) -> Path {
         Path::Textures(if self.no_swap_at.is_some() { 1 << unit } else { 0b11 })
     }
 

@@ -28,6 +28,9 @@ macro_rules! functions_for_code {
         pub(super) type Entry = unsafe extern $convention fn(*mut Frame, *const u8) -> u32;
         /// A call back for a micro-op: the frame, and the micro-op's index in the block.
         pub(in crate::qpu) type ExecuteMicroOp = unsafe extern $convention fn(*mut Frame, u32);
+        /// A call for a lookup that the write of a register to `s` starts: the frame, the number of the TMU, the register, and the next uniform. Returns how far
+        /// the uniforms advance, in bytes, or [`LEFT_OUT`]: then the write is left to the call back for its micro-op.
+        pub(in crate::qpu) type LookUp = unsafe extern $convention fn(*mut Frame, u32, *const Lanes, *const AtomicU32) -> u32;
         /// A call back before a group: the frame, and the group's index. Not 0 if its micro-ops may be executed now.
         pub(in crate::qpu) type BeginGroup = unsafe extern $convention fn(*mut Frame, u32) -> u32;
         /// A call for results of a function that are infinite, have overflowed or are uncertain: the argument, and the place of the result. Each is a vector
@@ -67,9 +70,9 @@ mod aarch64;
 mod x86;
 
 #[cfg(target_arch = "aarch64")]
-pub(super) use aarch64::{BeginGroup, ExecuteMicroOp, SpecialResult, calls, interpret};
+pub(super) use aarch64::{BeginGroup, ExecuteMicroOp, LookUp, SpecialResult, calls, interpret};
 #[cfg(target_arch = "x86_64")]
-pub(super) use x86::{BeginGroup, ExecuteMicroOp, SpecialResult, calls, interpret};
+pub(super) use x86::{BeginGroup, ExecuteMicroOp, LookUp, SpecialResult, calls, interpret};
 
 #[cfg(target_arch = "aarch64")]
 use aarch64::{Entry, QPU_ROUNDING};
@@ -78,21 +81,27 @@ use x86::{Entry, QPU_ROUNDING};
 
 use super::code::Code;
 use super::constants::VECTORS;
-use super::frame::{CONSTANTS, Frame, MIDDLE, NO_INSTRUCTION, SWITCHED_LAST};
+use super::frame::{CONSTANTS, Frame, MIDDLE, NO_INSTRUCTION, SWITCHED_LAST, UNIFORM_BYTES};
 use super::numbers::NUMBERS;
 use crate::memory::{Memory, Path};
 use crate::qpu::block::Block;
 use crate::qpu::block::micro_op::MicroOp;
 use crate::qpu::io::{Io, TileAccess, Varying};
 use crate::qpu::isa::sfu::{self, Function};
+use crate::qpu::lanes::Lanes;
 use crate::qpu::{Qpu, Threading};
 use crate::simd::vectors::Portable;
+use crate::tmu::VectorLookup;
 use std::mem::transmute;
 use std::ptr;
 use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::Hazard;
-use v3d_hw::qpu::address_map::ReadSource;
+use v3d_hw::qpu::address_map::{ReadSource, TmuCoordinate};
+
+/// What [`LookUp`] returns if it has done nothing: more than the size of a uniform.
+const LEFT_OUT: u32 = u32::MAX;
 
 /// The context of call backs.
 struct CallContext<'a> {
@@ -139,7 +148,7 @@ impl Frame {
         self.registers = qpu.registers.as_mut_ptr().wrapping_add(MIDDLE as usize);
         self.flags = &raw mut qpu.flags;
         self.stale_r4 = &raw mut qpu.stale_r4;
-        self.tmu = qpu.tmu.each_mut().map(|tmu| &raw mut tmu.fifos);
+        self.tmu = qpu.tmu.each_mut().map(ptr::from_mut);
     }
 
     fn point_at_uniforms(&mut self, qpu: &Qpu, memory: Memory<'_>) {
@@ -403,6 +412,40 @@ unsafe fn execute_lookup(frame: *mut Frame, micro_op: u32) {
         }
     }
     frame.point_at_registers(qpu);
+}
+
+/// A lookup that the write of a register to `s` starts.
+///
+/// # Safety
+/// Called only by translated code, with its frame, the address of a register in its array, and that of the next uniform, which exists if the write takes one.
+#[inline(always)]
+unsafe fn lookup<'a>(
+    frame: *mut Frame,
+    unit: u32,
+    s: *const Lanes,
+    uniform: *const AtomicU32,
+) -> Option<VectorLookup<'a>> {
+    // SAFETY: the frame exists as long as the code runs, and the code waits for this call.
+    let frame = unsafe { &mut *frame };
+    // SAFETY: `run` has stored a context there, which exists as long as the frame.
+    let context = unsafe { &*frame.context.cast::<CallContext<'a>>() };
+    // SAFETY: `run` borrows it, and does not use it while the code runs; the TMUs, which the frame points to, are not accessed here.
+    let path = unsafe { (*context.qpu).texture_path(unit as usize) };
+    let tmu = *frame.tmu.get(unit as usize)?;
+    // SAFETY: the frame points to it while the code runs, and its reference is dropped before the code goes on. The register is another part of the QPU.
+    let (tmu, s) = unsafe { (&mut *tmu, &*s) };
+    let uniform = match tmu.needs_uniform(TmuCoordinate::S) {
+        // SAFETY: as the caller of this function promises.
+        true => unsafe { &*uniform }.load(Relaxed),
+        false => 0,
+    };
+    Some(VectorLookup { tmu, s, uniform, memory: context.memory.through(path) })
+}
+
+/// How far the uniforms advance with a lookup, for translated code.
+#[inline(always)]
+fn advance(took_uniform: Option<bool>) -> u32 {
+    took_uniform.map_or(LEFT_OUT, |took| if took { UNIFORM_BYTES as u32 } else { 0 })
 }
 
 /// Executes a micro-op for translated code that accesses another unit, but takes neither uniform nor varying.

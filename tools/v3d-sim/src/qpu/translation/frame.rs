@@ -1,13 +1,13 @@
 //! The frame: data that translated code and the model share while the code runs.
 
 use super::constants::WholeVector;
-use super::entry::{BeginGroup, ExecuteMicroOp, SpecialResult};
+use super::entry::{BeginGroup, ExecuteMicroOp, LookUp, SpecialResult};
 use super::numbers::Numbers;
 use crate::qpu::io::{TileAccess, Varying};
 use crate::qpu::isa::registers::Flags;
 use crate::qpu::isa::sfu;
 use crate::qpu::lanes::Lanes;
-use crate::tmu::{Fifos, Received};
+use crate::tmu::{Fifos, Received, Tmu};
 use std::ffi::c_void;
 use std::mem::offset_of;
 use std::sync::atomic::AtomicU32;
@@ -23,6 +23,8 @@ pub(in crate::qpu) struct Calls {
     pub(in crate::qpu) execute_micro_op: ExecuteMicroOp,
     /// Executes a micro-op of a TMU.
     pub(in crate::qpu) execute_lookup: ExecuteMicroOp,
+    /// Starts a lookup.
+    pub(in crate::qpu) look_up: LookUp,
     /// Executes a micro-op that accesses another unit.
     pub(in crate::qpu) access_unit: ExecuteMicroOp,
     /// Begins a group.
@@ -121,8 +123,8 @@ pub(in crate::qpu) struct Frame {
     pub(super) flags: *mut Flags,
     /// The place for the old value of r4 when the SFU supplies a new one.
     pub(super) stale_r4: *mut Lanes,
-    /// The FIFOs of both TMUs.
-    pub(super) tmu: [*mut Fifos; 2],
+    /// Both TMUs.
+    pub(super) tmu: [*mut Tmu; 2],
     /// The next uniform, and the end of those that may be read.
     pub(super) uniforms: *const AtomicU32,
     pub(super) uniforms_end: *const AtomicU32,
@@ -181,6 +183,8 @@ pub(super) const SWITCHED_LAST: u32 = 2;
 /// Stands for no instruction in [`Frame::last`].
 pub(super) const NO_INSTRUCTION: u16 = u16::MAX;
 
+/// Size of a uniform.
+pub(super) const UNIFORM_BYTES: i32 = size_of::<AtomicU32>() as i32;
 /// Size of a varying.
 pub(super) const VARYING_BYTES: i32 = size_of::<Varying>() as i32;
 /// Offset of a varying's coefficients.
@@ -200,7 +204,7 @@ macro_rules! offsets {
 /// Offsets of the members of [`Frame`]. Hosts of AArch64 take their constants from elsewhere.
 #[cfg_attr(target_arch = "aarch64", allow(dead_code))]
 pub(super) mod at {
-    use super::{Fifos, Frame, Received, offset_of};
+    use super::{Fifos, Frame, Received, Tmu, offset_of};
 
     offsets! {
         MAGNITUDE = constants.magnitude;
@@ -265,6 +269,7 @@ pub(super) mod at {
         BUDGET = budget;
         EXECUTE_MICRO_OP = calls.execute_micro_op;
         EXECUTE_LOOKUP = calls.execute_lookup;
+        LOOK_UP = calls.look_up;
         ACCESS_UNIT = calls.access_unit;
         TMU = tmu;
         BEGIN_GROUP = calls.begin_group;
@@ -286,14 +291,15 @@ pub(super) mod at {
         ROUNDING_OUTSIDE = rounding_outside;
     }
 
-    /// Offsets of the members of [`Fifos`].
-    pub(in crate::qpu::translation) const COORDINATES: i32 = offset_of!(Fifos, coordinates) as i32;
-    pub(in crate::qpu::translation) const RECEIVED: i32 = offset_of!(Fifos, received) as i32;
+    /// Offsets of the members of [`Fifos`] in a [`Tmu`].
+    const FIFOS: i32 = offset_of!(Tmu, fifos) as i32;
+    pub(in crate::qpu::translation) const COORDINATES: i32 = FIFOS + offset_of!(Fifos, coordinates) as i32;
+    pub(in crate::qpu::translation) const RECEIVED: i32 = FIFOS + offset_of!(Fifos, received) as i32;
     pub(in crate::qpu::translation) const RECEIVED_SLOTS: i32 = RECEIVED + offset_of!(Received, request_slots) as i32;
-    pub(in crate::qpu::translation) const PARAMETERS: i32 = offset_of!(Fifos, parameters) as i32;
-    pub(in crate::qpu::translation) const WRITES: i32 = offset_of!(Fifos, writes) as i32;
-    pub(in crate::qpu::translation) const WRITTEN: i32 = offset_of!(Fifos, written) as i32;
-    pub(in crate::qpu::translation) const FIRST: i32 = offset_of!(Fifos, first) as i32;
-    pub(in crate::qpu::translation) const COUNT: i32 = offset_of!(Fifos, count) as i32;
-    pub(in crate::qpu::translation) const REQUEST_SLOTS: i32 = offset_of!(Fifos, request_slots) as i32;
+    pub(in crate::qpu::translation) const PARAMETERS: i32 = FIFOS + offset_of!(Fifos, parameters) as i32;
+    pub(in crate::qpu::translation) const WRITES: i32 = FIFOS + offset_of!(Fifos, writes) as i32;
+    pub(in crate::qpu::translation) const WRITTEN: i32 = FIFOS + offset_of!(Fifos, written) as i32;
+    pub(in crate::qpu::translation) const FIRST: i32 = FIFOS + offset_of!(Fifos, first) as i32;
+    pub(in crate::qpu::translation) const COUNT: i32 = FIFOS + offset_of!(Fifos, count) as i32;
+    pub(in crate::qpu::translation) const REQUEST_SLOTS: i32 = FIFOS + offset_of!(Fifos, request_slots) as i32;
 }

@@ -196,6 +196,9 @@ pub(super) trait Control {
 
     /// Writes a coordinate other than s to a TMU, with the next uniform as its parameter. Jumps if it has been written before.
     fn write_coordinate(&mut self, unit: u8, place: usize, from: RegisterIndex, twice: Label);
+    /// Starts a lookup by a write of a register to `s`, with the next uniform as its parameter if it takes one. Vector registers are lost. Jumps if the write
+    /// is left to the call back for its micro-op.
+    fn start_lookup(&mut self, unit: u8, from: RegisterIndex, otherwise: Label);
     /// Loads a TMU's next result to a register. Jumps if there is none.
     fn load_result(&mut self, unit: u8, to: RegisterIndex, empty: Label);
 

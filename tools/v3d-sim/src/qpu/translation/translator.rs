@@ -737,9 +737,9 @@ impl<H: Host> Translator<'_, H> {
             MicroOp::Peripheral { target, condition, .. } => {
                 matches!(target, WriteTarget::TlbZ | WriteTarget::TlbColorAll) && condition == Condition::Always
             }
-            MicroOp::Tmu { coordinate, at, .. } => {
+            MicroOp::Tmu { at, .. } => {
                 let takes_uniform = self.block.instructions.get(usize::from(at)).map(|i| i.instruction.touches.uniform);
-                coordinate != TmuCoordinate::S && takes_uniform == Some(false)
+                takes_uniform == Some(false)
             }
             _ => false,
         }
@@ -754,6 +754,7 @@ impl<H: Host> Translator<'_, H> {
         let control = self.control();
         let (rare, back) = (control.label(), control.label());
         match *micro_op {
+            MicroOp::Tmu { unit, coordinate: TmuCoordinate::S, from, .. } => control.start_lookup(unit, from, rare),
             MicroOp::Tmu { unit, coordinate, from, .. } => {
                 control.write_coordinate(unit, tmu::place(coordinate), from, rare);
             }

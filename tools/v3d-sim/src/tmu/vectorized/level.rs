@@ -28,21 +28,29 @@ pub(super) struct Choice<W> {
     pub(super) linear: W,
     /// Elements with a share of the next level.
     pub(super) shared: Mask,
-    /// All elements have the same level and filter.
-    pub(super) uniform: bool,
+    /// The level and filter, if all elements have the same ones.
+    pub(super) uniform: Option<(u32, bool)>,
 }
 
 impl<W: Words> Choice<W> {
     #[inline(always)]
     pub(super) fn magnified(filter: MagFilter) -> Self {
         let zero = W::splat(0);
-        let linear = W::splat(u32::from(filter == MagFilter::Linear));
-        Self { level: zero, next_share: zero, linear, shared: 0, uniform: true }
+        let linear = filter == MagFilter::Linear;
+        let uniform = Some((0, linear));
+        Self { level: zero, next_share: zero, linear: W::splat(u32::from(linear)), shared: 0, uniform }
+    }
+
+    /// The level and filter of an element.
+    #[inline(always)]
+    pub(super) fn of(&self, element: usize) -> (u32, bool) {
+        self.uniform.unwrap_or_else(|| (W::store(self.level).0[element], W::store(self.linear).0[element] != 0))
     }
 
     /// The elements with a level and filter.
     #[inline(always)]
-    pub(super) fn like(&self, level: u32, linear: u32) -> Mask {
+    pub(super) fn like(&self, level: u32, linear: bool) -> Mask {
+        let linear = u32::from(linear);
         W::bits(W::equal(self.level, W::splat(level))) & W::bits(W::equal(self.linear, W::splat(linear)))
     }
 }
@@ -118,10 +126,10 @@ impl Filters {
             next_share: W::keep(share, minified),
             linear: W::select(W::splat(magnified), W::splat(linear), minified),
             shared: 0,
-            uniform: false,
+            uniform: None,
         };
-        let (first_level, first_linear) = (W::store(choice.level).0[0], W::store(choice.linear).0[0]);
-        choice.uniform = choice.like(first_level, first_linear) == ALL;
+        let (level, linear) = choice.of(0);
+        choice.uniform = (choice.like(level, linear) == ALL).then_some((level, linear));
         choice.shared = !W::bits(W::equal(choice.next_share, zero));
         choice
     }

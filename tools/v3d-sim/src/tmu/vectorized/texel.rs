@@ -44,18 +44,33 @@ pub(super) fn read_compact<W: Words, const N: usize>(
     words: &[AtomicU32],
     numbers: [W; N],
 ) -> Option<[W; N]> {
-    if matches!(texture_type, TextureType::Rgba8888 | TextureType::Rgba32R | TextureType::Rgbx8888) {
-        let mut texels = W::gather(words, numbers)?;
-        if texture_type == TextureType::Rgbx8888 {
-            for texels in &mut texels {
-                *texels = W::or(*texels, W::splat(format::OPAQUE));
-            }
-        }
-        return Some(texels);
+    if are_words(texture_type) {
+        return read_words(texture_type, words, numbers);
     }
     let mut texels = halves(words, numbers)?;
     for texels in &mut texels {
         *texels = colours(texture_type, *texels)?;
+    }
+    Some(texels)
+}
+
+/// Whether texels of a type are words of memory, as packed RGBA8888.
+pub(super) const fn are_words(texture_type: TextureType) -> bool {
+    matches!(texture_type, TextureType::Rgba8888 | TextureType::Rgba32R | TextureType::Rgbx8888)
+}
+
+/// Reads such texels by their numbers in memory; `None` if one is not in memory.
+#[inline(always)]
+pub(super) fn read_words<W: Words, const N: usize>(
+    texture_type: TextureType,
+    words: &[AtomicU32],
+    numbers: [W; N],
+) -> Option<[W; N]> {
+    let mut texels = W::gather(words, numbers)?;
+    if texture_type == TextureType::Rgbx8888 {
+        for texels in &mut texels {
+            *texels = W::or(*texels, W::splat(format::OPAQUE));
+        }
     }
     Some(texels)
 }

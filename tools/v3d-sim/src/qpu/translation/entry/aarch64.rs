@@ -2,14 +2,17 @@
 
 #![allow(unsafe_code)]
 
-use super::{access_unit, begin_group, each, execute_lookup, execute_micro_op};
+use super::{access_unit, advance, begin_group, each, execute_lookup, execute_micro_op, lookup};
 use crate::memory::Memory;
 use crate::qpu::block::{Block, execution};
 use crate::qpu::io::Io;
 use crate::qpu::isa::sfu::Function;
+use crate::qpu::lanes::Lanes;
 use crate::qpu::translation::frame::{Calls, Frame};
 use crate::qpu::{EngineKind, Qpu};
+use crate::simd::SimdTask;
 use crate::simd::vectors::Portable;
+use std::sync::atomic::AtomicU32;
 
 functions_for_code!("C");
 
@@ -38,6 +41,7 @@ pub(in crate::qpu::translation) fn calls(kind: EngineKind) -> Option<Calls> {
 const CALLS: Calls = Calls {
     execute_micro_op: execute_micro_op_for_code,
     execute_lookup: execute_lookup_for_code,
+    look_up: look_up_for_code,
     access_unit: access_unit_for_code,
     begin_group: begin_group_for_code,
     special: [special_exp::<4>, special_log::<4>],
@@ -46,4 +50,9 @@ const CALLS: Calls = Calls {
 unsafe extern "C" fn execute_micro_op_for_code(frame: *mut Frame, micro_op: u32) {
     // SAFETY: translated code calls this with its own frame.
     unsafe { execute_micro_op(frame, micro_op) }
+}
+
+unsafe extern "C" fn look_up_for_code(frame: *mut Frame, unit: u32, s: *const Lanes, uniform: *const AtomicU32) -> u32 {
+    // SAFETY: translated code calls this with its own frame, a register, and a uniform.
+    advance(unsafe { lookup(frame, unit, s, uniform) }.and_then(|lookup| lookup.run::<Portable<true>>()))
 }

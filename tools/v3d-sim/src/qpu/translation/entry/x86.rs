@@ -2,14 +2,17 @@
 
 #![allow(unsafe_code)]
 
-use super::{access_unit, begin_group, each, execute_lookup, execute_micro_op};
+use super::{access_unit, advance, begin_group, each, execute_lookup, execute_micro_op, lookup};
 use crate::memory::Memory;
 use crate::qpu::block::{Block, execution};
 use crate::qpu::io::Io;
 use crate::qpu::isa::sfu::Function;
+use crate::qpu::lanes::Lanes;
 use crate::qpu::translation::frame::{Calls, Frame};
 use crate::qpu::{EngineKind, Qpu};
 use crate::simd::vectors::Portable;
+use crate::simd::{avx2, avx512};
+use std::sync::atomic::AtomicU32;
 
 functions_for_code!("sysv64");
 
@@ -52,20 +55,44 @@ pub(in crate::qpu::translation) fn calls(kind: EngineKind) -> Option<Calls> {
     }
 }
 
-/// The calls of code with AVX-512. They need that, which was found before any code was made; micro-ops need no more than AVX2.
+/// The calls of code with AVX-512. Lookups need that, which was found before any code was made; micro-ops need no more than AVX2.
 const CALLS_AVX512: Calls = Calls {
     execute_micro_op: execute_micro_op_avx2,
     execute_lookup: execute_lookup_for_code,
+    look_up: look_up_avx512,
     access_unit: access_unit_for_code,
     begin_group: begin_group_for_code,
     special: [special_exp::<16>, special_log::<16>],
 };
 
 /// The same with AVX2.
-const CALLS_AVX2: Calls = Calls { special: [special_exp::<8>, special_log::<8>], ..CALLS_AVX512 };
+const CALLS_AVX2: Calls =
+    Calls { look_up: look_up_avx2, special: [special_exp::<8>, special_log::<8>], ..CALLS_AVX512 };
 
 #[target_feature(enable = "avx2,fma")]
 unsafe extern "sysv64" fn execute_micro_op_avx2(frame: *mut Frame, micro_op: u32) {
     // SAFETY: translated code calls this with its own frame.
     unsafe { execute_micro_op(frame, micro_op) }
+}
+
+#[target_feature(enable = "avx2,fma,bmi1,popcnt,f16c")]
+unsafe extern "sysv64" fn look_up_avx2(
+    frame: *mut Frame,
+    unit: u32,
+    s: *const Lanes,
+    uniform: *const AtomicU32,
+) -> u32 {
+    // SAFETY: translated code calls this with its own frame, a register, and a uniform.
+    advance(unsafe { lookup(frame, unit, s, uniform) }.and_then(|lookup| avx2::work(lookup)))
+}
+
+#[target_feature(enable = "avx2,fma,bmi1,popcnt,f16c,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+unsafe extern "sysv64" fn look_up_avx512(
+    frame: *mut Frame,
+    unit: u32,
+    s: *const Lanes,
+    uniform: *const AtomicU32,
+) -> u32 {
+    // SAFETY: as above.
+    advance(unsafe { lookup(frame, unit, s, uniform) }.and_then(|lookup| avx512::work(lookup)))
 }

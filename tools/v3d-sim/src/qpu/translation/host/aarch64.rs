@@ -23,7 +23,7 @@ use super::{CallBack, Control, Encoded, Label};
 use crate::qpu::io::SECOND_WORD_BYTES;
 use crate::qpu::isa::registers::RegisterIndex;
 use crate::qpu::translation::frame::{
-    CONSTANTS, Frame, MIDDLE, RECEIVED_LOG2, SWITCHED, SWITCHED_LAST, VARYING_BYTES, at,
+    CONSTANTS, Frame, MIDDLE, RECEIVED_LOG2, SWITCHED, SWITCHED_LAST, UNIFORM_BYTES, VARYING_BYTES, at,
 };
 use crate::tmu::KEPT_RESULTS;
 use dynasmrt::aarch64::Aarch64Relocation;
@@ -547,6 +547,19 @@ impl Control for AArch64 {
             ; stp q0, q1, [x9, coordinate]
             ; stp q2, q3, [x9, coordinate + 32]
         );
+    }
+
+    fn start_lookup(&mut self, unit: u8, from: RegisterIndex, otherwise: Label) {
+        encode!(self,
+            ; mov x0, frame
+            ; mov w1, u32::from(unit & 1)
+            ; add x2, registers, Self::register(from)
+            ; mov x3, uniforms
+        );
+        self.call_function(at::LOOK_UP);
+        encode!(self, ; cmp w0, UNIFORM_BYTES as u32);
+        branch!(self, otherwise, [b.hi], [b.ls]);
+        encode!(self, ; add uniforms, uniforms, x0);
     }
 
     fn load_result(&mut self, unit: u8, to: RegisterIndex, empty: Label) {

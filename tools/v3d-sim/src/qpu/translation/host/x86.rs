@@ -4,7 +4,9 @@ use super::assembler::*;
 use super::{CallBack, Control, Encoded, Label};
 use crate::qpu::io::SECOND_WORD_BYTES;
 use crate::qpu::isa::registers::RegisterIndex;
-use crate::qpu::translation::frame::{CONSTANTS, MIDDLE, RECEIVED_LOG2, SWITCHED, SWITCHED_LAST, VARYING_BYTES, at};
+use crate::qpu::translation::frame::{
+    CONSTANTS, MIDDLE, RECEIVED_LOG2, SWITCHED, SWITCHED_LAST, UNIFORM_BYTES, VARYING_BYTES, at,
+};
 use crate::tmu::KEPT_RESULTS;
 use v3d_hw::BusAddr;
 use v3d_hw::qpu::accesses::accumulators;
@@ -395,6 +397,20 @@ impl Control for X86 {
             }
             Ok(())
         });
+    }
+
+    fn start_lookup(&mut self, unit: u8, from: RegisterIndex, otherwise: Label) {
+        self.emit(|asm| {
+            asm.mov(rdi, FRAME)?;
+            asm.mov(esi, u32::from(unit & 1))?;
+            asm.lea(rdx, ptr(Self::register(from)))?;
+            asm.mov(rcx, UNIFORMS)
+        });
+        self.call_function(at::LOOK_UP);
+        self.point_at_vectors();
+        self.emit(|asm| asm.cmp(eax, UNIFORM_BYTES));
+        self.jump_if(|asm, label| asm.ja(label), otherwise);
+        self.emit(|asm| asm.add(UNIFORMS, rax));
     }
 
     fn load_result(&mut self, unit: u8, to: RegisterIndex, empty: Label) {
