@@ -366,8 +366,14 @@ impl Tmu {
     /// Looks up a texture, to the places of the next results; returns their number.
     #[inline(always)]
     fn sample_in_vectors<V: Vectors>(&mut self, s: &Lanes, memory: Memory<'_>) -> Option<u32> {
-        if self.textures.get(self.latest).is_none_or(|texture| !texture.is_of(&self.fifos)) {
-            self.find_texture()?;
+        if !self.is_latest(self.latest) {
+            // Programs look up their textures in the same order again and again.
+            let next = if self.latest + 1 < self.textures.len() { self.latest + 1 } else { 0 };
+            if self.is_latest(next) {
+                self.latest = next;
+            } else {
+                self.find_texture()?;
+            }
         }
         let KnownTexture { texture, prepared, .. } = self.textures.get(self.latest)?;
         if memory.notes_reads() {
@@ -376,6 +382,12 @@ impl Tmu {
         let [_, t, r, b] = &self.fifos.coordinates;
         let results = two_results(&mut self.fifos.received, self.fifos.first + self.fifos.count)?;
         prepared.as_ref()?.sample::<V>(memory, [s, t, r, b], results)
+    }
+
+    /// Whether the texture with a number is that of the lookup that is being written.
+    #[inline(always)]
+    fn is_latest(&self, number: usize) -> bool {
+        self.textures.get(number).is_some_and(|texture| texture.is_of(&self.fifos))
     }
 
     /// Makes the texture of some parameters the latest one.

@@ -58,6 +58,12 @@ pub struct TileAccess {
     pub(crate) color_readable: u32,
     /// Words of colour that it has read.
     pub(crate) color_read: u32,
+    /// Distance in bytes from a word of colour to the one that is read after it.
+    pub(crate) color_stride: usize,
+    /// Samples whose colour the program may write one after the other.
+    pub(crate) samples_writable: u32,
+    /// Samples that it has written that way.
+    pub(crate) samples_written: u32,
     /// Words of colour that it has written.
     pub(crate) color_written: u32,
     /// Not 0: code may test depths itself.
@@ -92,6 +98,9 @@ impl TileAccess {
         color_words: 0,
         color_readable: 0,
         color_read: 0,
+        color_stride: 0,
+        samples_writable: 0,
+        samples_written: 0,
         color_written: 0,
         tests_depth: 0,
         passing: [0; 3],

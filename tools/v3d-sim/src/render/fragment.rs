@@ -30,7 +30,7 @@ use super::pse::{Coefficients, STEPS};
 use super::tlb::{Outcome, Passing, Shape, StencilTest, Tlb, ZTest, gather, scatter, test_sample};
 use crate::counters::Counters;
 use crate::qpu::block::effects::Effects;
-use crate::qpu::io::{SMALL_VARYING, TileAccess};
+use crate::qpu::io::{SECOND_WORD_BYTES, SMALL_VARYING, TileAccess};
 use crate::qpu::lanes::{ALL, Lanes, Mask};
 use crate::qpu::{Io, IoError, Varying, Wait};
 use crate::simd::vectors::{SIGN, Vectors};
@@ -705,9 +705,13 @@ impl Io for FragmentIo<'_> {
         access.samples = shape.samples() as u32;
         access.first_sample = if shape.multisample { 1 } else { 0xf };
         access.color_words = shape.color_words() as u32;
-        // Samples are read one after the other; the unit does that.
-        access.color_readable = if shape.multisample { 0 } else { shape.color_words() as u32 };
-        access.color_read = (self.read.sample * shape.color_words() + self.read.word) as u32;
+        let words = shape.color_words();
+        // Several words of several samples are left to the unit.
+        access.color_readable = if words == 1 || !shape.multisample { (shape.samples() * words) as u32 } else { 0 };
+        access.color_read = (self.read.sample * words + self.read.word) as u32;
+        access.color_stride = if words == 1 { access.sample_bytes } else { SECOND_WORD_BYTES };
+        access.samples_writable = if words == 1 { access.samples } else { 0 };
+        access.samples_written = self.written.sample as u32;
         access.color_written = self.written_all as u32;
         access.tests_depth = tests_depth.into();
         access.passing = self.state.passing.words();
@@ -724,6 +728,9 @@ impl Io for FragmentIo<'_> {
         let read = access.color_read as usize;
         self.read = Cursor { sample: read / words, word: read % words };
         self.written_all = access.color_written as usize;
+        if access.samples_writable != 0 {
+            self.written = Cursor { sample: access.samples_written as usize, word: 0 };
+        }
         for (source, quads) in [
             (CounterSource::TlbQuadsWritten, access.quads_written),
             (CounterSource::TlbQuadsPassed, access.quads_passed),

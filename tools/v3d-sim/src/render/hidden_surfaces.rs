@@ -380,7 +380,7 @@ mod tests {
     const DRAWS: u32 = 14;
 
     /// Programs, of which the first four may be left out. They begin with a colour in r0 that depends on the pixel, on a uniform and on a varying.
-    const PROGRAMS: [&str; 17] = [
+    const PROGRAMS: [&str; 18] = [
         "mov tlbz, rb15\nnop\nmov tlbc, r0",
         "mov tlbc, r0",
         "mov tlbz, rb15",
@@ -398,6 +398,7 @@ mod tests {
         "mov tlbz, rb15\nnop\nmov tlbm, r0",
         "fadd r2, vary, r5\nmov tlbz, rb15\nmov tlbc, r0",
         "mov tlbz, rb15\nnop\nmov tlbc, r0\nmov tlbc, r0",
+        "mov tlbz, rb15\nloadc\nadd r2, r0, r4\nmov tlbm, r2\nloadc\nmov tlbm, r4\nloadc\nadd r2, r0, r4\nmov tlbm, r2\nloadc\nmov tlbm, r4",
     ];
 
     /// Draws of a frame, each of which is in all tiles.

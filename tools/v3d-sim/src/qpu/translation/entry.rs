@@ -28,7 +28,7 @@ macro_rules! functions_for_code {
         pub(super) type Entry = unsafe extern $convention fn(*mut Frame, *const u8) -> u32;
         /// A call back for a micro-op: the frame, and the micro-op's index in the block.
         pub(in crate::qpu) type ExecuteMicroOp = unsafe extern $convention fn(*mut Frame, u32);
-        /// A call for a lookup that the write of a register to `s` starts: the frame, the number of the TMU, the register, and the next uniform. Returns how far
+        /// A call for a lookup that the write of a register to `s` starts: the frame, [which one](lookup_of), the register, and the next uniform. Returns how far
         /// the uniforms advance, in bytes, or [`LEFT_OUT`]: then the write is left to the call back for its micro-op.
         pub(in crate::qpu) type LookUp = unsafe extern $convention fn(*mut Frame, u32, *const Lanes, *const AtomicU32) -> u32;
         /// A call back before a group: the frame, and the group's index. Not 0 if its micro-ops may be executed now.
@@ -81,7 +81,7 @@ use x86::{Entry, QPU_ROUNDING};
 
 use super::code::Code;
 use super::constants::VECTORS;
-use super::frame::{CONSTANTS, Frame, MIDDLE, NO_INSTRUCTION, SWITCHED_LAST, UNIFORM_BYTES};
+use super::frame::{CONSTANTS, Frame, MIDDLE, NO_INSTRUCTION, READS_UNIFORM, SWITCHED_LAST, UNIFORM_BYTES};
 use super::numbers::NUMBERS;
 use crate::memory::{Memory, Path};
 use crate::qpu::block::Block;
@@ -421,20 +421,23 @@ unsafe fn execute_lookup(frame: *mut Frame, micro_op: u32) {
 #[inline(always)]
 unsafe fn lookup<'a>(
     frame: *mut Frame,
-    unit: u32,
+    which: u32,
     s: *const Lanes,
     uniform: *const AtomicU32,
 ) -> Option<VectorLookup<'a>> {
+    let unit = which as usize & 1;
     // SAFETY: the frame exists as long as the code runs, and the code waits for this call.
     let frame = unsafe { &mut *frame };
     // SAFETY: `run` has stored a context there, which exists as long as the frame.
     let context = unsafe { &*frame.context.cast::<CallContext<'a>>() };
     // SAFETY: `run` borrows it, and does not use it while the code runs; the TMUs, which the frame points to, are not accessed here.
-    let path = unsafe { (*context.qpu).texture_path(unit as usize) };
-    let tmu = *frame.tmu.get(unit as usize)?;
+    let path = unsafe { (*context.qpu).texture_path(unit) };
+    let tmu = *frame.tmu.get(unit)?;
     // SAFETY: the frame points to it while the code runs, and its reference is dropped before the code goes on. The register is another part of the QPU.
     let (tmu, s) = unsafe { (&mut *tmu, &*s) };
     let uniform = match tmu.needs_uniform(TmuCoordinate::S) {
+        // That is against the rules.
+        true if which & READS_UNIFORM != 0 => return None,
         // SAFETY: as the caller of this function promises.
         true => unsafe { &*uniform }.load(Relaxed),
         false => 0,

@@ -185,6 +185,14 @@ pub(super) const NO_INSTRUCTION: u16 = u16::MAX;
 
 /// Size of a uniform.
 pub(super) const UNIFORM_BYTES: i32 = size_of::<AtomicU32>() as i32;
+/// A write of `s` as [`LookUp`] takes it: its TMU, and [`READS_UNIFORM`].
+pub(super) const fn lookup_of(unit: u8, reads_uniform: bool) -> u32 {
+    (unit & 1) as u32 | if reads_uniform { READS_UNIFORM } else { 0 }
+}
+
+/// The instruction that writes `s` reads a uniform.
+pub(super) const READS_UNIFORM: u32 = 2;
+
 /// Size of a varying.
 pub(super) const VARYING_BYTES: i32 = size_of::<Varying>() as i32;
 /// Offset of a varying's coefficients.
@@ -257,6 +265,9 @@ pub(super) mod at {
         TILE_COLOR_WORDS = tile.color_words;
         TILE_COLOR_READABLE = tile.color_readable;
         TILE_COLOR_READ = tile.color_read;
+        TILE_COLOR_STRIDE = tile.color_stride;
+        TILE_SAMPLES_WRITABLE = tile.samples_writable;
+        TILE_SAMPLES_WRITTEN = tile.samples_written;
         TILE_COLOR_WRITTEN = tile.color_written;
         TILE_TESTS_DEPTH = tile.tests_depth;
         TILE_PASSING = tile.passing;

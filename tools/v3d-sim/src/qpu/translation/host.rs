@@ -196,9 +196,9 @@ pub(super) trait Control {
 
     /// Writes a coordinate other than s to a TMU, with the next uniform as its parameter. Jumps if it has been written before.
     fn write_coordinate(&mut self, unit: u8, place: usize, from: RegisterIndex, twice: Label);
-    /// Starts a lookup by a write of a register to `s`, with the next uniform as its parameter if it takes one. Vector registers are lost. Jumps if the write
-    /// is left to the call back for its micro-op.
-    fn start_lookup(&mut self, unit: u8, from: RegisterIndex, otherwise: Label);
+    /// Starts a lookup by a write of a register to `s`, with the next uniform as its parameter if it takes one; it must take none if the instruction reads
+    /// one. Vector registers are lost. Jumps if the write is left to the call back for its micro-op.
+    fn start_lookup(&mut self, unit: u8, from: RegisterIndex, reads_uniform: bool, otherwise: Label);
     /// Loads a TMU's next result to a register. Jumps if there is none.
     fn load_result(&mut self, unit: u8, to: RegisterIndex, empty: Label);
 
@@ -206,6 +206,8 @@ pub(super) trait Control {
     fn load_colour(&mut self, to: RegisterIndex, otherwise: Label);
     /// Writes a register to the pixels' colour. Jumps if the frame has no access to samples.
     fn write_colour(&mut self, from: RegisterIndex, otherwise: Label);
+    /// Writes a register to the colour of the pixels' next sample. Jumps if the frame has no access to samples for that, or the last has been written.
+    fn write_sample(&mut self, from: RegisterIndex, otherwise: Label);
     /// Tests a register's depths. Jumps if the frame has no access to samples for that.
     fn test_depth(&mut self, from: RegisterIndex, otherwise: Label);
 

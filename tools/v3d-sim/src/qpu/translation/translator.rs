@@ -150,6 +150,11 @@ fn max_taken_by(block: &Block, first: usize, count: usize) -> Option<Streams> {
     Some(all)
 }
 
+/// Whether an instruction reads a uniform.
+fn reads_uniform(block: &Block, at: u16) -> bool {
+    block.instructions.get(usize::from(at)).is_none_or(|placed| placed.instruction.touches.uniform)
+}
+
 /// Whether a micro-op changes the uniforms' address.
 fn moves_uniforms(block: &Block, micro_op: &MicroOp) -> bool {
     match *micro_op {
@@ -735,12 +740,10 @@ impl<H: Host> Translator<'_, H> {
                 matches!(signal, Signal::ScoreboardUnlock | Signal::LoadColor | Signal::LoadColorEnd)
             }
             MicroOp::Peripheral { target, condition, .. } => {
-                matches!(target, WriteTarget::TlbZ | WriteTarget::TlbColorAll) && condition == Condition::Always
+                matches!(target, WriteTarget::TlbZ | WriteTarget::TlbColorAll | WriteTarget::TlbColorMs)
+                    && condition == Condition::Always
             }
-            MicroOp::Tmu { at, .. } => {
-                let takes_uniform = self.block.instructions.get(usize::from(at)).map(|i| i.instruction.touches.uniform);
-                takes_uniform == Some(false)
-            }
+            MicroOp::Tmu { coordinate, at, .. } => coordinate == TmuCoordinate::S || !reads_uniform(self.block, at),
             _ => false,
         }
     }
@@ -751,10 +754,13 @@ impl<H: Host> Translator<'_, H> {
         self.move_on();
         self.lowering.set_micro_op(index);
         self.lowering.write_back();
+        let block = self.block;
         let control = self.control();
         let (rare, back) = (control.label(), control.label());
         match *micro_op {
-            MicroOp::Tmu { unit, coordinate: TmuCoordinate::S, from, .. } => control.start_lookup(unit, from, rare),
+            MicroOp::Tmu { unit, coordinate: TmuCoordinate::S, from, at } => {
+                control.start_lookup(unit, from, reads_uniform(block, at), rare);
+            }
             MicroOp::Tmu { unit, coordinate, from, .. } => {
                 control.write_coordinate(unit, tmu::place(coordinate), from, rare);
             }
@@ -763,6 +769,7 @@ impl<H: Host> Translator<'_, H> {
                 control.load_colour(registers::R4, rare);
             }
             MicroOp::Peripheral { target: WriteTarget::TlbZ, from, .. } => control.test_depth(from, rare),
+            MicroOp::Peripheral { target: WriteTarget::TlbColorMs, from, .. } => control.write_sample(from, rare),
             MicroOp::Peripheral { from, .. } => control.write_colour(from, rare),
             _ => control.check_scoreboard_alone(rare),
         }

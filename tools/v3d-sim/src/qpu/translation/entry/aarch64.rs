@@ -52,7 +52,12 @@ unsafe extern "C" fn execute_micro_op_for_code(frame: *mut Frame, micro_op: u32)
     unsafe { execute_micro_op(frame, micro_op) }
 }
 
-unsafe extern "C" fn look_up_for_code(frame: *mut Frame, unit: u32, s: *const Lanes, uniform: *const AtomicU32) -> u32 {
+unsafe extern "C" fn look_up_for_code(
+    frame: *mut Frame,
+    which: u32,
+    s: *const Lanes,
+    uniform: *const AtomicU32,
+) -> u32 {
     // SAFETY: translated code calls this with its own frame, a register, and a uniform.
-    advance(unsafe { lookup(frame, unit, s, uniform) }.and_then(|lookup| lookup.run::<Portable<true>>()))
+    advance(unsafe { lookup(frame, which, s, uniform) }.and_then(|lookup| lookup.run::<Portable<true>>()))
 }

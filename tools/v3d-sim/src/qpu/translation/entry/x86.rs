@@ -78,21 +78,21 @@ unsafe extern "sysv64" fn execute_micro_op_avx2(frame: *mut Frame, micro_op: u32
 #[target_feature(enable = "avx2,fma,bmi1,popcnt,f16c")]
 unsafe extern "sysv64" fn look_up_avx2(
     frame: *mut Frame,
-    unit: u32,
+    which: u32,
     s: *const Lanes,
     uniform: *const AtomicU32,
 ) -> u32 {
     // SAFETY: translated code calls this with its own frame, a register, and a uniform.
-    advance(unsafe { lookup(frame, unit, s, uniform) }.and_then(|lookup| avx2::work(lookup)))
+    advance(unsafe { lookup(frame, which, s, uniform) }.and_then(|lookup| avx2::work(lookup)))
 }
 
 #[target_feature(enable = "avx2,fma,bmi1,popcnt,f16c,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
 unsafe extern "sysv64" fn look_up_avx512(
     frame: *mut Frame,
-    unit: u32,
+    which: u32,
     s: *const Lanes,
     uniform: *const AtomicU32,
 ) -> u32 {
     // SAFETY: as above.
-    advance(unsafe { lookup(frame, unit, s, uniform) }.and_then(|lookup| avx512::work(lookup)))
+    advance(unsafe { lookup(frame, which, s, uniform) }.and_then(|lookup| avx512::work(lookup)))
 }

@@ -23,7 +23,7 @@ use super::{CallBack, Control, Encoded, Label};
 use crate::qpu::io::SECOND_WORD_BYTES;
 use crate::qpu::isa::registers::RegisterIndex;
 use crate::qpu::translation::frame::{
-    CONSTANTS, Frame, MIDDLE, RECEIVED_LOG2, SWITCHED, SWITCHED_LAST, UNIFORM_BYTES, VARYING_BYTES, at,
+    CONSTANTS, Frame, MIDDLE, RECEIVED_LOG2, SWITCHED, SWITCHED_LAST, UNIFORM_BYTES, VARYING_BYTES, at, lookup_of,
 };
 use crate::tmu::KEPT_RESULTS;
 use dynasmrt::aarch64::Aarch64Relocation;
@@ -230,19 +230,38 @@ impl AArch64 {
         }
     }
 
-    /// Begins a loop over the samples of pixels: w13 is their number, x14 the distance from one to the next, v24 selects the first in multisample masks. Loads
-    /// the address of the masks to x12, and the masks to v4 to v7.
-    fn begin_samples(&mut self) {
+    /// Loads the address of the multisample masks to x12, and the masks to v4 to v7; the distance from one sample of a pixel to the next to x14, and what
+    /// selects the first in the masks to w15.
+    fn load_masks(&mut self) {
         encode!(self,
             ; ldr x12, [frame, offset(at::TILE_FLAGS)]
             ; ldp q4, q5, [x12]
             ; ldp q6, q7, [x12, 32]
-            ; ldr w13, [frame, offset(at::TILE_SAMPLES)]
             ; ldr x14, [frame, offset(at::TILE_SAMPLE_BYTES)]
             ; ldr w15, [frame, offset(at::TILE_FIRST_SAMPLE)]
+        );
+    }
+
+    /// Begins a loop over the samples of pixels: w13 is their number, v24 selects the first in multisample masks. Loads what [`Self::load_masks`] loads.
+    fn begin_samples(&mut self) {
+        self.load_masks();
+        encode!(self,
+            ; ldr w13, [frame, offset(at::TILE_SAMPLES)]
             ; dup v24.s4, w15
             ; sample:
         );
+    }
+
+    /// Stores v0 to v3 to the samples that v24 selects, x10 behind the first ones.
+    fn store_sample(&mut self) {
+        for quad in 0..4_u8 {
+            encode!(self,
+                ; ldr q25, [X(1 + quad), x10]
+                ; cmtst v26.s4, v24.s4, V(4 + quad).s4
+                ; bit v25.b16, V(quad).b16, v26.b16
+                ; str q25, [X(1 + quad), x10]
+            );
+        }
     }
 
     /// Goes on with the next sample: x10 is the distance of its words.
@@ -549,10 +568,10 @@ impl Control for AArch64 {
         );
     }
 
-    fn start_lookup(&mut self, unit: u8, from: RegisterIndex, otherwise: Label) {
+    fn start_lookup(&mut self, unit: u8, from: RegisterIndex, reads_uniform: bool, otherwise: Label) {
         encode!(self,
             ; mov x0, frame
-            ; mov w1, u32::from(unit & 1)
+            ; mov w1, lookup_of(unit, reads_uniform)
             ; add x2, registers, Self::register(from)
             ; mov x3, uniforms
         );
@@ -602,7 +621,8 @@ impl Control for AArch64 {
         encode!(self,
             ; add w10, w9, 1
             ; str w10, [frame, offset(at::TILE_COLOR_READ)]
-            ; lsl w9, w9, SECOND_WORD_LOG2
+            ; ldr x10, [frame, offset(at::TILE_COLOR_STRIDE)]
+            ; mul x9, x9, x10
         );
         for quad in 0..4_u8 {
             encode!(self, ; ldr Q(quad), [X(1 + quad), x9]);
@@ -627,20 +647,35 @@ impl Control for AArch64 {
             ; mov w11, w10
         );
         self.begin_samples();
-        for quad in 0..4_u8 {
-            encode!(self,
-                ; ldr q25, [X(1 + quad), x10]
-                ; cmtst v26.s4, v24.s4, V(4 + quad).s4
-                ; bit v25.b16, V(quad).b16, v26.b16
-                ; str q25, [X(1 + quad), x10]
-            );
-        }
+        self.store_sample();
         self.end_samples();
         // A quad is counted once, with the first word of its colour.
         encode!(self, ; cbnz w11, >counted);
         self.count_quads(4);
         self.count(at::TILE_QUADS_WRITTEN);
         encode!(self, ; counted:);
+    }
+
+    fn write_sample(&mut self, from: RegisterIndex, otherwise: Label) {
+        encode!(self,
+            ; ldr w9, [frame, offset(at::TILE_SAMPLES_WRITTEN)]
+            ; ldr w10, [frame, offset(at::TILE_SAMPLES_WRITABLE)]
+            ; cmp w9, w10
+        );
+        branch!(self, otherwise, [b.hs], [b.lo]);
+        self.load_quads(at::TILE_COLORS);
+        self.load_whole(from);
+        self.load_masks();
+        encode!(self,
+            ; add w10, w9, 1
+            ; str w10, [frame, offset(at::TILE_SAMPLES_WRITTEN)]
+            ; lsl w15, w15, w9
+            ; dup v24.s4, w15
+            ; mul x10, x9, x14
+        );
+        self.store_sample();
+        self.count_quads(4);
+        self.count(at::TILE_QUADS_WRITTEN);
     }
 
     fn test_depth(&mut self, from: RegisterIndex, otherwise: Label) {

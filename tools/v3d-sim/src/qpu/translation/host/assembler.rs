@@ -480,6 +480,7 @@ instructions! {
     dec(z): R32M => Dec_rm32;
     shl(z by): R32 ONE => Shl_rm32_1, R32 I8 => Shl_rm32_imm8;
     shr(z by): R32 ONE => Shr_rm32_1, R32 I8 => Shr_rm32_imm8;
+    imul(z x): R64 R64M => Imul_r64_rm64;
     popcnt(z x): R32 R32M => Popcnt_r32_rm32;
     mov(z x): R32 R32M => Mov_r32_rm32, R64 R64M => Mov_r64_rm64, M8 R8 => Mov_rm8_r8, M32 R32 => Mov_rm32_r32, M64 R64 => Mov_rm64_r64,
         R32 I32 => Mov_r32_imm32, M32 I32 => Mov_rm32_imm32, R64 I64 => Mov_r64_imm64;

@@ -5,7 +5,7 @@ use super::{CallBack, Control, Encoded, Label};
 use crate::qpu::io::SECOND_WORD_BYTES;
 use crate::qpu::isa::registers::RegisterIndex;
 use crate::qpu::translation::frame::{
-    CONSTANTS, MIDDLE, RECEIVED_LOG2, SWITCHED, SWITCHED_LAST, UNIFORM_BYTES, VARYING_BYTES, at,
+    CONSTANTS, MIDDLE, RECEIVED_LOG2, SWITCHED, SWITCHED_LAST, UNIFORM_BYTES, VARYING_BYTES, at, lookup_of,
 };
 use crate::tmu::KEPT_RESULTS;
 use v3d_hw::BusAddr;
@@ -135,6 +135,28 @@ fn end_samples(asm: &mut Assembler, sample: CodeLabel) -> Assembled {
     asm.vpaddd(SAMPLE, SAMPLE, SAMPLE)?;
     asm.dec(r8d)?;
     asm.jne(sample)
+}
+
+/// Stores a register to the samples that [`SAMPLE`] selects, rcx behind the first ones. rax has the address of the masks, ymm3 zeros.
+fn store_sample(asm: &mut Assembler, from: RegisterIndex) -> Assembled {
+    for half in 0..2 {
+        load_quads(asm, ymm0, at::TILE_COLORS + 16 * half, rcx)?;
+        asm.vpand(ymm1, SAMPLE, ymmword_ptr(rax + 32 * half))?;
+        asm.vpcmpeqd(ymm1, ymm1, ymm3)?;
+        asm.vmovdqa(ymm4, ymmword_ptr(X86::register(from) + 32 * half))?;
+        asm.vblendvps(ymm0, ymm4, ymm0, ymm1)?;
+        store_quads(asm, ymm0, at::TILE_COLORS + 16 * half, rcx)?;
+    }
+    Ok(())
+}
+
+/// Counts the quads with a sample that is written. rax has the address of the masks, ymm3 zeros.
+fn count_written(asm: &mut Assembler) -> Assembled {
+    asm.vpcmpeqd(ymm0, ymm3, ymmword_ptr(rax))?;
+    asm.vpcmpeqd(ymm1, ymm3, ymmword_ptr(rax + 32))?;
+    gather_bits(asm, ymm0, ymm1)?;
+    asm.not(eax)?;
+    count_quads(asm, at::TILE_QUADS_WRITTEN)
 }
 
 /// Moves the highest bits of 16 elements to eax.
@@ -399,10 +421,10 @@ impl Control for X86 {
         });
     }
 
-    fn start_lookup(&mut self, unit: u8, from: RegisterIndex, otherwise: Label) {
+    fn start_lookup(&mut self, unit: u8, from: RegisterIndex, reads_uniform: bool, otherwise: Label) {
         self.emit(|asm| {
             asm.mov(rdi, FRAME)?;
-            asm.mov(esi, u32::from(unit & 1))?;
+            asm.mov(esi, lookup_of(unit, reads_uniform))?;
             asm.lea(rdx, ptr(Self::register(from)))?;
             asm.mov(rcx, UNIFORMS)
         });
@@ -447,7 +469,7 @@ impl Control for X86 {
         self.jump_if(|asm, label| asm.jae(label), otherwise);
         self.emit(|asm| {
             asm.inc(dword_ptr(FRAME + at::TILE_COLOR_READ))?;
-            asm.shl(ecx, SECOND_WORD_LOG2)?;
+            asm.imul(rcx, qword_ptr(FRAME + at::TILE_COLOR_STRIDE))?;
             for half in 0..2 {
                 load_quads(asm, ymm0, at::TILE_COLORS + 16 * half, rcx)?;
                 asm.vmovdqa(ymmword_ptr(Self::register(to) + 32 * half), ymm0)?;
@@ -471,26 +493,35 @@ impl Control for X86 {
             asm.vpxor(ymm3, ymm3, ymm3)?;
             asm.mov(rax, qword_ptr(FRAME + at::TILE_FLAGS))?;
             let sample = begin_samples(asm)?;
-            for half in 0..2 {
-                load_quads(asm, ymm0, at::TILE_COLORS + 16 * half, rcx)?;
-                asm.vpand(ymm1, SAMPLE, ymmword_ptr(rax + 32 * half))?;
-                asm.vpcmpeqd(ymm1, ymm1, ymm3)?;
-                asm.vmovdqa(ymm4, ymmword_ptr(Self::register(from) + 32 * half))?;
-                asm.vblendvps(ymm0, ymm4, ymm0, ymm1)?;
-                store_quads(asm, ymm0, at::TILE_COLORS + 16 * half, rcx)?;
-            }
+            store_sample(asm, from)?;
             end_samples(asm, sample)?;
             // A quad is counted once, with the first word of its colour.
             let counted = asm.create_label();
             asm.test(r10d, r10d)?;
             asm.jne(counted)?;
-            asm.vpcmpeqd(ymm0, ymm3, ymmword_ptr(rax))?;
-            asm.vpcmpeqd(ymm1, ymm3, ymmword_ptr(rax + 32))?;
-            gather_bits(asm, ymm0, ymm1)?;
-            asm.not(eax)?;
-            count_quads(asm, at::TILE_QUADS_WRITTEN)?;
+            count_written(asm)?;
             asm.set_label(counted)?;
             asm.zero_bytes()
+        });
+    }
+
+    fn write_sample(&mut self, from: RegisterIndex, otherwise: Label) {
+        self.emit(|asm| {
+            asm.mov(ecx, dword_ptr(FRAME + at::TILE_SAMPLES_WRITTEN))?;
+            asm.cmp(ecx, dword_ptr(FRAME + at::TILE_SAMPLES_WRITABLE))
+        });
+        self.jump_if(|asm, label| asm.jae(label), otherwise);
+        self.emit(|asm| {
+            asm.inc(dword_ptr(FRAME + at::TILE_SAMPLES_WRITTEN))?;
+            asm.vmovd(xmm10, ecx)?;
+            asm.vpbroadcastd(ymm0, xmm10)?;
+            asm.vpbroadcastd(SAMPLE, dword_ptr(FRAME + at::TILE_FIRST_SAMPLE))?;
+            asm.vpsllvd(SAMPLE, SAMPLE, ymm0)?;
+            asm.imul(rcx, qword_ptr(FRAME + at::TILE_SAMPLE_BYTES))?;
+            asm.vpxor(ymm3, ymm3, ymm3)?;
+            asm.mov(rax, qword_ptr(FRAME + at::TILE_FLAGS))?;
+            store_sample(asm, from)?;
+            count_written(asm)
         });
     }
 
