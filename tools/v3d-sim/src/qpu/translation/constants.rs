@@ -202,6 +202,10 @@ constants! {
         SmallestNormal = words(1 << 23);
         // The same for floats from 2^SMALL on.
         BeyondSmall = words((1 << 31) - CONSTANTS.large);
+        // The bytes of a word but the lowest.
+        SecondByte = words(0xff << 8);
+        ThirdByte = words(0xff << 16);
+        HighByte = words(0xff << 24);
         WordBits = words(32);
         // The biased exponent of 2^31, for leading zeros.
         LeadingExponent = words(127 + 31);

@@ -461,8 +461,8 @@ pub(super) trait Host {
         float_root(z: Vector, x: Vector);
         /// `x` limited to the range from 0 to 1; 0 for NaN.
         float_clamp(z: Vector, x: Vector);
-        /// `z * x + y`, rounded once.
-        float_multiply_add(z: Vector, x: Vector, y: Vector);
+        /// `z * x + y`, rounded once; uses the first temporary.
+        float_multiply_add(z: Vector, x: Constant, y: Vector);
         /// The integer part as a float.
         float_truncate(z: Vector, x: Vector);
         /// The integer part as an integer; any value beyond the range.

@@ -758,7 +758,7 @@ impl<H: Host> Lowering<H> {
             return self.unpack_half_float(x, mode);
         }
         let z = self.new_value();
-        let [t0, t1, ..] = H::TEMPORARY;
+        let [_, t1, ..] = H::TEMPORARY;
         let host = &mut self.host;
         let byte = match mode {
             Unpack::Byte0 => Some(0),
@@ -778,10 +778,8 @@ impl<H: Host> Lowering<H> {
                 if float {
                     host.integer_to_float(z, z);
                     // As the quotient by 255, which takes longer.
-                    host.load_constant(t0, Constant::ByteShare);
-                    host.float_multiply(t1, z, t0.into());
-                    host.load_constant(t0, Constant::ByteRest);
-                    host.float_multiply_add(z, t0, t1);
+                    host.float_multiply(t1, z, Constant::ByteShare.into());
+                    host.float_multiply_add(z, Constant::ByteRest, t1);
                 }
             }
             (Unpack::Byte3Replicated, _) => {
@@ -828,13 +826,12 @@ impl<H: Host> Lowering<H> {
         let value = self.load_float(from);
         self.load_constants();
         let z = self.new_value();
-        let [t0, t1, ..] = H::TEMPORARY;
+        let [_, t1, ..] = H::TEMPORARY;
         let host = &mut self.host;
         host.float_clamp(z, value);
-        host.load_constant(t0, Constant::Bytes);
         host.load_constant(t1, Constant::HalfOfFrame);
         // Rounding toward zero twice is the same as once.
-        host.float_multiply_add(z, t0, t1);
+        host.float_multiply_add(z, Constant::Bytes, t1);
         host.float_to_integer(z, z);
         self.insert(z, to, part);
     }

@@ -593,6 +593,7 @@ instructions! {
     vminps(z x y): Y Y YM => VEX_Vminps_ymm_ymm_ymmm256, Z Z ZB32 => EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae;
     vmaxps(z x y): Y Y YM => VEX_Vmaxps_ymm_ymm_ymmm256, Z Z ZB32 => EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae;
     vfmadd213ps(z x y): Y Y YM => VEX_Vfmadd213ps_ymm_ymm_ymmm256, Z Z ZB32 => EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er;
+    vfmadd132ps(z x y): Y Y YM => VEX_Vfmadd132ps_ymm_ymm_ymmm256;
     vfmadd231ps(z x y): Z Z ZB32 => EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er;
     vfnmadd231ps(z x y): Z Z ZB32 => EVEX_Vfnmadd231ps_zmm_k1z_zmm_zmmm512b32_er;
     vroundps(z x how): Y YM I8 => VEX_Vroundps_ymm_ymmm256_imm8;

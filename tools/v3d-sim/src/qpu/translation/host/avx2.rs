@@ -382,7 +382,6 @@ impl Host for Avx2 {
         add_bytes = vpaddusb;
         subtract_bytes = vpsubusb;
         float_divide = vdivps;
-        float_multiply_add = vfmadd213ps;
         double_divide = vdivpd;
     }
 
@@ -443,9 +442,17 @@ impl Host for Avx2 {
         });
     }
 
+    fn float_multiply_add(&mut self, z: Vector, x: Constant, y: Vector) {
+        self.emit(|asm| asm.vfmadd132ps(ymm(z), ymm(y), memory(x)));
+    }
+
     fn insert_bits(&mut self, z: Vector, old: Vector, mask: u32) {
         let [select, ..] = Self::TEMPORARY;
-        self.splat(select, mask);
+        let bytes = [Constant::LowByte, Constant::SecondByte, Constant::ThirdByte, Constant::HighByte];
+        match (0..32).step_by(8).zip(bytes).find(|(shift, _)| mask == 0xff << shift) {
+            Some((_, byte)) => self.load_constant(select, byte),
+            None => self.splat(select, mask),
+        }
         self.emit(|asm| asm.vpblendvb(ymm(z), ymm(old), ymm(z), ymm(select)));
     }
 

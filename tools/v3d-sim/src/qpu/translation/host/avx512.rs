@@ -487,8 +487,10 @@ impl Host for Avx512 {
         });
     }
 
-    fn float_multiply_add(&mut self, z: Vector, x: Vector, y: Vector) {
-        self.emit(|asm| asm.vfmadd213ps(zmm(z), zmm(x), zmm(y).rz_sae()));
+    fn float_multiply_add(&mut self, z: Vector, x: Constant, y: Vector) {
+        let [factor, ..] = Self::TEMPORARY;
+        self.load_constant(factor, x);
+        self.emit(|asm| asm.vfmadd213ps(zmm(z), zmm(factor), zmm(y).rz_sae()));
     }
 
     fn float_truncate(&mut self, z: Vector, x: Vector) {

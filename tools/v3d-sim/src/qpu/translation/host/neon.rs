@@ -611,11 +611,13 @@ impl Host for Neon {
         );
     }
 
-    fn float_multiply_add(&mut self, z: Vector, x: Vector, y: Vector) {
+    fn float_multiply_add(&mut self, z: Vector, x: Constant, y: Vector) {
         let [s, _] = SCRATCH;
+        let [factor, ..] = Self::TEMPORARY;
+        self.load_constant(factor, x);
         encode!(self.code,
             ; mov V(s).b16, V(y.0).b16
-            ; fmla V(s).s4, V(z.0).s4, V(x.0).s4
+            ; fmla V(s).s4, V(z.0).s4, V(factor.0).s4
             ; mov V(z.0).b16, V(s).b16
         );
     }
