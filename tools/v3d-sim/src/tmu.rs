@@ -47,6 +47,7 @@ use vectorized::Prepared;
 const REQUEST_SLOTS: u32 = 8;
 /// Slots for results in the receive FIFO of a QPU [AG p.40].
 const RECEIVE_SLOTS: u32 = 8;
+const _: () = assert!(REQUEST_SLOTS <= RECEIVE_SLOTS);
 /// Quads that the performance counter counts for a lookup of 16 words: each word is one [imrc QT12].
 const WORD_QUADS: u64 = 16;
 /// Quads that it counts for a lookup of a texture.
@@ -329,9 +330,10 @@ impl Tmu {
     /// Coordinates and results are not copied: copies in parts of a vector would delay its loads.
     #[inline(always)]
     fn look_up<V: Vectors>(&mut self, s: &Lanes, uniform: u32, memory: Memory<'_>) -> Option<bool> {
-        let Fifos { written, writes, count, request_slots, .. } = self.fifos;
+        let Fifos { written, writes, request_slots, .. } = self.fifos;
         let slots = writes + 1;
-        if written & 1 != 0 || request_slots + slots > REQUEST_SLOTS || count >= RECEIVE_SLOTS {
+        // A lookup has no more results than it takes slots, and keeps these until the last one is loaded: so there is room for the results, too.
+        if written & 1 != 0 || request_slots + slots > REQUEST_SLOTS {
             return None;
         }
         let (entries, quads) = if writes == 0 {
@@ -341,9 +343,6 @@ impl Tmu {
             *self.fifos.parameters.get_mut(writes as usize)? = uniform;
             (self.sample_in_vectors::<V>(s, memory)?, TEXTURE_QUADS)
         };
-        if count + entries > RECEIVE_SLOTS {
-            return None;
-        }
         self.quads += quads;
         self.fifos.clear_request();
         self.fifos.put(slots, entries);

@@ -167,6 +167,7 @@ mod tests {
     use crate::qpu::test_words::{COLOUR, END, NOP, NoUnits, UNIFORM_TO_R0, memory_of};
     use crate::qpu::{CodeCache, EngineKind, Exit, Launch, Qpu, QpuError, QpuFault};
     use crate::random::Random;
+    use crate::tmu::Tmu;
     use v3d_hw::qpu::{AddOp, Alu, Condition, MulOp, Mux, Signal, Unpack};
     use v3d_hw::{BusAddr, Layout};
 
@@ -320,6 +321,58 @@ mod tests {
             (exit, r0, qpu.uniforms, qpu.uniforms_left, qpu.take_faults())
         };
         assert_eq!(run(false), run(true), "uniforms at {uniforms:#x}, {uniforms_limit:?} of them");
+    }
+
+    /// A program with lookups has the same results, faults and uniforms left as with the reference datapath. Its first uniforms are a texture of RGBA8888.
+    fn check_lookups(text: &str) {
+        let text = format!("mov r0, elem_num\nitof r1, r0\nfmul r1, r1, 1/16\n{text}\nthrend\nnop\nnop");
+        let assembly = qpu::assemble(&[qpu::Source::new("test", &text)], &qpu::Options::default());
+        let words = assembly.unwrap_or_else(|diagnostics| panic!("{diagnostics}")).words;
+        let owned = memory_of(0x10000, &words);
+        let memory = owned.view();
+        let (texture, uniforms) = (0x4000, 0x2000);
+        for word in texture / 4..0x2000 {
+            memory.set_word(BusAddr(4 * word), word.wrapping_mul(0x9e37_79b9)).unwrap();
+        }
+        for (place, word) in (0..).zip([texture, 16 << 20 | 16 << 8].repeat(8)) {
+            memory.set_word(BusAddr(uniforms + 4 * place), word).unwrap();
+        }
+        let code = CodeCache::new().translating_eagerly();
+        let run = |reference: bool| {
+            let mut qpu = Qpu::new();
+            qpu.start(&Launch { uniforms: BusAddr(uniforms), ..Launch::default() });
+            let exit = match reference {
+                true => qpu.run_reference(&mut NoUnits, memory, &code, &mut 100),
+                false => qpu.run(&mut NoUnits, memory, &code, &mut 100),
+            };
+            let results: Vec<_> = (0..5).map(|number| *qpu.registers().at(registers::ACCUMULATORS + number)).collect();
+            let quads = qpu.tmu.each_mut().map(Tmu::take_quads);
+            (exit, results, qpu.uniforms, quads, qpu.take_faults())
+        };
+        assert_eq!(run(false), run(true), "{text}");
+    }
+
+    #[test]
+    fn lookups_keep_the_rules_of_uniforms_and_fifos() {
+        // A texture, and words with and without a uniform in their address.
+        check_lookups("mov t0t, r1\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4");
+        check_lookups("add t0s, r0, unif\nnop\nldtmu0\nmov r2, r4");
+        check_lookups("mov t1s, r0\nnop\nldtmu1\nmov r2, r4");
+        check_lookups("mov t0t, r1\nmov t0r, r1\nmov t0b, r1\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4");
+        // Two uniforms in one instruction are against the rules.
+        check_lookups("mov t0t, r1\nadd t0s, r1, unif\nnop\nldtmu0\nmov r2, r4");
+        check_lookups("add t0t, r1, unif\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4");
+        // As many lookups as the FIFO has slots for, and more.
+        for count in [4, 5, 8, 9] {
+            check_lookups(&["mov t0t, r1\nmov t0s, r1"].repeat(count.min(5)).join("\n"));
+            check_lookups(&["mov t0s, r0"].repeat(count).join("\n"));
+        }
+        // Results are received in order, and none is left at the end.
+        check_lookups("mov t0s, r0\nadd t0s, r0, 8\nnop\nldtmu0\nmov r2, r4\nldtmu0\nmov r3, r4\nldtmu0");
+        // A coordinate is written twice.
+        check_lookups("mov t0t, r1\nmov t0t, r0\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4");
+        // Words beyond memory.
+        check_lookups("mov r3, 15\nshl r3, r3, 15\nadd t0s, r0, r3\nnop\nldtmu0\nmov r2, r4");
     }
 
     /// Sums and products of 20 uniforms at the end of memory, most of them small: with any that are large or infinite, the result is that of the reference
