@@ -41,6 +41,13 @@ pub enum Path {
     Textures(u8),
 }
 
+impl Path {
+    /// That of a lookup: QPUs 2 and 3 of a slice use the other TMU, unless the program has disabled that [AG p.40].
+    pub(crate) const fn of_tmu(unit: usize, no_swap: bool) -> Self {
+        Self::Textures(if no_swap { 1 << unit } else { 0b11 })
+    }
+}
+
 /// Whether an access reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {

@@ -73,7 +73,7 @@ impl Qpu {
                 trace.lookup(unit as u8, self.no_swap_at.is_none(), &lines);
             }
         }
-        let memory = memory.through(self.texture_path(unit));
+        let memory = memory.through(Path::of_tmu(unit, self.no_swap_at.is_some()));
         if let Err(error) = self.tmu[unit].write(coordinate, value, uniform.unwrap_or(0), memory) {
             self.report_lookup(error, value, uniform.is_none(), memory);
         }
@@ -90,7 +90,7 @@ impl Qpu {
     ) {
         let unit = usize::from(unit & 1);
         let uniform = self.take_parameter(unit, coordinate, reads_uniform, memory);
-        let memory = memory.through(self.texture_path(unit));
+        let memory = memory.through(Path::of_tmu(unit, self.no_swap_at.is_some()));
         let Self { tmu, registers, .. } = self;
         if let Err(error) = tmu[unit].write(coordinate, registers.at(from), uniform.unwrap_or(0), memory) {
             let value = *self.registers.at(from);
@@ -112,11 +112,6 @@ impl Qpu {
             self.report(Rule::UniformWithTmuWrite);
         }
         takes_uniform.then(|| self.next_uniform(memory))
-    }
-
-    /// QPUs 2 and 3 of a slice use the other TMU, unless the program forbids it [AG p.40].
-    pub(in crate::qpu) const fn texture_path(&self, unit: usize) -> Path {
-        Path::Textures(if self.no_swap_at.is_some() { 1 << unit } else { 0b11 })
     }
 
     /// Reports what is wrong with a lookup.

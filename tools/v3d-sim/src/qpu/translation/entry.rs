@@ -1,7 +1,7 @@
 //! Entry to translated code: the call into it, and its calls back.
 //!
 //! # Why this is sound
-//! Translated code accesses only the register array, the flags, the old r4, the FIFOs of the TMUs, the frame, constants, the uniforms and varyings between the
+//! Translated code accesses only the register array, the flags, the old r4, the FIFOs in the TMUs, the frame, constants, the uniforms and varyings between the
 //! addresses in the frame, and its own stack.
 //! - Every register is inside of the register array: a [`RegisterIndex`](crate::qpu::isa::registers::RegisterIndex) is a byte, and the array has 256
 //!   elements.
@@ -17,7 +17,8 @@
 //!   pointers, drops them before it returns, and gives the code new pointers, since the references have invalidated the old ones. One for a TMU makes none to
 //!   the other units, so that the varyings stay where they are; once none is left, the code reads none, and their addresses no longer matter.
 //!   One that reads the pixels' coordinates reads the places of a batch's quads and writes nothing of the unit: the varyings, samples and masks that the frame
-//!   points to are other memory, and its pointers stay.
+//!   points to are other memory, and its pointers stay. A call that [starts a lookup](LookUp) makes references to a TMU and to the register that is written to
+//!   it, from the frame's own pointers, and uses nothing else that the frame points to: its pointers stay.
 
 #![allow(unsafe_code)]
 
@@ -430,8 +431,8 @@ unsafe fn lookup<'a>(
     let frame = unsafe { &mut *frame };
     // SAFETY: `run` has stored a context there, which exists as long as the frame.
     let context = unsafe { &*frame.context.cast::<CallContext<'a>>() };
-    // SAFETY: `run` borrows it, and does not use it while the code runs; the TMUs, which the frame points to, are not accessed here.
-    let path = unsafe { (*context.qpu).texture_path(unit) };
+    // SAFETY: `run` borrows it, and does not use it while the code runs. This is a member that the frame does not point to.
+    let no_swap = unsafe { (*context.qpu).no_swap_at }.is_some();
     let tmu = *frame.tmu.get(unit)?;
     // SAFETY: the frame points to it while the code runs, and its reference is dropped before the code goes on. The register is another part of the QPU.
     let (tmu, s) = unsafe { (&mut *tmu, &*s) };
@@ -442,7 +443,7 @@ unsafe fn lookup<'a>(
         true => unsafe { &*uniform }.load(Relaxed),
         false => 0,
     };
-    Some(VectorLookup { tmu, s, uniform, memory: context.memory.through(path) })
+    Some(VectorLookup { tmu, s, uniform, memory: context.memory.through(Path::of_tmu(unit, no_swap)) })
 }
 
 /// How far the uniforms advance with a lookup, for translated code.
