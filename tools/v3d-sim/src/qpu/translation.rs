@@ -360,7 +360,7 @@ mod tests {
         check_lookups("mov t1s, r0\nnop\nldtmu1\nmov r2, r4");
         check_lookups("mov t0t, r1\nmov t0r, r1\nmov t0b, r1\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4");
         // Two uniforms in one instruction are against the rules.
-        check_lookups("mov t0t, r1\nadd t0s, r1, unif\nnop\nldtmu0\nmov r2, r4");
+        check_lookups("mov t0t, r1\nmov r3, unif\nadd t0s, r1, unif\nnop\nldtmu0\nmov r2, r4");
         check_lookups("add t0t, r1, unif\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4");
         // As many lookups as the FIFO has slots for, and more.
         for count in [4, 5, 8, 9] {
