@@ -161,13 +161,16 @@ fn translate(engine: EngineKind, block: &Block) -> Option<Result<Option<Translat
 #[cfg(test)]
 mod tests {
     use crate::fault::Fault;
+    use crate::fault::rule::Rule;
+    use crate::memory::OutOfMemory;
     use crate::qpu::io::IoError;
     use crate::qpu::isa::{pack, registers};
     use crate::qpu::lanes::Lanes;
     use crate::qpu::test_words::{COLOUR, END, NOP, NoUnits, UNIFORM_TO_R0, memory_of};
     use crate::qpu::{CodeCache, EngineKind, Exit, Launch, Qpu, QpuError, QpuFault};
     use crate::random::Random;
-    use crate::tmu::Tmu;
+    use crate::tmu::{Tmu, TmuFault};
+    use v3d_hw::qpu::address_map::TmuCoordinate;
     use v3d_hw::qpu::{AddOp, Alu, Condition, MulOp, Mux, Signal, Unpack};
     use v3d_hw::{BusAddr, Layout};
 
@@ -323,9 +326,10 @@ mod tests {
         assert_eq!(run(false), run(true), "uniforms at {uniforms:#x}, {uniforms_limit:?} of them");
     }
 
-    /// A program with lookups has the same results, faults and uniforms left as with the reference datapath. Its first uniforms are a texture of RGBA8888.
-    fn check_lookups(text: &str) {
-        let text = format!("mov r0, elem_num\nitof r1, r0\nfmul r1, r1, 1/16\n{text}\nthrend\nnop\nnop");
+    /// A program with lookups has these faults, and the same results and uniforms left as with the reference datapath. Its uniforms are those of a texture of
+    /// RGBA8888, again and again.
+    fn check_lookups(body: &str, expected: &[QpuError]) {
+        let text = format!("mov r0, elem_num\nitof r1, r0\nfmul r1, r1, 1/16\n{body}\nthrend\nnop\nnop");
         let assembly = qpu::assemble(&[qpu::Source::new("test", &text)], &qpu::Options::default());
         let words = assembly.unwrap_or_else(|diagnostics| panic!("{diagnostics}")).words;
         let owned = memory_of(0x10000, &words);
@@ -347,32 +351,44 @@ mod tests {
             };
             let results: Vec<_> = (0..5).map(|number| *qpu.registers().at(registers::ACCUMULATORS + number)).collect();
             let quads = qpu.tmu.each_mut().map(Tmu::take_quads);
-            (exit, results, qpu.uniforms, quads, qpu.take_faults())
+            let faults = qpu.take_faults().faults().to_vec();
+            (exit, results, qpu.uniforms, quads, faults)
         };
-        assert_eq!(run(false), run(true), "{text}");
+        let found = run(false);
+        assert_eq!(found, run(true), "{body}");
+        let errors = found.4.iter().map(|fault| match fault {
+            Fault::Qpu(QpuFault { error, .. }) => error.clone(),
+            other => panic!("{other:?} in {body}"),
+        });
+        assert_eq!(errors.collect::<Vec<_>>(), expected, "{body}");
     }
 
     #[test]
     fn lookups_keep_the_rules_of_uniforms_and_fifos() {
+        let rule = QpuError::Rule(Rule::UniformWithTmuWrite);
+        let overflow = |used| QpuError::Tmu(TmuFault::FifoOverflow { used, slots: 8 });
         // A texture, and words with and without a uniform in their address.
-        check_lookups("mov t0t, r1\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4");
-        check_lookups("add t0s, r0, unif\nnop\nldtmu0\nmov r2, r4");
-        check_lookups("mov t1s, r0\nnop\nldtmu1\nmov r2, r4");
-        check_lookups("mov t0t, r1\nmov t0r, r1\nmov t0b, r1\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4");
+        check_lookups("mov t0t, r1\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4", &[]);
+        check_lookups("add t0s, r0, unif\nnop\nldtmu0\nmov r2, r4", &[]);
+        check_lookups("mov t1s, r0\nnop\nldtmu1\nmov r2, r4", &[]);
+        check_lookups("mov t0t, r1\nmov t0r, r1\nmov t0b, r1\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4", &[]);
         // Two uniforms in one instruction are against the rules.
-        check_lookups("mov t0t, r1\nmov r3, unif\nadd t0s, r1, unif\nnop\nldtmu0\nmov r2, r4");
-        check_lookups("add t0t, r1, unif\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4");
+        check_lookups("mov t0t, r1\nmov r3, unif\nadd t0s, r1, unif\nnop\nldtmu0\nmov r2, r4", &[rule.clone()]);
+        check_lookups("mov r3, unif\nadd t0t, r1, unif\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4", &[rule]);
         // As many lookups as the FIFO has slots for, and more.
-        for count in [4, 5, 8, 9] {
-            check_lookups(&["mov t0t, r1\nmov t0s, r1"].repeat(count.min(5)).join("\n"));
-            check_lookups(&["mov t0s, r0"].repeat(count).join("\n"));
-        }
+        check_lookups(&["mov t0t, r1\nmov t0s, r1"].repeat(4).join("\n"), &[]);
+        check_lookups(&["mov t0t, r1\nmov t0s, r1"].repeat(5).join("\n"), &[overflow(10)]);
+        check_lookups(&["mov t0s, r0"].repeat(8).join("\n"), &[]);
+        check_lookups(&["mov t0s, r0"].repeat(9).join("\n"), &[overflow(9)]);
         // Results are received in order, and none is left at the end.
-        check_lookups("mov t0s, r0\nadd t0s, r0, 8\nnop\nldtmu0\nmov r2, r4\nldtmu0\nmov r3, r4\nldtmu0");
+        let empty = QpuError::Tmu(TmuFault::ReceiveFifoEmpty);
+        check_lookups("mov t0s, r0\nadd t0s, r0, 8\nnop\nldtmu0\nmov r2, r4\nldtmu0\nmov r3, r4\nldtmu0", &[empty]);
         // A coordinate is written twice.
-        check_lookups("mov t0t, r1\nmov t0t, r0\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4");
+        let twice = QpuError::Tmu(TmuFault::CoordinateTwice(TmuCoordinate::T));
+        check_lookups("mov t0t, r1\nmov t0t, r0\nmov r3, unif\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4", &[twice]);
         // Words beyond memory.
-        check_lookups("mov r3, 15\nshl r3, r3, 15\nadd t0s, r0, r3\nnop\nldtmu0\nmov r2, r4");
+        let beyond = QpuError::Tmu(TmuFault::Memory(OutOfMemory { address: BusAddr(15 << 15), bytes: 4 }));
+        check_lookups("mov r3, 15\nshl r3, r3, 15\nadd t0s, r0, r3\nnop\nldtmu0\nmov r2, r4", &[beyond]);
     }
 
     /// Sums and products of 20 uniforms at the end of memory, most of them small: with any that are large or infinite, the result is that of the reference
