@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn lookups_keep_the_rules_of_uniforms_and_fifos() {
-        let rule = QpuError::Rule(Rule::UniformWithTmuWrite);
+        let rule = [QpuError::Rule(Rule::UniformWithTmuWrite)];
         let overflow = |used| QpuError::Tmu(TmuFault::FifoOverflow { used, slots: 8 });
         // A texture, and words with and without a uniform in their address.
         check_lookups("mov t0t, r1\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4", &[]);
@@ -373,8 +373,8 @@ mod tests {
         check_lookups("mov t1s, r0\nnop\nldtmu1\nmov r2, r4", &[]);
         check_lookups("mov t0t, r1\nmov t0r, r1\nmov t0b, r1\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4", &[]);
         // Two uniforms in one instruction are against the rules.
-        check_lookups("mov t0t, r1\nmov r3, unif\nadd t0s, r1, unif\nnop\nldtmu0\nmov r2, r4", &[rule.clone()]);
-        check_lookups("mov r3, unif\nadd t0t, r1, unif\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4", &[rule]);
+        check_lookups("mov t0t, r1\nmov r3, unif\nadd t0s, r1, unif\nnop\nldtmu0\nmov r2, r4", &rule);
+        check_lookups("mov r3, unif\nadd t0t, r1, unif\nmov t0s, r1\nnop\nldtmu0\nmov r2, r4", &rule);
         // As many lookups as the FIFO has slots for, and more.
         check_lookups(&["mov t0t, r1\nmov t0s, r1"].repeat(4).join("\n"), &[]);
         check_lookups(&["mov t0t, r1\nmov t0s, r1"].repeat(5).join("\n"), &[overflow(10)]);
