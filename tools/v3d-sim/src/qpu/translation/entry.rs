@@ -29,9 +29,10 @@ macro_rules! functions_for_code {
         pub(super) type Entry = unsafe extern $convention fn(*mut Frame, *const u8) -> u32;
         /// A call back for a micro-op: the frame, and the micro-op's index in the block.
         pub(in crate::qpu) type ExecuteMicroOp = unsafe extern $convention fn(*mut Frame, u32);
-        /// A call for a lookup that the write of a register to `s` starts: the frame, [which one](lookup_of), the register, and the next uniform. Returns how far
-        /// the uniforms advance, in bytes, or [`LEFT_OUT`]: then the write is left to the call back for its micro-op.
-        pub(in crate::qpu) type LookUp = unsafe extern $convention fn(*mut Frame, u32, *const Lanes, *const AtomicU32) -> u32;
+        /// A call for a lookup that the write of a register to `s` starts: the frame, `lookup_of` it, the register, and the next uniform. Returns how
+        /// far the uniforms advance, in bytes, or `LEFT_OUT`: then the write is left to the call back for its micro-op.
+        pub(in crate::qpu) type LookUp =
+            unsafe extern $convention fn(*mut Frame, u32, *const Lanes, *const AtomicU32) -> u32;
         /// A call back before a group: the frame, and the group's index. Not 0 if its micro-ops may be executed now.
         pub(in crate::qpu) type BeginGroup = unsafe extern $convention fn(*mut Frame, u32) -> u32;
         /// A call for results of a function that are infinite, have overflowed or are uncertain: the argument, and the place of the result. Each is a vector
