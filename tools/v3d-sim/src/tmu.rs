@@ -118,8 +118,8 @@ struct KnownTexture {
 }
 
 impl KnownTexture {
-    /// Whether it is the texture of a lookup. Parameters are compared one by one, and only those that are given: they have just been stored that way, and
-    /// a load of several would have to wait for the stores.
+    /// Whether it is the texture of the lookup that a write of `s` is about to start; the parameter of that write is already there. Parameters are compared
+    /// one by one, and only those that are given: they have just been stored that way, and a load of several would have to wait for the stores.
     #[inline]
     fn is_of(&self, fifos: &Fifos) -> bool {
         let mut given = fifos.parameters.iter().zip(&self.parameters).take(self.writes as usize);
@@ -333,7 +333,8 @@ impl Tmu {
         let Fifos { written, writes, request_slots, .. } = self.fifos;
         let slots = writes + 1;
         // A lookup has no more results than it takes slots, and keeps these until the last one is loaded: so there is room for the results, too.
-        if written & 1 != 0 || request_slots + slots > REQUEST_SLOTS {
+        let is_twice = written >> place(TmuCoordinate::S) & 1 == 1;
+        if is_twice || request_slots + slots > REQUEST_SLOTS {
             return None;
         }
         let (entries, quads) = if writes == 0 {

@@ -73,6 +73,8 @@ pub(super) const fn offset(at: i32) -> u32 {
 const _: () = assert!(size_of::<Frame>() < 1 << 12);
 /// The same of loads of two addresses.
 const _: () = assert!(at::TILE_ZS + 16 < 64 * 8);
+/// And those of coordinates and of results are immediates of loads and stores of two vectors.
+const _: () = assert!(at::COORDINATES + 4 * REGISTER_BYTES as i32 <= 64 * 16 && at::RECEIVED + 64 <= 64 * 16);
 
 /// The control register of floating point arithmetic, as instructions name it: its `op0` without the upper bit, `op1`, `CRn`, `CRm` and `op2`.
 const FPCR: u32 = 1 << 14 | 3 << 11 | 4 << 7 | 4 << 3;
