@@ -571,10 +571,10 @@ impl Control for AArch64 {
     }
 
     fn start_lookup(&mut self, unit: u8, from: RegisterIndex, reads_uniform: bool, otherwise: Label) {
+        self.add(2, 20, u64::from(Self::register(from)));
         encode!(self,
             ; mov x0, frame
             ; mov w1, lookup_of(unit, reads_uniform)
-            ; add x2, registers, Self::register(from)
             ; mov x3, uniforms
         );
         self.call_function(at::LOOK_UP);
