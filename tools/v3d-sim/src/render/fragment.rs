@@ -704,8 +704,8 @@ impl Io for FragmentIo<'_> {
         access.sample_bytes = shape.pixels() * size_of::<u32>();
         access.samples = shape.samples() as u32;
         access.first_sample = if shape.multisample { 1 } else { 0xf };
-        access.color_words = shape.color_words() as u32;
         let words = shape.color_words();
+        access.color_words = words as u32;
         // Several words of several samples are left to the unit.
         access.color_readable = if words == 1 || !shape.multisample { (shape.samples() * words) as u32 } else { 0 };
         access.color_read = (self.read.sample * words + self.read.word) as u32;

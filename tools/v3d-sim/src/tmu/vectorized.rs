@@ -126,9 +126,9 @@ impl Prepared {
             return Some(1);
         }
         if format::has_halves(self.texture_type) {
-            return V::apart(HalvesLookup { lookup, results });
+            return V::apart(LookupApart::<true> { lookup, results });
         }
-        V::apart(AnyLookup { lookup, results })
+        V::apart(LookupApart::<false> { lookup, results })
     }
 }
 
@@ -139,37 +139,20 @@ struct Lookup<'a> {
     coordinates: [&'a Lanes; 4],
 }
 
-/// A lookup of any texture without 16-bit floats, and where its result goes.
-struct AnyLookup<'a> {
+/// A lookup in a function of its own, of 16-bit floats or of any other texture, and where its results go.
+struct LookupApart<'a, const HALVES: bool> {
     lookup: Lookup<'a>,
     results: [&'a mut Lanes; 2],
 }
 
-impl SimdTask for AnyLookup<'_> {
+impl<const HALVES: bool> SimdTask for LookupApart<'_, HALVES> {
     /// The number of results.
     type Output = Option<u32>;
 
     #[inline(always)]
     fn run<V: Vectors>(self) -> Option<u32> {
-        let Self { lookup, results: [result, _] } = self;
-        *result = V::Words::store(lookup.any::<V::Words>()?);
-        Some(1)
-    }
-}
-
-/// A lookup of 16-bit floats, and where its results go.
-struct HalvesLookup<'a> {
-    lookup: Lookup<'a>,
-    results: [&'a mut Lanes; 2],
-}
-
-impl SimdTask for HalvesLookup<'_> {
-    /// The number of results.
-    type Output = Option<u32>;
-
-    #[inline(always)]
-    fn run<V: Vectors>(self) -> Option<u32> {
-        self.lookup.halves::<V::Words>(self.results)
+        let Self { lookup, results } = self;
+        if HALVES { lookup.halves::<V::Words>(results) } else { lookup.any::<V::Words>(results) }
     }
 }
 
@@ -254,7 +237,8 @@ impl Lookup<'_> {
         let (level, linear) = choice.uniform?;
         let mut result = W::splat(0);
         for next in 0..2 {
-            let sampled = self.compact_words(self.texture.levels.get(level as usize + next)?, linear, &points)?;
+            let sampled =
+                self.compact_level::<W, true>(self.texture.levels.get(level as usize + next)?, linear, &points)?;
             if next == 1 {
                 return Some(blend::two(result, sampled, choice.next_share));
             }
@@ -266,14 +250,15 @@ impl Lookup<'_> {
         None
     }
 
-    /// Samples any texture without 16-bit floats.
+    /// Samples any texture without 16-bit floats; returns the number of results.
     #[inline(always)]
-    fn any<W: Words>(&self) -> Option<W> {
+    fn any<W: Words>(&self, [result, _]: [&mut Lanes; 2]) -> Option<u32> {
         let texture = self.texture;
         let [_, _, r, _] = self.coordinates;
         let border = if texture.border { border::color(texture.texture_type, r.0[0]).ok()? } else { 0 };
         let (points, choice) = self.points_and_choice::<W>()?;
-        self.blend_levels(&points, &choice, border)
+        *result = W::store(self.blend_levels(&points, &choice, border)?);
+        Some(1)
     }
 
     /// The elements' positions, levels and filters.
@@ -399,7 +384,7 @@ impl Lookup<'_> {
     /// The texels of a level, blended or not. `needed`: the elements that must be in memory.
     #[inline(always)]
     fn level<W: Words>(&self, level: &Level, linear: bool, points: &Points<W>, border: u32, needed: Mask) -> Option<W> {
-        if let Some(texels) = self.compact_level(level, linear, points) {
+        if let Some(texels) = self.compact_level::<W, false>(level, linear, points) {
             return Some(texels);
         }
         if !linear {
@@ -411,30 +396,17 @@ impl Lookup<'_> {
         Some(blend::four(self.texels(level, around.texels(), border, needed)?, x, y))
     }
 
-    /// The same by [`compact`]; `None` if that is not possible.
+    /// The same by [`compact`]; `None` if that is not possible. `WORDS`: its texels [are words](texel::are_words).
     #[inline(always)]
-    fn compact_level<W: Words>(&self, level: &Level, linear: bool, points: &Points<W>) -> Option<W> {
+    fn compact_level<W: Words, const WORDS: bool>(&self, level: &Level, linear: bool, points: &Points<W>) -> Option<W> {
         let (texture_type, words) = (self.texture.texture_type, self.words);
         let compact = level.compact.as_ref()?;
         if !linear {
-            let [texels] = texel::read_compact(texture_type, words, [compact.nearest(points)])?;
+            let [texels] = texel::read_compact::<W, WORDS, _>(texture_type, words, [compact.nearest(points)])?;
             return Some(texels);
         }
         let Around { texels, shares: [x, y] } = compact.around(points);
-        Some(blend::four(texel::read_compact(texture_type, words, texels)?, x, y))
-    }
-
-    /// The same for texels that are words.
-    #[inline(always)]
-    fn compact_words<W: Words>(&self, level: &Level, linear: bool, points: &Points<W>) -> Option<W> {
-        let (texture_type, words) = (self.texture.texture_type, self.words);
-        let compact = level.compact.as_ref()?;
-        if !linear {
-            let [texels] = texel::read_words(texture_type, words, [compact.nearest(points)])?;
-            return Some(texels);
-        }
-        let Around { texels, shares: [x, y] } = compact.around(points);
-        Some(blend::four(texel::read_words(texture_type, words, texels)?, x, y))
+        Some(blend::four(texel::read_compact::<W, WORDS, _>(texture_type, words, texels)?, x, y))
     }
 
     /// The texels at positions.

@@ -202,7 +202,7 @@ constants! {
         SmallestNormal = words(1 << 23);
         // The same for floats from 2^SMALL on.
         BeyondSmall = words((1 << 31) - CONSTANTS.large);
-        // The bytes of a word but the lowest.
+        // The bits of each byte of a word, except for the lowest byte.
         SecondByte = words(0xff << 8);
         ThirdByte = words(0xff << 16);
         HighByte = words(0xff << 24);

@@ -29,8 +29,8 @@ macro_rules! functions_for_code {
         pub(super) type Entry = unsafe extern $convention fn(*mut Frame, *const u8) -> u32;
         /// A call back for a micro-op: the frame, and the micro-op's index in the block.
         pub(in crate::qpu) type ExecuteMicroOp = unsafe extern $convention fn(*mut Frame, u32);
-        /// A call for a lookup that the write of a register to `s` starts: the frame, `lookup_of` it, the register, and the next uniform. Returns how
-        /// far the uniforms advance, in bytes, or `LEFT_OUT`: then the write is left to the call back for its micro-op.
+        /// A call that starts a lookup by writing a register to `s`. It takes the frame, what `lookup_of` returns for the instruction, the register, and the
+        /// next uniform. It returns by how many bytes the uniforms advance, or `NOT_STARTED`: then the write is left to the call back for its micro-op.
         pub(in crate::qpu) type LookUp =
             unsafe extern $convention fn(*mut Frame, u32, *const Lanes, *const AtomicU32) -> u32;
         /// A call back before a group: the frame, and the group's index. Not 0 if its micro-ops may be executed now.
@@ -102,8 +102,8 @@ use v3d_hw::BusAddr;
 use v3d_hw::qpu::Hazard;
 use v3d_hw::qpu::address_map::{ReadSource, TmuCoordinate};
 
-/// What [`LookUp`] returns if it has done nothing: more than the size of a uniform.
-const LEFT_OUT: u32 = u32::MAX;
+/// What [`LookUp`] returns if it has started no lookup: more than the size of a uniform.
+const NOT_STARTED: u32 = u32::MAX;
 
 /// The context of call backs.
 struct CallContext<'a> {
@@ -450,7 +450,7 @@ unsafe fn lookup<'a>(
 /// How far the uniforms advance with a lookup, for translated code.
 #[inline(always)]
 fn advance(took_uniform: Option<bool>) -> u32 {
-    took_uniform.map_or(LEFT_OUT, |took| if took { UNIFORM_BYTES as u32 } else { 0 })
+    took_uniform.map_or(NOT_STARTED, |took| if took { UNIFORM_BYTES as u32 } else { 0 })
 }
 
 /// Executes a micro-op for translated code that accesses another unit, but takes neither uniform nor varying.

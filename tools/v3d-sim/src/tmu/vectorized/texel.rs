@@ -37,15 +37,21 @@ pub(super) fn read<W: Words, const N: usize>(
     Some(texels)
 }
 
-/// Reads texels of 16 or 32 bits by their numbers in memory; `None` if one is not in memory.
+/// Reads texels of 16 or 32 bits by their numbers in memory; `None` if one is not in memory. `WORDS`: they [are words](are_words).
 #[inline(always)]
-pub(super) fn read_compact<W: Words, const N: usize>(
+pub(super) fn read_compact<W: Words, const WORDS: bool, const N: usize>(
     texture_type: TextureType,
     words: &[AtomicU32],
     numbers: [W; N],
 ) -> Option<[W; N]> {
-    if are_words(texture_type) {
-        return read_words(texture_type, words, numbers);
+    if WORDS || are_words(texture_type) {
+        let mut texels = W::gather(words, numbers)?;
+        if texture_type == TextureType::Rgbx8888 {
+            for texels in &mut texels {
+                *texels = W::or(*texels, W::splat(format::OPAQUE));
+            }
+        }
+        return Some(texels);
     }
     let mut texels = halves(words, numbers)?;
     for texels in &mut texels {
@@ -57,22 +63,6 @@ pub(super) fn read_compact<W: Words, const N: usize>(
 /// Whether texels of a type are words of memory, as packed RGBA8888.
 pub(super) const fn are_words(texture_type: TextureType) -> bool {
     matches!(texture_type, TextureType::Rgba8888 | TextureType::Rgba32R | TextureType::Rgbx8888)
-}
-
-/// Reads such texels by their numbers in memory; `None` if one is not in memory.
-#[inline(always)]
-pub(super) fn read_words<W: Words, const N: usize>(
-    texture_type: TextureType,
-    words: &[AtomicU32],
-    numbers: [W; N],
-) -> Option<[W; N]> {
-    let mut texels = W::gather(words, numbers)?;
-    if texture_type == TextureType::Rgbx8888 {
-        for texels in &mut texels {
-            *texels = W::or(*texels, W::splat(format::OPAQUE));
-        }
-    }
-    Some(texels)
 }
 
 /// Halves of words in the low halves of others, by their numbers in memory; `None` if one is not in memory.

@@ -448,10 +448,12 @@ impl Host for Avx2 {
 
     fn insert_bits(&mut self, z: Vector, old: Vector, mask: u32) {
         let [select, ..] = Self::TEMPORARY;
-        let bytes = [Constant::LowByte, Constant::SecondByte, Constant::ThirdByte, Constant::HighByte];
-        match (0..32).step_by(8).zip(bytes).find(|(shift, _)| mask == 0xff << shift) {
-            Some((_, byte)) => self.load_constant(select, byte),
-            None => self.splat(select, mask),
+        match mask {
+            0xff => self.load_constant(select, Constant::LowByte),
+            0xff00 => self.load_constant(select, Constant::SecondByte),
+            0xff_0000 => self.load_constant(select, Constant::ThirdByte),
+            0xff00_0000 => self.load_constant(select, Constant::HighByte),
+            _ => self.splat(select, mask),
         }
         self.emit(|asm| asm.vpblendvb(ymm(z), ymm(old), ymm(z), ymm(select)));
     }
